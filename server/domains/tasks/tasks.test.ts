@@ -155,6 +155,18 @@ describe('assignees', () => {
     await answer(again, { approved: true }, tenant.owner);
   });
 
+  test('run_starter is the person for whom the run acts, and nobody else', async () => {
+    const id = await publishGraph(service.services, tenant.owner, asking({ assignees: ['run_starter'] }));
+    for (const [starter, another] of [
+      [colleague, tenant.contributor],
+      [tenant.contributor, colleague],
+    ] as const) {
+      const ref = await askAgain(id, starter);
+      expect((await refusal(answer(ref, { approved: true }, another))).code).toBe('not_assignee');
+      await answer(ref, { approved: true }, starter);
+    }
+  });
+
   test.each<[string[], Principal['role'], boolean]>([
     [[], 'project_contributor', true],
     [['project_contributor'], 'project_contributor', true],

@@ -20,7 +20,8 @@ export type StepProblem = { path: string; code: string; message: string };
 
 /** One attempt of a step, as the executor hands it to the step's type. */
 export type Attempt = {
-  run: { id: string; workflowId: string; version: number; tenantId: string; projectId: string };
+  /** `startedBy`: the email address of the person for whom the run acts; absent in tests of a type alone. */
+  run: { id: string; workflowId: string; version: number; tenantId: string; projectId: string; startedBy?: string };
   step: GraphStep;
   attempt: number;
   /** ms since the epoch at which the attempt started. */

@@ -21,6 +21,7 @@ const EXAMPLES: readonly (readonly [type: string, fields: Record<string, unknown
   ['human_task', { assignees: ['finance@example.com'] }, 'Ask finance'],
   ['human_task', { assignees: ['tenant_admin', 'b@example.com'] }, 'Ask admins and b'],
   ['human_task', { assignees: ['{{input.manager}}', 'b@x.io', 'c@x.io'] }, 'Ask {manager} and 2 others'],
+  ['human_task', { assignees: ['run_starter'] }, 'Ask whoever started it'],
   ['human_task', {}, 'Ask any contributor'],
   ['wait', { seconds: 600 }, 'For 10 minutes'],
   ['wait', { seconds: 86_400 }, 'For 1 day'],

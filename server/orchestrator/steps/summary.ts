@@ -6,7 +6,11 @@ type Step = { readonly type: string } & Readonly<Record<string, unknown>>;
 type NameOf = (id: string) => string | undefined;
 
 const MAX_LENGTH = 120;
-const ROLES: Readonly<Record<string, string>> = { project_contributor: 'contributors', tenant_admin: 'admins' };
+const ROLES: Readonly<Record<string, string>> = {
+  project_contributor: 'contributors',
+  tenant_admin: 'admins',
+  run_starter: 'whoever started it',
+};
 
 /**
  * Returns in one line what a step does, such as “GET api.example.com/orders”; null where its fields do not say it yet, or its

@@ -1,10 +1,11 @@
-/** A choice for who answers: one of the roles that the service knows, or a person who may answer. */
+/** A choice for who answers: a role, the person for whom the run acts, or a person who may answer. */
 export type Candidate = { value: string; label: string; hint: string };
 export type Person = { email: string; name: string | null; tenant_admin: boolean; role: string | null };
 
 const ROLES: readonly Candidate[] = [
   { value: 'project_contributor', label: 'All contributors', hint: 'Everyone who may answer in this project' },
   { value: 'tenant_admin', label: 'Administrators', hint: 'Of the workspace' },
+  { value: 'run_starter', label: 'Whoever started the run', hint: 'Or for whom it was started' },
 ];
 
 /** Returns whom a task can be given to: the roles, then the people who may answer. */

@@ -13,11 +13,13 @@ test('a task is given to roles and to people who may answer', () => {
   expect(candidates.map(({ label }) => label)).toEqual([
     'All contributors',
     'Administrators',
+    'Whoever started the run',
     'Ann Lee',
     'bo@example.com',
   ]);
   expect(offered(candidates, ['ANN@example.com', 'tenant_admin'], '').map(({ value }) => value)).toEqual([
     'project_contributor',
+    'run_starter',
     'bo@example.com',
   ]);
   expect(offered(candidates, [], 'lee ann')).toHaveLength(1);

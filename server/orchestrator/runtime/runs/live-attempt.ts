@@ -89,7 +89,7 @@ export class LiveAttempt implements Attempt {
     host: AttemptHost,
   ) {
     const { runId: id, workflowId, version, tenantId, projectId } = of.identity;
-    this.run = { id, workflowId, version, tenantId, projectId };
+    this.run = { id, workflowId, version, tenantId, projectId, startedBy: of.state.started?.started_by ?? '' };
     this.step = of.step;
     this.attempt = of.attempt;
     this.now = host.now();

@@ -4,9 +4,16 @@ import type { Attempt } from '../../ports/step-type.ts';
 import { checkForm, validateForm } from '../form.ts';
 import { humanTask } from './human-task.ts';
 
-const run = (fields: JsonMap, input: JsonMap = {}) => {
+const run = (fields: JsonMap, input: JsonMap = {}, startedBy?: string) => {
   const attempt: Attempt = {
-    run: { id: 'r', workflowId: 'w', version: 1, tenantId: 't', projectId: 'p' },
+    run: {
+      id: 'r',
+      workflowId: 'w',
+      version: 1,
+      tenantId: 't',
+      projectId: 'p',
+      ...(startedBy !== undefined && { startedBy }),
+    },
     step: { id: 'ask', type: 'human_task', ...fields },
     attempt: 1,
     now: 1_000,
@@ -45,6 +52,14 @@ describe('the task', () => {
         on_timeout: 'reject',
       },
     });
+  });
+  test('is for the person for whom the run acts, who is named once', async () => {
+    const assignees = ['run_starter', 'ada@x.org', '{{input.who}}'];
+    const ask = (startedBy?: string) => run({ assignees }, { who: 'run_starter' }, startedBy);
+    expect(await ask('Ada@x.org')).toMatchObject({ task: { assignees: ['ada@x.org'] } });
+    expect(await ask('eve@x.org')).toMatchObject({ task: { assignees: ['eve@x.org', 'ada@x.org'] } });
+    for (const none of [undefined, '', 'a service'])
+      expect(await ask(none)).toMatchObject({ error: { code: 'invalid_step', message: /not started for a person/ } });
   });
   test('what cannot be asked fails the step', async () => {
     expect(await run({ instructions: '{{input.gone}}' })).toMatchObject({

@@ -13,6 +13,8 @@ import { checkForm } from '../form.ts';
 import { stepsInTemplates } from '../reads.ts';
 
 const ROLES = new Set(['project_contributor', 'tenant_admin']);
+/** Stands for the person for whom the run acts. */
+const STARTER = 'run_starter';
 
 const fields = z.strictObject({
   instructions: z
@@ -25,7 +27,8 @@ const fields = z.strictObject({
     .optional()
     .meta({ description: 'JSON Schema (2020-12) of an object: checked against result on completion' }),
   assignees: z.array(z.string().min(1).max(320)).max(100).optional().meta({
-    description: 'Email addresses or the roles project_contributor and tenant_admin; empty = any contributor',
+    description:
+      'Email addresses, the roles project_contributor and tenant_admin, or run_starter: the person for whom the run acts. Empty = any contributor',
   }),
   on_timeout: z.enum(['fail', 'approve', 'reject']).optional().meta({ description: 'Default fail' }),
 });
@@ -33,7 +36,7 @@ const read = fieldReader(fields);
 
 // Deliberately loose: the address is compared with members' addresses, never written to.
 const isEmail = (text: string) => text.length <= 320 && /^[^\s@]+@[^\s@]+$/.test(text);
-const isAssignee = (text: string) => ROLES.has(text) || isEmail(text);
+const isAssignee = (text: string) => ROLES.has(text) || text === STARTER || isEmail(text);
 
 const exampleDecision = ({ form }: GraphStep, { now }: TrialFacts): JsonValue => {
   const values = exampleValue(form);
@@ -41,15 +44,21 @@ const exampleDecision = ({ form }: GraphStep, { now }: TrialFacts): JsonValue =>
   return isObject(values) ? { ...values, ...decision } : decision;
 };
 
-/** Rendered assignees: a template may give one text or a list of them. */
-function assigneesOf(texts: string[], rendering: Rendering): string[] {
+/**
+ * Rendered assignees, each once: a template may give one text or a list of them. Whoever a run acts for is known when the
+ * task is asked, and stays its assignee.
+ */
+function assigneesOf(texts: string[], rendering: Rendering, startedBy: string): string[] {
   const rendered = (rendering.value('assignees', texts) as JsonValue[]).flat();
-  return rendered.map(value => {
+  const assignees = rendered.map(value => {
     if (typeof value !== 'string' || !isAssignee(value)) {
       throw new InvalidStep(`assignees: ${JSON.stringify(value).slice(0, 100)} is neither an email address nor a role`);
     }
-    return isEmail(value) ? value.toLowerCase() : value;
+    if (value !== STARTER) return isEmail(value) ? value.toLowerCase() : value;
+    if (!isEmail(startedBy)) throw new InvalidStep('assignees: this run was not started for a person');
+    return startedBy.toLowerCase();
   });
+  return [...new Set(assignees)];
 }
 
 function formOf(form: JsonMap | undefined, rendering: Rendering): JsonMap | null {
@@ -72,7 +81,7 @@ function ask(attempt: Attempt): Outcome {
       name: step.name ? rendering.text('name', step.name).slice(0, 500) : step.id,
       instructions: text,
       form: formOf(form, rendering),
-      assignees: assigneesOf(assignees ?? [], rendering),
+      assignees: assigneesOf(assignees ?? [], rendering, attempt.run.startedBy ?? ''),
       due_at: step.timeout_s === undefined ? null : attempt.now + step.timeout_s * 1000,
       on_timeout: on_timeout ?? 'fail',
     },
@@ -91,7 +100,7 @@ function check(step: GraphStep): StepProblem[] {
     problems.push({
       path: `assignees[${index}]`,
       code: 'assignee_invalid',
-      message: `"${assignee.slice(0, 80)}" is neither an email address nor a role (${[...ROLES].join(', ')})`,
+      message: `"${assignee.slice(0, 80)}" is neither an email address nor a role (${[...ROLES, STARTER].join(', ')})`,
     });
   }
   return problems;
