@@ -1,16 +1,12 @@
+import { type LeaderJobContext, startLeaderJob } from '../../operation/leader-job.ts';
 import type { Services } from '../../operation/services.ts';
-import { type Alarm, DAY_MS } from '../../platform/clock.ts';
-import { type RepeatingJob, startRepeatingJob } from '../../platform/repeating-job.ts';
+import { DAY_MS } from '../../platform/clock.ts';
+import type { RepeatingJob } from '../../platform/repeating-job.ts';
 import { embedPending } from './embeddings/embed-pending.ts';
 import { deleteExtractions } from './extraction/store.ts';
 import { deleteRecalls } from './recalls-store.ts';
 
-export type MemoryJobOptions = {
-  services: Services;
-  alarm: Alarm;
-  /** Returns whether this process leads, and so does the work. */
-  leading: () => boolean;
-};
+export type MemoryJobOptions = LeaderJobContext & { services: Services };
 
 const EVERY_MS = 2_000;
 /** The delay after a pass that embedded texts: there may be more of them. */
@@ -23,24 +19,19 @@ const RECALLS_KEPT_MS = 30 * DAY_MS;
 const EXTRACTIONS_KEPT_MS = 90 * DAY_MS;
 
 /** Embeds texts that wait, and purges old recalls and jobs once a day. Without memory it does nothing. */
-export function startMemoryJob({ services, alarm, leading }: MemoryJobOptions): RepeatingJob {
+export function startMemoryJob({ services, ...context }: MemoryJobOptions): RepeatingJob {
+  const { config, logger, clock, pool } = services;
+  const late = 'embeddings of memory are late; trying again shortly';
   let cleanedAt = Number.NEGATIVE_INFINITY;
-  /** Runs a pass; returns in how many ms the next one is due. */
-  const pass = async (closing: AbortSignal): Promise<number> => {
-    if (!services.config.memory.on || !leading()) return EVERY_MS;
-    try {
-      const now = services.clock.now();
-      if (now - cleanedAt >= CLEAN_EVERY_MS) {
-        while (!closing.aborted && (await deleteRecalls(services.pool, new Date(now - RECALLS_KEPT_MS))) > 0);
-        while (!closing.aborted && (await deleteExtractions(services.pool, new Date(now - EXTRACTIONS_KEPT_MS))) > 0);
-        cleanedAt = now;
-      }
-      return (await embedPending(services, closing)) ? AGAIN_MS : EVERY_MS;
-    } catch (error) {
-      if (!closing.aborted)
-        services.logger.error({ err: error }, 'embeddings of memory are late; trying again shortly');
-      return AFTER_FAILURE_MS;
+  const options = { ...context, logger, everyMs: EVERY_MS, retryMs: AFTER_FAILURE_MS, late };
+  return startLeaderJob(options, async closing => {
+    if (!config.memory.on) return EVERY_MS;
+    const now = clock.now();
+    if (now - cleanedAt >= CLEAN_EVERY_MS) {
+      while (!closing.aborted && (await deleteRecalls(pool, new Date(now - RECALLS_KEPT_MS))) > 0);
+      while (!closing.aborted && (await deleteExtractions(pool, new Date(now - EXTRACTIONS_KEPT_MS))) > 0);
+      cleanedAt = now;
     }
-  };
-  return startRepeatingJob(alarm, EVERY_MS, pass);
+    return (await embedPending(services, closing)) ? AGAIN_MS : EVERY_MS;
+  });
 }

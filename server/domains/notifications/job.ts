@@ -1,15 +1,10 @@
+import { type LeaderJobContext, startLeaderJob } from '../../operation/leader-job.ts';
 import type { Services } from '../../operation/services.ts';
-import type { Alarm } from '../../platform/clock.ts';
-import { type RepeatingJob, startRepeatingJob } from '../../platform/repeating-job.ts';
+import type { RepeatingJob } from '../../platform/repeating-job.ts';
 import { deliverDue } from './deliver.ts';
 import { enqueueNext } from './enqueue.ts';
 
-export type NotificationJobOptions = {
-  services: Services;
-  alarm: Alarm;
-  /** Returns whether this process leads, and so does the work. */
-  leading: () => boolean;
-};
+export type NotificationJobOptions = LeaderJobContext & { services: Services };
 
 const EVERY_MS = 2_000;
 /** The delay after a pass that attempted deliveries: there may be more of them. */
@@ -17,18 +12,11 @@ const AGAIN_MS = 50;
 const AFTER_FAILURE_MS = 10_000;
 
 /** Writes deliveries for what happened, and attempts those that are due, every two seconds; an idle service writes nothing. */
-export function startNotificationJob({ services, alarm, leading }: NotificationJobOptions): RepeatingJob {
-  /** Runs a pass; returns in how many ms the next one is due. */
-  const pass = async (closing: AbortSignal): Promise<number> => {
-    if (!leading()) return EVERY_MS;
-    try {
-      while (!closing.aborted && (await enqueueNext(services)));
-      if (closing.aborted) return EVERY_MS;
-      return (await deliverDue(services, closing)) > 0 ? AGAIN_MS : EVERY_MS;
-    } catch (error) {
-      if (!closing.aborted) services.logger.error({ err: error }, 'notifications are late; trying again shortly');
-      return AFTER_FAILURE_MS;
-    }
-  };
-  return startRepeatingJob(alarm, EVERY_MS, pass);
+export function startNotificationJob({ services, ...context }: NotificationJobOptions): RepeatingJob {
+  const late = 'notifications are late; trying again shortly';
+  const options = { ...context, logger: services.logger, everyMs: EVERY_MS, retryMs: AFTER_FAILURE_MS, late };
+  return startLeaderJob(options, async closing => {
+    while (!closing.aborted && (await enqueueNext(services)));
+    return !closing.aborted && (await deliverDue(services, closing)) > 0 ? AGAIN_MS : EVERY_MS;
+  });
 }

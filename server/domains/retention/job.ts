@@ -1,23 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { type Alarm, type Clock, DAY_MS, HOUR_MS } from '../../platform/clock.ts';
+import { type LeaderJobContext, startLeaderJob } from '../../operation/leader-job.ts';
+import { type Clock, DAY_MS, HOUR_MS } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { type DatabaseClock, readDatabaseClock } from '../../platform/postgres/database-clock.ts';
 import { ensurePartitions } from '../../platform/postgres/partitions.ts';
-import { type RepeatingJob, startRepeatingJob } from '../../platform/repeating-job.ts';
+import type { RepeatingJob } from '../../platform/repeating-job.ts';
 import { findClockDoubt } from './clock.ts';
 import { recordTrustedClock } from './clock-store.ts';
 import { type Cutoffs, cutoffsAt, keepsAll, type RetentionPolicy } from './policy.ts';
 import { sweep } from './sweep.ts';
 
-export type RetentionJobOptions = {
+export type RetentionJobOptions = LeaderJobContext & {
   database: { url: string; pool: Pool };
   clock: Clock;
-  alarm: Alarm;
   logger: Logger;
   policy: RetentionPolicy;
-  /** Returns whether this process leads, and so does the work. */
-  leading: () => boolean;
   /** Called between two steps of a pass; default: 50 ms, which leaves most of the disk to others. */
   pause?: () => Promise<void>;
   /** Default: the database's own clock. */
@@ -50,29 +48,23 @@ export function startRetentionJob(options: RetentionJobOptions): RepeatingJob {
     else logger.error({ doubt }, 'retention deletes nothing: it cannot trust the clock (docs/operations.md)');
     return doubt === null;
   };
-  /** Runs a pass; returns in how many ms the next one is due. */
-  const pass = async (closing: AbortSignal): Promise<number> => {
-    if (!leading()) return AGAIN_MS;
+  const late = 'retention failed; trying again in an hour';
+  const timing = { alarm, leading, logger, firstMs: FIRST_MS, everyMs: AGAIN_MS, retryMs: AGAIN_MS, late };
+  return startLeaderJob(timing, async closing => {
     const now = clock.now();
-    try {
-      await ensurePartitions(database.pool, clock, logger);
-      const cutoffs = cutoffsAt(policy, now);
-      if (!(await trustsClock(now, cutoffs))) return AGAIN_MS;
-      if (keepsAll(cutoffs)) return DAILY_MS;
-      const result = await sweep({
-        url: database.url,
-        logger,
-        cutoffs,
-        now,
-        pause: () => pauseUnless(closing),
-        signal: closing,
-      });
-      logger.info(result, 'retention');
-      return result.busy || result.postponed.length > 0 ? AGAIN_MS : DAILY_MS;
-    } catch (error) {
-      if (!closing.aborted) logger.error({ err: error }, 'retention failed; trying again in an hour');
-      return AGAIN_MS;
-    }
-  };
-  return startRepeatingJob(alarm, FIRST_MS, pass);
+    await ensurePartitions(database.pool, clock, logger);
+    const cutoffs = cutoffsAt(policy, now);
+    if (!(await trustsClock(now, cutoffs))) return AGAIN_MS;
+    if (keepsAll(cutoffs)) return DAILY_MS;
+    const result = await sweep({
+      url: database.url,
+      logger,
+      cutoffs,
+      now,
+      pause: () => pauseUnless(closing),
+      signal: closing,
+    });
+    logger.info(result, 'retention');
+    return result.busy || result.postponed.length > 0 ? AGAIN_MS : DAILY_MS;
+  });
 }

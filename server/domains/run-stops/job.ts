@@ -1,16 +1,11 @@
+import { type LeaderJobContext, startLeaderJob } from '../../operation/leader-job.ts';
 import type { Services } from '../../operation/services.ts';
-import type { Alarm } from '../../platform/clock.ts';
 import { isDatabaseAway } from '../../platform/postgres/away.ts';
-import { type RepeatingJob, startRepeatingJob } from '../../platform/repeating-job.ts';
+import type { RepeatingJob } from '../../platform/repeating-job.ts';
 import { listDueStops, type StopRow } from './store.ts';
 import { type TurnResult, workOnStop } from './work.ts';
 
-export type RunStopJobOptions = {
-  services: Services;
-  alarm: Alarm;
-  /** Returns whether this process leads, and so does the work. */
-  leading: () => boolean;
-};
+export type RunStopJobOptions = LeaderJobContext & { services: Services };
 
 const EVERY_MS = 1_000;
 const AFTER_FAILURE_MS = 2_000;
@@ -18,17 +13,10 @@ const AFTER_FAILURE_MS = 2_000;
 const NEXT_MS: Record<TurnResult, number> = { worked: 5, busy: 300, waiting: 500, finished: 5 };
 
 /** Works on bulk stops: each pass is one turn of every workspace that has one. */
-export function startRunStopJob({ services, alarm, leading }: RunStopJobOptions): RepeatingJob {
-  const pass = async (closing: AbortSignal): Promise<number> => {
-    if (!leading()) return EVERY_MS;
-    try {
-      return await takeTurns(services, closing);
-    } catch (error) {
-      if (!closing.aborted) services.logger.error({ err: error }, 'bulk stops are late; trying again shortly');
-      return AFTER_FAILURE_MS;
-    }
-  };
-  return startRepeatingJob(alarm, EVERY_MS, pass);
+export function startRunStopJob({ services, ...context }: RunStopJobOptions): RepeatingJob {
+  const late = 'bulk stops are late; trying again shortly';
+  const options = { ...context, logger: services.logger, everyMs: EVERY_MS, retryMs: AFTER_FAILURE_MS, late };
+  return startLeaderJob(options, closing => takeTurns(services, closing));
 }
 
 /** Gives each workspace a turn. Returns in how many ms the next ones are due. */

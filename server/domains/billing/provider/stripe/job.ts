@@ -1,6 +1,7 @@
+import { type LeaderJobContext, startLeaderJob } from '../../../../operation/leader-job.ts';
 import type { Services } from '../../../../operation/services.ts';
-import { type Alarm, DAY_MS, HOUR_MS } from '../../../../platform/clock.ts';
-import { type RepeatingJob, startRepeatingJob } from '../../../../platform/repeating-job.ts';
+import { DAY_MS, HOUR_MS } from '../../../../platform/clock.ts';
+import type { RepeatingJob } from '../../../../platform/repeating-job.ts';
 import { isStripe } from './kind.ts';
 
 /** Some time after the start, so that recovery has the database to itself. */
@@ -13,25 +14,18 @@ const AGAIN_MS = HOUR_MS;
  * Once a day, in the process that leads, if Stripe is the provider: applies what webhooks did
  * not deliver (reconcile.ts).
  */
-export function startReconciliationJob(options: {
-  services: Services;
-  alarm: Alarm;
-  leading: () => boolean;
-}): RepeatingJob {
-  const { services, alarm, leading } = options;
+export function startReconciliationJob({
+  services,
+  ...context
+}: LeaderJobContext & { services: Services }): RepeatingJob {
   const { payments, logger } = services;
   if (!isStripe(payments)) return { close: async () => {} };
-  const pass = async (closing: AbortSignal): Promise<number> => {
-    if (!leading()) return AGAIN_MS;
-    try {
-      const { reconcile } = await import('./reconcile.ts');
-      const result = await reconcile(services, payments.account, { signal: closing });
-      logger.info(result, 'reconciled with Stripe');
-      return DAILY_MS;
-    } catch (error) {
-      if (!closing.aborted) logger.error({ err: error }, 'reconciliation with Stripe failed; trying again in an hour');
-      return AGAIN_MS;
-    }
-  };
-  return startRepeatingJob(alarm, FIRST_MS, pass);
+  const late = 'reconciliation with Stripe failed; trying again in an hour';
+  const options = { ...context, logger, firstMs: FIRST_MS, everyMs: AGAIN_MS, retryMs: AGAIN_MS, late };
+  return startLeaderJob(options, async closing => {
+    const { reconcile } = await import('./reconcile.ts');
+    const result = await reconcile(services, payments.account, { signal: closing });
+    logger.info(result, 'reconciled with Stripe');
+    return DAILY_MS;
+  });
 }

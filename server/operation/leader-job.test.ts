@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import type { Alarm } from '../platform/clock.ts';
+import { startLeaderJob } from './leader-job.ts';
+
+/** Alarms that ring when the test says so, and the delays for which they were set. */
+function alarms() {
+  const set: number[] = [];
+  let ring = () => {};
+  const alarm: Alarm = (delayMs, due) => {
+    set.push(delayMs);
+    ring = due;
+    return () => {};
+  };
+  const next = async () => {
+    const before = set.length;
+    ring();
+    await expect.poll(() => set.length).toBeGreaterThan(before);
+  };
+  return { alarm, set, next };
+}
+
+test('the process that leads works; a standby looks again, and what failed is logged and repeated', async () => {
+  const { alarm, set, next } = alarms();
+  const logged: unknown[] = [];
+  const logger = { error: (...said: unknown[]) => logged.push(said), warn: () => {} };
+  let leads = false;
+  const results: (number | undefined | Error)[] = [undefined, 5, new Error('gone'), 7];
+  const timing = { firstMs: 60, everyMs: 20, retryMs: 100, late: 'late' };
+  const job = startLeaderJob({ alarm, leading: () => leads, logger, ...timing }, async () => {
+    const result = results.shift();
+    if (result instanceof Error) throw result;
+    return result;
+  });
+  await next();
+  expect(results).toHaveLength(4);
+  leads = true;
+  for (let pass = 0; pass < 4; pass += 1) await next();
+  expect(set).toEqual([60, 20, 20, 5, 100, 7]);
+  expect(logged).toEqual([[{ err: expect.any(Error) }, 'late']]);
+  await job.close();
+});
+
+test('a pass that ends because the service closes is no failure', async () => {
+  const { alarm, set } = alarms();
+  let began = () => {};
+  const working = new Promise<void>(resolve => {
+    began = resolve;
+  });
+  const logged: unknown[] = [];
+  const say = (...said: unknown[]) => logged.push(said);
+  let ring = () => {};
+  const job = startLeaderJob(
+    {
+      alarm: (delayMs, due) => {
+        ring = due;
+        return alarm(delayMs, due);
+      },
+      leading: () => true,
+      logger: { error: say, warn: say },
+      everyMs: 20,
+      retryMs: 100,
+      late: 'late',
+    },
+    closing =>
+      new Promise((_, reject) => {
+        closing.addEventListener('abort', () => reject(closing.reason));
+        began();
+      }),
+  );
+  ring();
+  await working;
+  await job.close();
+  expect(logged).toEqual([]);
+  expect(set).toEqual([20]);
+});

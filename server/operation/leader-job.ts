@@ -1,0 +1,42 @@
+import type { Alarm } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
+import { type RepeatingJob, startRepeatingJob } from '../platform/repeating-job.ts';
+
+/** What a job of the process that leads is given. */
+export type LeaderJobContext = {
+  alarm: Alarm;
+  /** Returns whether this process leads, and so does the work. Two at once do no harm, but one would do nothing. */
+  leading: () => boolean;
+};
+
+export type LeaderJobOptions = LeaderJobContext & {
+  logger: Pick<Logger, 'warn' | 'error'>;
+  /** The delay after a pass that says no other, and until a standby looks again whether it leads, in ms. */
+  everyMs: number;
+  /** The delay after a pass that failed, in ms. */
+  retryMs: number;
+  /** The delay before the first pass, in ms. Default: `everyMs`. */
+  firstMs?: number;
+  /** What is logged of a pass that failed, and how. Default level: error. */
+  late: string;
+  level?: 'warn' | 'error';
+};
+
+/**
+ * Starts work that the process that leads does by and by. A pass may return in how many ms the next one is due. One that fails is
+ * logged and repeated, unless the service is closing.
+ */
+export function startLeaderJob(
+  { alarm, leading, logger, everyMs, retryMs, firstMs = everyMs, late, level = 'error' }: LeaderJobOptions,
+  pass: (closing: AbortSignal) => Promise<number | undefined>,
+): RepeatingJob {
+  return startRepeatingJob(alarm, firstMs, async closing => {
+    if (!leading()) return everyMs;
+    try {
+      return (await pass(closing)) ?? everyMs;
+    } catch (error) {
+      if (!closing.aborted) logger[level]({ err: error }, late);
+      return retryMs;
+    }
+  });
+}
