@@ -70,7 +70,7 @@ type Console = ConsoleFrontend & { close(): Promise<void> };
 async function startConsole({ env, http }: Config, port: number): Promise<Console> {
   const { default: next } = await import('next');
   const decoy = createServer();
-  const dir = fileURLToPath(new URL('..', import.meta.url));
+  const dir = fileURLToPath(new URL('../..', import.meta.url));
   const app = next({ dev: env === 'development', dir, hostname: http.host, port, httpServer: decoy });
   await app.prepare();
   const handle = app.getRequestHandler();
