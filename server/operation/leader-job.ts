@@ -2,7 +2,7 @@ import type { Alarm } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type RepeatingJob, startRepeatingJob } from '../platform/repeating-job.ts';
 
-/** What a job of the process that leads is given. */
+/** The surroundings of a job of the process that leads. */
 export type LeaderJobContext = {
   alarm: Alarm;
   /** Returns whether this process leads, and so does the work. Two at once do no harm, but one would do nothing. */
@@ -17,7 +17,7 @@ export type LeaderJobOptions = LeaderJobContext & {
   retryMs: number;
   /** The delay before the first pass, in ms. Default: `everyMs`. */
   firstMs?: number;
-  /** What is logged of a pass that failed, and how. Default level: error. */
+  /** The message that is logged for a pass that failed, and its level. Default: error. */
   late: string;
   level?: 'warn' | 'error';
 };
