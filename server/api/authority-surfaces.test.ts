@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Principal } from '../operation/context.ts';
-import { type roles, type Scope, scopes } from '../orchestrator/ports/authority.ts';
+import { hasRole, type roles, type Scope, scopes } from '../orchestrator/ports/authority.ts';
 import { newId } from '../platform/ids.ts';
 import { createTestMember, createTestPat } from '../testing/identity.ts';
 import {
@@ -23,7 +23,6 @@ import {
   type TestWorlds,
   type World,
 } from '../testing/world.ts';
-import { hasRole } from './invoke.ts';
 import type { RegisteredOperation } from './registry.ts';
 
 /**

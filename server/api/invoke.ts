@@ -2,7 +2,7 @@ import type { Context, Principal, RawRequest, StreamConnection } from '../operat
 import { featureOff } from '../operation/features.ts';
 import type { AnyOperation } from '../operation/operation.ts';
 import type { Services } from '../operation/services.ts';
-import { type Role, roles, type Scope } from '../orchestrator/ports/authority.ts';
+import { hasRole, type Scope } from '../orchestrator/ports/authority.ts';
 import { AppError, forbidden, unauthenticated } from '../platform/errors.ts';
 import { type CallerLineage, currentLineage, LINEAGE_HEADER, withLineage } from '../platform/lineage.ts';
 import { inSecretScope } from '../platform/secrets/in-use.ts';
@@ -43,11 +43,6 @@ export type Invocation = {
 };
 
 export type Result = { output: unknown; headers: ReadonlyMap<string, string> };
-
-/** Returns whether `role` includes `needed`. */
-export function hasRole(role: Role, needed: Role | 'member'): boolean {
-  return needed === 'member' || roles.indexOf(role) >= roles.indexOf(needed);
-}
 
 /**
  * Returns whether the principal's credential carries the scope; a session carries every one

@@ -1,12 +1,13 @@
 import type { Principal, RawRequest } from '../operation/context.ts';
 import { type AnyOperation, type RawBody, STREAM_DONE, type StreamFrame } from '../operation/operation.ts';
+import { hasRole } from '../orchestrator/ports/authority.ts';
 import { constantTimeEqual } from '../platform/crypto/digest.ts';
 import { AppError, invalid, notFound, unauthenticated } from '../platform/errors.ts';
 import { readJson } from '../platform/json-text.ts';
 import { type Authenticator, authenticate, type Credential, readCredential, servedOverHttps } from './authenticate.ts';
 import { asAppError, errorBody, logFailure } from './failure.ts';
 import { parseInput, parsePath, readJsonBody, readQuery, requireJson } from './input.ts';
-import { checkOutput, hasRole, hasScope, type Invocation, type Invoker, invoke } from './invoke.ts';
+import { checkOutput, hasScope, type Invocation, type Invoker, invoke } from './invoke.ts';
 import type { Metrics } from './metrics.ts';
 import type { OpenStreams } from './open-streams.ts';
 import { countAs, rateHeaders, rateLimited, takeRequest } from './rate.ts';

@@ -5,6 +5,7 @@ import type { StreamTarget } from '../domains/runs/event-selection.ts';
 import { ReadableItems, requireReadable } from '../domains/runs/readers.ts';
 import { findWorkflow } from '../domains/workflows/store.ts';
 import type { Principal } from '../operation/context.ts';
+import { hasRole } from '../orchestrator/ports/authority.ts';
 import { type Alarm, systemAlarm } from '../platform/clock.ts';
 import { forbidden, notFound, unauthenticated, unavailable } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
@@ -21,7 +22,7 @@ import {
 import { clientAddress } from './client-address.ts';
 import { endConnection } from './edge.ts';
 import { asAppError, errorBody, logFailure } from './failure.ts';
-import { hasRole, hasScope } from './invoke.ts';
+import { hasScope } from './invoke.ts';
 import type { OpenStreams } from './open-streams.ts';
 import { rateLimited, takeRequest } from './rate.ts';
 import { readTarget } from './request.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { apply, type Draft } from '../../../server/domains/workflows/edits/index.ts';
-import { isPinnable, MAX_PINNED_BYTES, pinsOf, planPin, planUnpin } from './pins.ts';
+import { apply, type Draft, MAX_PINNED_RESULT_BYTES } from '../../../server/domains/workflows/edits/index.ts';
+import { isPinnable, pinsOf, planPin, planUnpin } from './pins.ts';
 
 const draft: Draft = { name: '', description: '', graph: { steps: [] }, run_setup: { trigger_payload: { n: 1 } } };
 const after = (before: Draft, edit: ReturnType<typeof planPin>) => {
@@ -24,8 +24,8 @@ test('a result is pinned, replaced and unpinned, and the rest of the run setup s
 });
 
 test('a result of 64 KiB can be pinned, a larger one not', () => {
-  expect(isPinnable('x'.repeat(MAX_PINNED_BYTES - 2))).toBe(true);
-  expect(isPinnable('x'.repeat(MAX_PINNED_BYTES - 1))).toBe(false);
-  expect(isPinnable('ü'.repeat(MAX_PINNED_BYTES / 2))).toBe(false);
+  expect(isPinnable('x'.repeat(MAX_PINNED_RESULT_BYTES - 2))).toBe(true);
+  expect(isPinnable('x'.repeat(MAX_PINNED_RESULT_BYTES - 1))).toBe(false);
+  expect(isPinnable('ü'.repeat(MAX_PINNED_RESULT_BYTES / 2))).toBe(false);
   expect(pinsOf({ pinned_results: [1] })).toEqual({});
 });

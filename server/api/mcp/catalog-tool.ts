@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { AnyObject } from '../../operation/wire.ts';
+import { hasRole } from '../../orchestrator/ports/authority.ts';
 import { invalid, notFound } from '../../platform/errors.ts';
 import { parseInput, readJsonBody, readQuery } from '../input.ts';
-import { hasRole, hasScope } from '../invoke.ts';
+import { hasScope } from '../invoke.ts';
 import type { RegisteredOperation } from '../registry.ts';
 import { readTarget } from '../request.ts';
 import { readArguments } from './arguments.ts';

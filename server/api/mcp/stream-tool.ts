@@ -3,9 +3,10 @@ import { endsRun, eventOf, replayPages, Selection, type StreamTarget } from '../
 import { ReadableItems, requireReadable } from '../../domains/runs/readers.ts';
 import { findWorkflow } from '../../domains/workflows/store.ts';
 import { MAX_INTEGER } from '../../operation/wire.ts';
+import { hasRole } from '../../orchestrator/ports/authority.ts';
 import type { StreamItem } from '../../orchestrator/ports/orchestrator.ts';
 import { notFound, unavailable } from '../../platform/errors.ts';
-import { hasRole, hasScope } from '../invoke.ts';
+import { hasScope } from '../invoke.ts';
 import { readArguments } from './arguments.ts';
 import { argumentsSchema } from './operation-tools.ts';
 import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';

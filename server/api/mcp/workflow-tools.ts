@@ -6,8 +6,9 @@ import { lackingScope } from '../../domains/runs/step-scopes.ts';
 import { describeTools, type NamedTool, namedTools } from '../../domains/workflows/published-tools.ts';
 import type { WorkflowTool } from '../../domains/workflows/tool-of-workflow.ts';
 import type { Principal } from '../../operation/context.ts';
+import { hasRole } from '../../orchestrator/ports/authority.ts';
 import { AppError } from '../../platform/errors.ts';
-import { hasRole, hasScope } from '../invoke.ts';
+import { hasScope } from '../invoke.ts';
 import { entryOf, invokeOperation } from './operation-tools.ts';
 import type { McpCaller, McpOptions, PlatformTool, ToolSet } from './platform-tool.ts';
 

@@ -1,6 +1,5 @@
 import type { Pool } from 'pg';
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+import { isId } from '../../platform/ids.ts';
 
 /**
  * Returns the present names of what an administrator of the workspace manages, by id: not those of conversations and memories, which
@@ -11,7 +10,7 @@ export async function readNames(
   tenantId: string,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const wanted = [...new Set(ids)].filter(id => UUID.test(id));
+  const wanted = [...new Set(ids)].filter(isId);
   if (wanted.length === 0) return new Map();
   const { rows } = await pool.query<{ id: string; name: string }>(
     `SELECT id, name FROM workflows WHERE tenant_id = $1 AND id = ANY($2::uuid[])

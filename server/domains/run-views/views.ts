@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
-import { roles } from '../../orchestrator/ports/authority.ts';
+import { hasRole } from '../../orchestrator/ports/authority.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { conflict, forbidden, notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
@@ -91,7 +91,7 @@ async function requireView(tx: Tx, person: Person, id: string): Promise<ViewRow>
 }
 
 function requireContributor({ principal }: Context): void {
-  if (roles.indexOf(principal.role) < roles.indexOf('project_contributor'))
+  if (!hasRole(principal.role, 'project_contributor'))
     throw forbidden('Shared views need the role project_contributor.', 'insufficient_role');
 }
 

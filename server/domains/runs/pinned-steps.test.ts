@@ -6,8 +6,8 @@ import { operationsByName } from '../../testing/operations.ts';
 import { type RunningService, reached, startTestService } from '../../testing/runs.ts';
 import { call, contextFor, refusal, luaStep as script } from '../../testing/workflows.ts';
 import { connectionOperations } from '../connections/operations.ts';
+import { MAX_PINNED_RESULT_BYTES } from '../workflows/edits/index.ts';
 import { workflowOperations } from '../workflows/operations.ts';
-import { MAX_PINNED_RESULT_BYTES } from '../workflows/pinned-results.ts';
 import { runOperations } from './operations.ts';
 
 const {

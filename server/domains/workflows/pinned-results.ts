@@ -3,12 +3,10 @@ import type { Graph, JsonMap } from '../../orchestrator/core/index.ts';
 import { invalid } from '../../platform/errors.ts';
 import type { Json } from '../../platform/json.ts';
 import { readSecretRedactor } from '../connections/known-secrets.ts';
-import { sameJson } from './edits/index.ts';
+import { MAX_PINNED_RESULT_BYTES, pinsIn, sameJson } from './edits/index.ts';
 import type { RunSetup } from './store.ts';
 import { projectScope } from './view.ts';
 
-/** The largest pinned result, in bytes of JSON. A test turns it into a script, whose text may have four times as much. */
-export const MAX_PINNED_RESULT_BYTES = 64 * 1024;
 /** The most pinned results of a draft. */
 const MAX_PINNED_RESULTS = 100;
 
@@ -27,7 +25,7 @@ export function withoutPins<T extends { readonly pinned_results?: unknown }>(set
 
 /** Throws AppError 422 for pinned results that are too many or too large, with their places. */
 export function acceptPins(runSetup: unknown): void {
-  const pins = Object.entries(pinsOf(runSetup));
+  const pins = Object.entries(pinsIn(runSetup));
   if (pins.length > MAX_PINNED_RESULTS) {
     const message = `has more than ${MAX_PINNED_RESULTS} results`;
     throw invalid('Too many results are pinned.', [{ path: 'run_setup.pinned_results', message }]);
@@ -44,14 +42,9 @@ export function acceptPins(runSetup: unknown): void {
  * `stored`: what the draft has already. AppError 503 when the secret store is away.
  */
 export async function redactPins(ctx: Context, runSetup: unknown, stored: RunSetup | null): Promise<unknown> {
-  const pins = pinsOf(runSetup);
-  if (Object.keys(pins).length === 0 || sameJson(pins, pinsOf(stored) as typeof pins)) return runSetup;
+  const pins = pinsIn(runSetup);
+  if (Object.keys(pins).length === 0 || sameJson(pins, pinsIn(stored))) return runSetup;
   const redactor = await readSecretRedactor(ctx.services, projectScope(ctx));
-  const entries = Object.entries(pins).map(([id, result]) => [id, redactor.json(result)] as const);
+  const entries = Object.entries(pins).map(([id, result]) => [id, redactor.json(result as Json)] as const);
   return { ...(runSetup as object), pinned_results: Object.fromEntries(entries) };
-}
-
-function pinsOf(runSetup: unknown): { readonly [step: string]: Json } {
-  const pins = (runSetup as { pinned_results?: unknown } | null | undefined)?.pinned_results;
-  return typeof pins === 'object' && pins !== null ? (pins as { readonly [step: string]: Json }) : {};
 }

@@ -4,6 +4,11 @@ export type Role = (typeof roles)[number];
 export const projectRoles = ['project_viewer', 'project_contributor'] as const;
 export type ProjectRole = (typeof projectRoles)[number];
 
+/** Returns whether `role` includes `needed`. */
+export function hasRole(role: Role, needed: Role | 'member'): boolean {
+  return needed === 'member' || roles.indexOf(role) >= roles.indexOf(needed);
+}
+
 /** Every scope (docs/specification/authentication.md#scopes). */
 export const scopes = [
   'workflow:read',

@@ -19,6 +19,7 @@ import {
   withFields,
   withStepFields,
 } from './draft.ts';
+import { withoutPin } from './pins.ts';
 import { idsInLoop } from './references.ts';
 import { renameWhole, replaceId } from './rename.ts';
 import { applyRestore, renamedTo, restoreOf } from './restore.ts';
@@ -176,16 +177,6 @@ function removeStep(draft: Draft, id: string, heal: boolean): Draft {
     }
     return next;
   });
-}
-
-/** The run setup without the pinned result of a step: another step may get its id. */
-function withoutPin(setup: Fields, id: string): Fields {
-  const pins = setup.pinned_results as Fields | undefined;
-  if (typeof pins !== 'object' || pins === null || !Object.hasOwn(pins, id)) return setup;
-  const rest = withFields(pins, {}, [id]);
-  return Object.keys(rest).length === 0
-    ? withFields(setup, {}, ['pinned_results'])
-    : withFields(setup, { pinned_results: rest });
 }
 
 /** Whether `to` comes before `from` already, directly or through others. */

@@ -1,19 +1,20 @@
 import { type Draft, type Fields, type Graph, type Json, type Step, withStepFields } from './draft.ts';
 import {
-  depthOf,
   entered,
   innerIds,
   keyPath,
   leftFrom,
+  mapGraphTexts,
   mentionsItem,
   placedAt,
   type Regrouping,
   redirectReaders,
   regrouped,
+  requireShallow,
   withTexts,
 } from './group.ts';
 import { asksForInput, inputsOf, replaceInputs } from './inputs.ts';
-import { redirectInStep, redirectInValue, type Target } from './redirect.ts';
+import { escaped, leadToParts, redirectInStep, redirectInValue, type Target } from './redirect.ts';
 import { readsInValue } from './references.ts';
 import { renameWhole } from './rename.ts';
 import {
@@ -28,8 +29,6 @@ import {
   selectionIn,
   withoutOutside,
 } from './selection.ts';
-
-const MAX_NESTING = 2;
 
 /** The step that calls the new workflow. */
 export type Call = { step: string; workflow: string; name: string };
@@ -181,8 +180,7 @@ export function inlineWorkflow(draft: Draft, id: string, { graph, reserved, dept
     requirePlainCall(call, graph);
     requireNotAddressed(draft, [call]);
     requireNotAddressed({ ...draft, run_setup: {} }, graph.steps);
-    if (depth + Math.max(0, ...graph.steps.map(depthOf)) > MAX_NESTING)
-      throw new CannotRegroup(`A step can be in at most ${MAX_NESTING} loops.`);
+    requireShallow(depth, graph.steps);
     const renamed = withFreeIds(draft, call, graph, reserved);
     const inner = renamed.steps.map(step => withGiven(step, call));
     const readers = draft.graph.steps.filter(step => step !== call);
@@ -201,15 +199,12 @@ export function inlineWorkflow(draft: Draft, id: string, { graph, reserved, dept
       return readsStep(connected, id) ? lead(named(step), to => redirectInStep(connected, id, to)) : connected;
     });
     const at = draft.graph.steps.indexOf(call);
-    const texts: Record<string, Json> = {};
-    for (const field of ['output', 'searchable'] as const) {
-      const value = draft.graph[field] as Json | undefined;
-      if (value === undefined || !readsInValue(value, id)) continue;
-      const what = field === 'output' ? 'The output of the workflow' : 'A searchable value';
-      texts[field] = lead(what, to => redirectInValue(value, id, to));
-    }
     const steps = outside.toSpliced(at, 0, ...body);
-    return { draft: { ...draft, graph: { ...draft.graph, ...texts, steps } }, step: body[0]?.id ?? id };
+    const placed = { ...draft, graph: { ...draft.graph, steps } };
+    const after = mapGraphTexts(placed, (value, what) =>
+      readsInValue(value, id) ? lead(what, to => redirectInValue(value, id, to)) : value,
+    );
+    return { draft: after, step: body[0]?.id ?? id };
   });
 }
 
@@ -295,30 +290,22 @@ type Led<T> = { call: Step; output: Json | undefined; last: readonly Step[]; red
 
 /** Leads what reads the output of the called workflow to the results that the output was made of. */
 function led<T extends Json>(what: string, { call, output, last, redirect }: Led<T>): T {
-  const marker = 'steps.moved_call_.result';
-  const moved = redirect({ result: marker, error: null });
-  if (moved === null)
-    throw new CannotRegroup(`${what} reads ${named(call)} as a whole, or its error. Change that first.`);
   const paths = pathsOf(output, last);
-  const replace = (text: string): string => {
-    if (typeof paths === 'string') return text.replaceAll(marker, paths);
+  const found = leadToParts(redirect, (text, result) => {
+    if (typeof paths === 'string') return text.replaceAll(result, paths);
     let next = text;
     for (const [key, path] of paths) {
       const at = `(?:\\.${escaped(key)}(?![\\w-])|\\[\\s*["']${escaped(key)}["']\\s*\\])`;
-      next = next.replace(new RegExp(`${escaped(marker)}${at}`, 'g'), () => path);
+      next = next.replace(new RegExp(`${escaped(result)}${at}`, 'g'), () => path);
     }
     return next;
-  };
-  const walk = (each: Json): Json => {
-    if (typeof each === 'string') return replace(each);
-    if (typeof each !== 'object' || each === null) return each;
-    if (Array.isArray(each)) return (each as readonly Json[]).map(walk);
-    return Object.fromEntries(Object.entries(each).map(([key, item]) => [replace(key), walk(item as Json)]));
-  };
-  const after = walk(moved) as T;
-  if (JSON.stringify(after, (_, each) => (typeof each === 'bigint' ? String(each) : each)).includes('moved_call_'))
-    throw new CannotRegroup(`${what} reads a part of the output of ${named(call)} that is not the result of one step.`);
-  return after;
+  });
+  if (found.ok) return found.value;
+  throw new CannotRegroup(
+    found.reads === 'whole'
+      ? `${what} reads ${named(call)} as a whole, or its error. Change that first.`
+      : `${what} reads a part of the output of ${named(call)} that is not the result of one step.`,
+  );
 }
 
 /** The paths of what a workflow's output holds, by its fields; one path where it is a single result. */
@@ -341,5 +328,3 @@ function pathsOf(output: Json | undefined, last: readonly Step[]): string | Map<
     }),
   );
 }
-
-const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

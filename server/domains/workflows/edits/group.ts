@@ -1,5 +1,5 @@
 import { type Draft, type Edit, idsIn, type Json, type Step, withStepFields } from './draft.ts';
-import { redirectInStep, redirectInValue, type Target } from './redirect.ts';
+import { escaped, leadToParts, redirectInStep, redirectInValue, type Target } from './redirect.ts';
 import { codeFieldsOf, innerOf, readsInValue } from './references.ts';
 import { restoreOf } from './restore.ts';
 import {
@@ -47,8 +47,7 @@ export function groupIntoLoop(draft: Draft, ids: readonly string[], loop: string
   return regrouped(draft, () => {
     const selection = selectionIn(draft, ids);
     const { inside, outside, has, before } = selection;
-    if (depth + 1 + Math.max(...inside.map(depthOf)) > MAX_NESTING)
-      throw new CannotRegroup(`A step can be in at most ${MAX_NESTING} loops.`);
+    requireShallow(depth + 1, inside);
     requireNotAddressed(draft, inside);
     requireNoScript(outside, inside);
     const counted = depth > 0 ? inside.find(step => mentionsItem(step, /\bindex\b/)) : undefined;
@@ -70,8 +69,13 @@ export function groupIntoLoop(draft: Draft, ids: readonly string[], loop: string
   });
 }
 
-export const depthOf = (step: Step): number =>
-  step.type === 'for_each' ? 1 + Math.max(0, ...innerOf(step).map(depthOf)) : 0;
+/** Refuses steps with more loops around them than there may be. `depth`: the number of loops around all of them. */
+export function requireShallow(depth: number, steps: readonly Step[]): void {
+  if (depth + Math.max(0, ...steps.map(depthOf)) > MAX_NESTING)
+    throw new CannotRegroup(`A step can be in at most ${MAX_NESTING} loops.`);
+}
+
+const depthOf = (step: Step): number => (step.type === 'for_each' ? 1 + Math.max(0, ...innerOf(step).map(depthOf)) : 0);
 
 /** Where the results of the steps of a new loop are: only the last ones give a result of an item. */
 function targetsIn(loop: string, { last }: Selection): (step: Step) => Target {
@@ -109,24 +113,32 @@ export function redirectReaders(
 const notLast = (reader: string, step: Step) =>
   new CannotRegroup(`${reader} reads the result of ${named(step)}, which is not the last of the selected steps.`);
 
-/** Leads what the workflow's own output and searchable values read elsewhere. */
-export function withTexts(draft: Draft, read: readonly Step[], targetOf: (step: Step) => Target): Draft {
+/** Returns a draft with the texts of the workflow itself changed. `what`: how a message names them. */
+export function mapGraphTexts(draft: Draft, change: (value: Json, what: string) => Json): Draft {
   const fields: Record<string, Json> = {};
   for (const field of GRAPH_TEXTS) {
-    let value = draft.graph[field];
+    const value: Json | undefined = draft.graph[field];
     if (value === undefined) continue;
+    const next = change(value, field === 'output' ? 'The output of the workflow' : 'A searchable value');
+    if (next !== value) fields[field] = next;
+  }
+  return Object.keys(fields).length === 0 ? draft : { ...draft, graph: { ...draft.graph, ...fields } };
+}
+
+/** Leads what the workflow's own output and searchable values read elsewhere. */
+export function withTexts(draft: Draft, read: readonly Step[], targetOf: (step: Step) => Target): Draft {
+  return mapGraphTexts(draft, (given, what) => {
+    let value = given;
     for (const step of read) {
       if (!readsInValue(value, step.id)) continue;
-      const what = field === 'output' ? 'The output of the workflow' : 'A searchable value';
       const to = targetOf(step);
       if (to.result === null) throw notLast(what, step);
       const redirected = redirectInValue(value, step.id, to);
       if (redirected === null) throw new CannotRegroup(`${what} reads ${named(step)} as a whole. Change that first.`);
       value = redirected;
     }
-    if (value !== draft.graph[field]) fields[field] = value;
-  }
-  return Object.keys(fields).length === 0 ? draft : { ...draft, graph: { ...draft.graph, ...fields } };
+    return value;
+  });
 }
 
 /** Whether a step may read the item of a loop, or its number: any mention in a template, an expression or a script counts. */
@@ -236,62 +248,38 @@ export function placedAt(steps: readonly Step[], position: Json | undefined): re
   });
 }
 
-const WRAPPED = 'the list of all results';
-
 /** Readers of the first item's result read that of the last step; nothing else is left of a loop. */
 function unwrapReaders(readers: readonly Step[], loop: Step, last: readonly Step[]): Step[] {
   return readers.map(reader => {
     if (!readsStep(reader, loop.id)) return reader;
-    const unwrapped = unwrap(reader, last, (value, to) => redirectInStep(value, loop.id, to));
-    if (unwrapped === null || readsStep(unwrapped, loop.id))
-      throw new CannotRegroup(`${named(reader)} reads ${WRAPPED} of ${named(loop)}. Change that first.`);
+    const unwrapped = unwrap(last, to => redirectInStep(reader, loop.id, to));
+    if (unwrapped === null || readsStep(unwrapped, loop.id)) throw readsAll(named(reader), loop);
     return unwrapped;
   });
 }
 
 function unwrapTexts(draft: Draft, loop: Step, last: readonly Step[]): Draft {
-  const fields: Record<string, Json> = {};
-  for (const field of GRAPH_TEXTS) {
-    const value = draft.graph[field];
-    if (value === undefined || !readsInValue(value, loop.id)) continue;
-    const unwrapped = unwrap(value as Json, last, (each, to) => redirectInValue(each, loop.id, to));
-    if (unwrapped === null || readsInValue(unwrapped, loop.id)) {
-      const what = field === 'output' ? 'The output of the workflow' : 'A searchable value';
-      throw new CannotRegroup(`${what} reads ${WRAPPED} of ${named(loop)}. Change that first.`);
-    }
-    fields[field] = unwrapped;
-  }
-  return { ...draft, graph: { ...draft.graph, ...fields } };
+  return mapGraphTexts(draft, (value, what) => {
+    if (!readsInValue(value, loop.id)) return value;
+    const unwrapped = unwrap(last, to => redirectInValue(value, loop.id, to));
+    if (unwrapped === null || readsInValue(unwrapped, loop.id)) throw readsAll(what, loop);
+    return unwrapped;
+  });
 }
+
+const readsAll = (reader: string, loop: Step) =>
+  new CannotRegroup(`${reader} reads the list of all results of ${named(loop)}. Change that first.`);
 
 /** Leads `steps.<loop>.result.results[0]` to the step that gave it; the rest of such a path stays. */
-function unwrap<T extends Json>(
-  value: T,
-  last: readonly Step[],
-  redirect: (value: T, to: Target) => T | null,
-): T | null {
-  const marker = 'steps.moved_loop_.result';
-  const moved = redirect(value, { result: marker, error: null });
-  if (moved === null) return null;
+function unwrap<T extends Json>(last: readonly Step[], redirect: (to: Target) => T | null): T | null {
   const [only] = last;
-  const replace = (text: string): string => {
-    const first = `${marker}.results[0]`;
+  const led = leadToParts(redirect, (text, path) => {
+    const first = `${path}.results[0]`;
     if (last.length === 1 && only !== undefined) return text.replaceAll(first, `steps${keyPath(only.id)}.result`);
     return last.reduce((next, step) => {
-      const path = new RegExp(`${escaped(`${first}${keyPath(step.id)}`)}(?![\\w-])`, 'g');
-      return next.replace(path, () => `steps${keyPath(step.id)}.result`);
+      const part = new RegExp(`${escaped(`${first}${keyPath(step.id)}`)}(?![\\w-])`, 'g');
+      return next.replace(part, () => `steps${keyPath(step.id)}.result`);
     }, text);
-  };
-  const walk = (each: Json): Json => {
-    if (typeof each === 'string') return replace(each);
-    if (typeof each !== 'object' || each === null) return each;
-    if (Array.isArray(each)) return (each as readonly Json[]).map(walk);
-    return Object.fromEntries(Object.entries(each).map(([key, item]) => [replace(key), walk(item as Json)]));
-  };
-  const after = walk(moved) as T;
-  return JSON.stringify(after, (_, each) => (typeof each === 'bigint' ? String(each) : each)).includes('moved_loop_')
-    ? null
-    : after;
+  });
+  return led.ok ? led.value : null;
 }
-
-const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

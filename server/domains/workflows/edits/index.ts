@@ -14,5 +14,6 @@ export { type DraftDiff, diff, type FieldChange, type StepChange } from './diff.
 export type { Branch, Draft, Edit, Fields, Graph, Json, Note, Restore, Step, Unrewritten } from './draft.ts';
 export { identicalJson, STEP_ID, sameJson } from './draft.ts';
 export { type Choose, type Conflict, merge, type Side } from './merge.ts';
+export { MAX_PINNED_RESULT_BYTES, pinsIn, withoutPin, withPin } from './pins.ts';
 export { idsInLoop } from './references.ts';
 export { sameDraft } from './restore.ts';

@@ -26,21 +26,43 @@ function inText(text: string, id: string, to: Target): string {
   });
 }
 
-function inAll(value: Json, id: string, to: Target): Json {
-  if (typeof value === 'string') return inText(value, id, to);
+/** Returns a value with each of its texts and keys changed. */
+function mapTexts(value: Json, change: (text: string) => string): Json {
+  if (typeof value === 'string') return change(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return (value as readonly Json[]).map(each => inAll(each, id, to));
+  if (Array.isArray(value)) return (value as readonly Json[]).map(each => mapTexts(each, change));
   return Object.fromEntries(
-    Object.entries(value as Fields).map(([key, each]) => [inText(key, id, to), inAll(each, id, to)]),
+    Object.entries(value as Fields).map(([key, each]) => [change(key), mapTexts(each, change)]),
   );
 }
 
-const mentions = (value: Json, id: string): boolean =>
+const mentions = (value: Json, text: string): boolean =>
   typeof value === 'string'
-    ? value.includes(id)
+    ? value.includes(text)
     : typeof value === 'object' && value !== null
-      ? Object.entries(value).some(([key, each]) => key.includes(id) || mentions(each as Json, id))
+      ? Object.entries(value).some(([key, each]) => key.includes(text) || mentions(each as Json, text))
       : false;
+
+/** The step that stands for one whose result was made of the results of others, until `leadToParts` has led to those. */
+const MOVED = 'moved_result_';
+
+/**
+ * Leads the readers of a result to what it was made of. `redirect` leads them to a path that `toParts` replaces by those of the parts.
+ * `whole`: the readers read more than the result; `part`: they read something of it that is none of the parts.
+ */
+export function leadToParts<T extends Json>(
+  redirect: (to: Target) => T | null,
+  toParts: (text: string, path: string) => string,
+): { ok: true; value: T } | { ok: false; reads: 'whole' | 'part' } {
+  const path = `steps.${MOVED}.result`;
+  const moved = redirect({ result: path, error: null });
+  if (moved === null) return { ok: false, reads: 'whole' };
+  const value = mapTexts(moved, text => toParts(text, path)) as T;
+  return mentions(value, MOVED) ? { ok: false, reads: 'part' } : { ok: true, value };
+}
+
+/** Returns a pattern that matches a text as it is. */
+export const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /**
  * Returns the step with each reference to the result or the error of the step `id` led to another path; null where that is not possible:
@@ -51,7 +73,7 @@ export function redirectInStep(step: Step, id: string, to: Target): Step | null 
   const moved = unusedId(step);
   const renamed = renameInTexts(step, { from: id, to: moved });
   if (renamed === step) return step;
-  const redirected = inAll(renamed, moved, to) as Step;
+  const redirected = mapTexts(renamed, text => inText(text, moved, to)) as Step;
   return mentions(redirected, moved) ? null : redirected;
 }
 
@@ -60,6 +82,6 @@ export function redirectInValue(value: Json, id: string, to: Target): Json | nul
   const moved = unusedId(value);
   const renamed = renameInValue(value, { from: id, to: moved });
   if (renamed === value) return value;
-  const redirected = inAll(renamed, moved, to);
+  const redirected = mapTexts(renamed, text => inText(text, moved, to));
   return mentions(redirected, moved) ? null : redirected;
 }

@@ -8,6 +8,7 @@ import {
   withFields,
   withStepFields,
 } from './draft.ts';
+import { pinsIn } from './pins.ts';
 import { luaReferences, renameInFields, renameInTexts, renameInValue } from './references.ts';
 
 export type Rename = { from: string; to: string };
@@ -47,8 +48,8 @@ function renameInSetup(draft: Draft, rename: Rename): Fields {
 
 /** Pinned results are keyed by step. What they hold is data. */
 function renamePin(setup: Fields, { from, to }: Rename): Fields {
-  const pins: Json | undefined = setup.pinned_results;
-  if (!isFields(pins) || !(Object.hasOwn(pins, from) || Object.hasOwn(pins, to))) return setup;
+  const pins = pinsIn(setup);
+  if (!(Object.hasOwn(pins, from) || Object.hasOwn(pins, to))) return setup;
   // There was no step `to`: a result for it is left over from another one.
   const entries = Object.entries(pins).filter(([id]) => id !== to);
   const renamed = entries.map(([id, result]): [string, Json] => [id === from ? to : id, result]);
