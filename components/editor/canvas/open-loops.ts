@@ -1,7 +1,7 @@
 import { isObject } from '@/server/platform/json.ts';
 import { readStored, store } from '../../ui/browser-storage.ts';
 
-/** Whether loops are open, by their node in the whole draft; those that nobody opened or closed are missing. */
+/** Whether each loop is open, by its node in the whole draft. A loop that was never opened or closed is missing. */
 export type OpenLoops = Readonly<Record<string, boolean>>;
 
 const MAX_KEPT = 200;

@@ -6,7 +6,7 @@ import { type LevelCache, type Levels, levelsOf, nodeIn, sameStructure } from '.
 import { keepOpenLoops, type OpenLoops, readOpenLoops } from './open-loops.ts';
 import type { Drawing } from './use-layout.ts';
 
-/** Up to so many steps, those in loops included, loops are open until somebody closes them. */
+/** The most steps of a draft, with those in loops, whose loops are open at first. */
 const MAX_OPEN_AT_FIRST = 40;
 
 /** Which loops are open; `path` is that of the loop whose steps are the canvas's own. */
