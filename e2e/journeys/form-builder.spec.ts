@@ -1,16 +1,13 @@
 import type { Locator, Page } from '@playwright/test';
 import { expect, expectThemesAccessible, open, test } from '../fixtures/console.ts';
-import { pressUntilFocused } from '../fixtures/keyboard.ts';
+import { pressDownTo, pressUntilFocused } from '../fixtures/keyboard.ts';
 import { canvasOf, formOf } from '../fixtures/whole-job.ts';
 
 /** Adds a field of a kind to a form, and writes its label; leaves the focus there. */
 async function addField(page: Page, form: Locator, kind: string, label: string): Promise<void> {
   await pressUntilFocused(page, 'Tab', form.getByRole('button', { name: 'Add field' }));
   await page.keyboard.press('Enter');
-  const menu = page.getByRole('menu');
-  await expect(menu.getByRole('menuitem').first()).toBeFocused();
-  await page.keyboard.type(kind);
-  await expect(menu.getByRole('menuitem', { name: kind, exact: true })).toBeFocused();
+  await pressDownTo(page, page.getByRole('menuitem', { name: kind, exact: true }));
   await page.keyboard.press('Enter');
   const field = form.getByRole('textbox', { name: 'Label', exact: true });
   await expect(field).toBeFocused();

@@ -1,6 +1,6 @@
 import type { Locator, Page } from '@playwright/test';
 import { expect, open, test } from '../fixtures/console.ts';
-import { pressUntilFocused } from '../fixtures/keyboard.ts';
+import { chooseByKeyboard, pressUntilFocused } from '../fixtures/keyboard.ts';
 import {
   canvasOf,
   connectDemoTools,
@@ -23,28 +23,6 @@ async function write(page: Page, field: Locator, text: string): Promise<void> {
   await pressUntilFocused(page, 'Tab', field);
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.insertText(text);
-}
-
-/** Chooses from a list: Tab leads to it, the arrows to the option. */
-async function choose(page: Page, list: Locator, option: RegExp): Promise<void> {
-  await expect(list).toBeEnabled();
-  await pressUntilFocused(page, 'Tab', list);
-  await page.keyboard.press('Enter');
-  const wanted = page.getByRole('option', { name: option });
-  await expect(wanted).toBeVisible();
-  // An arrow that is pressed before the list has the focus would be lost.
-  const focused = page.locator('[role=option]:focus');
-  await expect(focused).toHaveCount(1);
-  while (!(await wanted.evaluate(element => element === document.activeElement))) {
-    const before = (await focused.textContent()) ?? '';
-    await page.keyboard.press('ArrowDown');
-    // The list moves the focus some time after the key: a second key would pass by an option.
-    await expect(focused).not.toHaveText(before);
-  }
-  await page.keyboard.press('Enter');
-  await expect(page.getByRole('listbox')).toHaveCount(0);
-  await expect(list).toHaveText(option);
-  await expect(list).toBeFocused();
 }
 
 const nodeOf = (page: Page, id: string) => canvasOf(page).locator(`.react-flow__node[data-id="${id}"]`);
@@ -110,10 +88,10 @@ async function build(page: Page): Promise<void> {
   await keyboard.press('ArrowLeft');
   await expect(nodeOf(page, 'review')).toBeFocused();
   await addStep(page, 'mcp', 'mcp_call', 'rate');
-  await choose(page, formOf(page).getByRole('combobox', { name: 'MCP instance' }), /Exchange desk/);
-  await choose(page, formOf(page).getByRole('combobox', { name: 'Tool' }), /lookup_exchange_rate/);
-  await choose(page, formOf(page).getByRole('combobox', { name: 'from', exact: true }), /^USD$/);
-  await choose(page, formOf(page).getByRole('combobox', { name: 'to', exact: true }), /^EUR$/);
+  await chooseByKeyboard(page, formOf(page).getByRole('combobox', { name: 'MCP instance' }), /Exchange desk/);
+  await chooseByKeyboard(page, formOf(page).getByRole('combobox', { name: 'Tool' }), /lookup_exchange_rate/);
+  await chooseByKeyboard(page, formOf(page).getByRole('combobox', { name: 'from', exact: true }), /^USD$/);
+  await chooseByKeyboard(page, formOf(page).getByRole('combobox', { name: 'to', exact: true }), /^EUR$/);
   await write(page, formOf(page).getByRole('textbox', { name: /^amount/ }), '100');
   await leaveForm(page, 'rate');
   await addStep(page, 'lua', 'lua_script', 'book');

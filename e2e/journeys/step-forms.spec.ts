@@ -1,6 +1,6 @@
 import type { Locator, Page } from '@playwright/test';
 import { expect, expectThemesAccessible, open, test } from '../fixtures/console.ts';
-import { pressUntilFocused } from '../fixtures/keyboard.ts';
+import { chooseByKeyboard, pressUntilFocused } from '../fixtures/keyboard.ts';
 import { formOf, openMore, stepIdOf } from '../fixtures/whole-job.ts';
 
 const COMMAND = String.raw`curl -X POST 'https://api.example.com/orders?page=1' \
@@ -16,22 +16,6 @@ async function choose(page: Page, list: Locator, search: string, option: RegExp)
   await expect(page.getByRole('option', { name: option })).toHaveAttribute('data-selected', 'true');
   await page.keyboard.press('Enter');
   await expect(page.getByPlaceholder('Search, or type input.…')).toHaveCount(0);
-}
-
-async function chooseOperator(page: Page, list: Locator, option: string): Promise<void> {
-  await pressUntilFocused(page, 'Tab', list);
-  await page.keyboard.press('Enter');
-  const wanted = page.getByRole('option', { name: option, exact: true });
-  const focused = page.locator('[role=option]:focus');
-  await expect(focused).toHaveCount(1);
-  while (!(await wanted.evaluate(element => element === document.activeElement))) {
-    const before = (await focused.textContent()) ?? '';
-    await page.keyboard.press('ArrowDown');
-    await expect(focused).not.toHaveText(before);
-  }
-  await page.keyboard.press('Enter');
-  await expect(list).toHaveText(option);
-  await expect(list).toBeFocused();
 }
 
 test('a request is pasted as a curl command, its secret goes into a connection, and it is copied again', async ({
@@ -115,14 +99,14 @@ test('a condition is built by the keyboard alone, and its expression says the sa
   const { keyboard } = member;
   await form.getByRole('textbox', { name: 'Name' }).focus();
   await choose(member, form.getByRole('combobox', { name: 'Rule 1: field' }), 'tot', /^total/);
-  await chooseOperator(member, form.getByRole('combobox', { name: 'Rule 1: operator' }), 'is at least');
+  await chooseByKeyboard(member, form.getByRole('combobox', { name: 'Rule 1: operator' }), 'is at least');
   await pressUntilFocused(member, 'Tab', form.getByRole('textbox', { name: 'Rule 1: value' }));
   await keyboard.insertText('500');
   await expect.poll(expression).toBe('input.total >= 500');
   await pressUntilFocused(member, 'Tab', form.getByRole('button', { name: 'Add a group' }));
   await keyboard.press('Enter');
   await choose(member, form.getByRole('combobox', { name: 'Rule 2.1: field' }), 'region', /^region/);
-  await chooseOperator(member, form.getByRole('combobox', { name: 'Rule 2.1: operator' }), 'is one of');
+  await chooseByKeyboard(member, form.getByRole('combobox', { name: 'Rule 2.1: operator' }), 'is one of');
   await pressUntilFocused(member, 'Tab', form.getByRole('textbox', { name: 'Rule 2.1: values' }));
   await keyboard.press('ControlOrMeta+a');
   await keyboard.insertText('EU,UK');
