@@ -170,6 +170,7 @@ test('signing out asks what becomes of unsaved edits, which no one else sees', a
   await unsaved(page);
   await signOut();
   const dialog = page.getByRole('dialog', { name: 'Sign out with unsaved changes?' });
+  await expect(dialog).toBeVisible();
   await expectAccessible(page);
   await page.keyboard.press('Escape');
   await expect(page.getByRole('button', { name: /^Account of/ })).toBeFocused();
