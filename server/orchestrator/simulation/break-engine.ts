@@ -37,7 +37,8 @@ export async function breakEngine(mutations: readonly Mutation[]): Promise<Broke
 
 async function firstViolation(mutation: Mutation): Promise<Violation> {
   const args = [mutant, String(MUTATIONS.indexOf(mutation)), String(SEEDS)];
-  const running = run(process.execPath, args, { timeout: 300_000 });
+  // Only for an engine that never ends: beside load, a process that gives way waited for minutes.
+  const running = run(process.execPath, args, { timeout: 900_000 });
   giveWay(running.child);
   return JSON.parse((await running).stdout);
 }
