@@ -42,7 +42,7 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     'identity/principal-queries.ts': ['saveLastUsed'],
     'identity/pats/store.ts': ['findExpiry'],
     'tasks/visible-store.ts': ['visibleTasks'],
-    'runs/added-step-store.ts': ['findAddedFields findLoopItem listAddedEnds'],
+    'runs/steps/added-step-store.ts': ['findAddedFields findLoopItem listAddedEnds'],
     'runs/store.ts': ['findPayloads findStepErrors hasStarted listResultEvents'],
     'webhooks/deliveries-queries.ts': ['insertDeliveries pruneDeliveries'],
     'webhooks/signature-queries.ts': ['claimSignature findSignedRun'],

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { createHttpRequester } from '../../server/domains/http-requests/requester.ts';
-import { createWorkflowCaller } from '../../server/domains/runs/workflow-caller.ts';
+import { createWorkflowCaller } from '../../server/domains/runs/calls/workflow-caller.ts';
 import { readConfig } from '../../server/operation/config.ts';
 import type { WorkflowCaller } from '../../server/orchestrator/steps/call-workflow/workflow-caller.ts';
 import type { HttpRequester } from '../../server/orchestrator/steps/http-request/http-requester.ts';

@@ -222,7 +222,7 @@ describe('the examples are valid: they succeed for a caller with the rights', ()
   const excepted: readonly string[] = [
     'runs_get_payload',
     'runs_get_prompt',
-    // The run of the example has no loop (server/domains/runs/loop-items.test.ts).
+    // The run of the example has no loop (server/domains/runs/loops/items.test.ts).
     'runs_get_loop_items',
     'me_request_confirmation',
     // An answer that is being written, or one that has ended; the second deletion of a thread finds none.

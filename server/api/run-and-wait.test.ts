@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runEndsOf } from '../domains/runs/run-ends.ts';
+import { runEndsOf } from '../domains/runs/waiting/run-ends.ts';
 import type { Services } from '../operation/services.ts';
 import { newId } from '../platform/ids.ts';
 import { startTestApi, type TestApi } from '../testing/api.ts';

@@ -1,4 +1,4 @@
-import { eventOf } from '../domains/runs/event-selection.ts';
+import { eventOf } from '../domains/runs/events/selection.ts';
 import type { CommittedEvent, RejectedStart, StreamItem } from '../orchestrator/ports/orchestrator.ts';
 
 /**

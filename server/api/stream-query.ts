@@ -1,4 +1,4 @@
-import type { StreamQuery } from '../domains/runs/event-selection.ts';
+import type { StreamQuery } from '../domains/runs/events/selection.ts';
 import { PROJECT_HEADER, TENANT_HEADER } from '../operation/request-headers.ts';
 import { MAX_INTEGER } from '../operation/wire.ts';
 import { type ErrorDetail, invalid } from '../platform/errors.ts';

@@ -1,8 +1,8 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { StreamTarget } from '../domains/runs/event-selection.ts';
-import { ReadableItems, requireReadable } from '../domains/runs/readers.ts';
+import { ReadableItems, requireReadable } from '../domains/runs/access/readers.ts';
+import type { StreamTarget } from '../domains/runs/events/selection.ts';
 import { findWorkflow } from '../domains/workflows/store.ts';
 import type { Principal } from '../operation/context.ts';
 import { hasRole } from '../orchestrator/ports/authority.ts';

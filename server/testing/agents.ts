@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createWorkflowCaller } from '../domains/runs/workflow-caller.ts';
+import { createWorkflowCaller } from '../domains/runs/calls/workflow-caller.ts';
 import type { Services } from '../operation/services.ts';
 import { LuaPool } from '../orchestrator/languages/lua/index.ts';
 import type { Attempt, Outcome, StepType } from '../orchestrator/ports/step-type.ts';

@@ -5,9 +5,9 @@ import { createServer } from '../../../server/domains/mcp-servers/servers/create
 import { discoverServer } from '../../../server/domains/mcp-servers/servers/discover.ts';
 import { publishServer } from '../../../server/domains/mcp-servers/servers/publish.ts';
 import { createModelKey } from '../../../server/domains/models/keys.ts';
-import { executeCommand } from '../../../server/domains/runs/command.ts';
-import { getContext } from '../../../server/domains/runs/context.ts';
-import { getSummary } from '../../../server/domains/runs/summary.ts';
+import { getSummary } from '../../../server/domains/runs/reading/summary.ts';
+import { executeCommand } from '../../../server/domains/runs/start/command.ts';
+import { getContext } from '../../../server/domains/runs/values/context.ts';
 import { settled } from '../../../server/domains/seed/settled.ts';
 import { completeTask } from '../../../server/domains/tasks/complete.ts';
 import { listPending } from '../../../server/domains/tasks/list-pending.ts';

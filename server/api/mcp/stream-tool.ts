@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { endsRun, eventOf, replayPages, Selection, type StreamTarget } from '../../domains/runs/event-selection.ts';
-import { ReadableItems, requireReadable } from '../../domains/runs/readers.ts';
+import { ReadableItems, requireReadable } from '../../domains/runs/access/readers.ts';
+import { endsRun, eventOf, replayPages, Selection, type StreamTarget } from '../../domains/runs/events/selection.ts';
 import { findWorkflow } from '../../domains/workflows/store.ts';
 import { MAX_INTEGER } from '../../operation/wire.ts';
 import { hasRole } from '../../orchestrator/ports/authority.ts';

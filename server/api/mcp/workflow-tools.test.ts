@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runEndsOf } from '../../domains/runs/run-ends.ts';
+import { runEndsOf } from '../../domains/runs/waiting/run-ends.ts';
 import type { Principal } from '../../operation/context.ts';
 import { type Scope, scopes } from '../../orchestrator/ports/authority.ts';
 import { createCall } from '../../testing/call.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operation } from '../../operation/operation.ts';
 import { CommandOutput } from '../runs/schemas.ts';
-import { startScopes } from '../runs/step-scopes.ts';
+import { startScopes } from '../runs/start/step-scopes.ts';
 import { getAgentSettings, patchAgentSettings } from './approval-settings.ts';
 import { archiveAgent } from './archive.ts';
 import { createAgent } from './create.ts';

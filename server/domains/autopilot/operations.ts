@@ -1,7 +1,7 @@
 import { operation, streamOperation } from '../../operation/operation.ts';
 import { SentOutput, StreamChunk } from '../chat/schemas.ts';
-import { EDIT_SCOPE } from '../runs/override-rights.ts';
-import { startScopes } from '../runs/step-scopes.ts';
+import { EDIT_SCOPE } from '../runs/start/override-rights.ts';
+import { startScopes } from '../runs/start/step-scopes.ts';
 import { chatWithAutopilot, streamAutopilot } from './agent/chat.ts';
 import { findTools } from './find-tools.ts';
 import { applyProposal, undoProposal } from './proposals/apply.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operation, streamOperation } from '../../operation/operation.ts';
 import { ListGrantsInput, ListGrantsOutput, RevokeGrantInput } from '../agents/schemas.ts';
-import { startScopes } from '../runs/step-scopes.ts';
+import { startScopes } from '../runs/start/step-scopes.ts';
 import { readAnswer } from './answers/read-answer.ts';
 import { listMessages } from './messages/list.ts';
 import { regenerateAnswer, sendMessage } from './messages/send.ts';

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
-import { FAILURE_HANDLER_TRIGGER } from '../runs/failure-trigger.ts';
+import { FAILURE_HANDLER_TRIGGER } from '../runs/triggers/failure.ts';
 
 /** A range of `run_usage`: numbers after `after`, up to and including `upTo`. */
 export type Range = { after: string; upTo: string };

@@ -8,9 +8,9 @@ import { withLineage } from '../../platform/lineage.ts';
 import { createCall } from '../../testing/call.ts';
 import { createTestTenant, type TestTenant, withScopes } from '../../testing/identity.ts';
 import { asking, publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
-import { handlerRunId } from '../runs/handler-run.ts';
 import { runOperations } from '../runs/operations.ts';
-import { startRun } from '../runs/start.ts';
+import { startRun } from '../runs/start/start.ts';
+import { handlerRunId } from '../runs/triggers/handler-run.ts';
 import { enqueueNext } from './enqueue.ts';
 import { startDueHandlers } from './start-due.ts';
 

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { type JsonMap, lineageOf, type ParentCall, type StartedBeneath } from '../../orchestrator/core/index.ts';
-import type { ActsFor } from '../runs/step-scopes.ts';
+import type { ActsFor } from '../runs/start/step-scopes.ts';
 
 /** A failed run and the workflow that handles it. */
 export type DueHandler = {

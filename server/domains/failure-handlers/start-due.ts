@@ -6,9 +6,9 @@ import { AppError } from '../../platform/errors.ts';
 import { withLineage } from '../../platform/lineage.ts';
 import { isDatabaseAway } from '../../platform/postgres/away.ts';
 import { linkOf } from '../notifications/notice.ts';
-import { FAILURE_HANDLER_TRIGGER } from '../runs/failure-trigger.ts';
-import { handlerRunId } from '../runs/handler-run.ts';
-import { startRun } from '../runs/start.ts';
+import { startRun } from '../runs/start/start.ts';
+import { FAILURE_HANDLER_TRIGGER } from '../runs/triggers/failure.ts';
+import { handlerRunId } from '../runs/triggers/handler-run.ts';
 import { type DueHandler, listDueHandlers, postponeHandler, removeHandler } from './handler-store.ts';
 
 /** The delay after each attempt until the next one: six attempts within an hour. */

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { ParentCall, StartedBeneath } from '../../orchestrator/core/index.ts';
 import type { Queryable } from '../../platform/postgres/transaction.ts';
-import { closedThread, isDecidable } from '../runs/reader-store.ts';
+import { closedThread, isDecidable } from '../runs/access/store.ts';
 import type { DeliveryChannel, NotificationKind } from './schemas.ts';
 
 /** The person who gets a message, and the channel that carries it. */

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
-import { closedThread, isDecidable } from '../runs/reader-store.ts';
+import { closedThread, isDecidable } from '../runs/access/store.ts';
 
 /** A range of numbers after `after`, up to and including `upTo`. */
 type Range = { after: string; upTo: string };

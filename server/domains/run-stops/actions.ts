@@ -1,6 +1,6 @@
 import type { RunStatus } from '../../orchestrator/core/index.ts';
 import type { CallerLineage } from '../../platform/lineage.ts';
-import type { ActsFor } from '../runs/step-scopes.ts';
+import type { ActsFor } from '../runs/start/step-scopes.ts';
 
 export const BULK_ACTIONS = ['stop', 'rerun', 'continue'] as const;
 /** The names of the actions. */

@@ -7,7 +7,7 @@ import { invalid, notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { currentLineage } from '../../platform/lineage.ts';
 import { actorOf, carriedScopes } from '../identity/authority.ts';
-import { editNeeded, mayEdit } from '../runs/override-rights.ts';
+import { editNeeded, mayEdit } from '../runs/start/override-rights.ts';
 import type { BulkAction, Requester } from './actions.ts';
 import { countMatching } from './match-store.ts';
 import { insertWithin, requireNamed } from './request.ts';

@@ -1,6 +1,6 @@
 import { operation } from '../../operation/operation.ts';
-import { EDIT_SCOPE } from '../runs/override-rights.ts';
-import { startScopes } from '../runs/step-scopes.ts';
+import { EDIT_SCOPE } from '../runs/start/override-rights.ts';
+import { startScopes } from '../runs/start/step-scopes.ts';
 import { getBulk, listBulk, previewBulk, startBulk } from './bulk.ts';
 import { getStop, listStops } from './read.ts';
 import { previewStop, stopRuns } from './request.ts';

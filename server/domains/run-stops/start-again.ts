@@ -4,7 +4,7 @@ import { isBusy } from '../../orchestrator/ports/orchestrator.ts';
 import { AppError } from '../../platform/errors.ts';
 import { withLineage } from '../../platform/lineage.ts';
 import { isDatabaseAway } from '../../platform/postgres/away.ts';
-import { rerun } from '../runs/rerun.ts';
+import { rerun } from '../runs/reruns/rerun.ts';
 import type { StopRow } from './store.ts';
 import type { Target, TargetOutcome } from './target-store.ts';
 

@@ -1,15 +1,12 @@
 import { operation, streamOperation } from '../../operation/operation.ts';
-import { listCalledRuns } from './called-runs.ts';
-import { executeCommand } from './command.ts';
-import { getContext } from './context.ts';
-import { listEvents } from './events.ts';
-import { listTenantRuns, listWorkflowRuns } from './list.ts';
-import { getLoopItems } from './loop-items.ts';
-import { EDIT_SCOPE, editScope } from './override-rights.ts';
-import { getPayload } from './payload.ts';
-import { getPrompt } from './prompt.ts';
-import { rerun } from './rerun.ts';
-import { runAndWait } from './run-and-wait.ts';
+import { listCalledRuns } from './calls/called-runs.ts';
+import { listEvents } from './events/list.ts';
+import { streamEvents } from './events/stream.ts';
+import { getLoopItems } from './loops/items.ts';
+import { listTenantRuns, listWorkflowRuns } from './reading/list.ts';
+import { getSnapshot } from './reading/snapshot.ts';
+import { getSummary } from './reading/summary.ts';
+import { rerun } from './reruns/rerun.ts';
 import {
   CommandInput,
   CommandOutput,
@@ -35,13 +32,16 @@ import {
   StreamEventsInput,
   TestRunInput,
 } from './schemas.ts';
-import { getSnapshot } from './snapshot.ts';
-import { getStep } from './step.ts';
-import { LoopItems, LoopItemsInput, RunPrompt } from './step-schemas.ts';
-import { startScopes } from './step-scopes.ts';
-import { streamEvents } from './stream-events.ts';
-import { getSummary } from './summary.ts';
-import { startTestRun } from './test-run.ts';
+import { executeCommand } from './start/command.ts';
+import { EDIT_SCOPE, editScope } from './start/override-rights.ts';
+import { startScopes } from './start/step-scopes.ts';
+import { getPrompt } from './steps/prompt.ts';
+import { LoopItems, LoopItemsInput, RunPrompt } from './steps/schemas.ts';
+import { getStep } from './steps/step.ts';
+import { startTestRun } from './test-runs/test-run.ts';
+import { getContext } from './values/context.ts';
+import { getPayload } from './values/payload.ts';
+import { runAndWait } from './waiting/run-and-wait.ts';
 
 const tag = 'Runs';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { toSnapshot } from './reading/snapshot.ts';
 import { applyEvent, isExpanded, isTerminal, newRunState, stateOf, type WireEvent } from './run-state.ts';
-import { toSnapshot } from './snapshot.ts';
 import type { RunRow } from './store.ts';
 
 const runId = '01900000-0000-7000-8000-000000000001';

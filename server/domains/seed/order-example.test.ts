@@ -3,7 +3,7 @@ import { startTestContainer, type TestContainer } from '../../testing/container.
 import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { contextFor } from '../../testing/workflows.ts';
 import { createModelKey } from '../models/keys.ts';
-import { getContext } from '../runs/context.ts';
+import { getContext } from '../runs/values/context.ts';
 import { getWorkflow } from '../workflows/get.ts';
 import { validate } from '../workflows/validate.ts';
 import { seedOrderExample } from './order-example.ts';

@@ -1,6 +1,6 @@
 import type { Context } from '../../operation/context.ts';
 import type { Phase } from '../../orchestrator/core/index.ts';
-import { requireRun } from '../runs/find.ts';
+import { requireRun } from '../runs/access/find.ts';
 
 /** Longer than any run of the example takes on a busy machine; seeding must not delay a start forever. */
 const MAX_WAIT_MS = 60_000;

@@ -4,7 +4,7 @@ import { forbidden, invalid, notFound } from '../../platform/errors.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
 import { findAnswerers } from '../identity/answerer-queries.ts';
 import { holdProgress } from '../notifications/progress-store.ts';
-import { runScope } from '../runs/find.ts';
+import { runScope } from '../runs/access/find.ts';
 import { alreadyEnded, mayAnswer } from './complete.ts';
 import type { AssignTaskInput, RunTaskSchema } from './schemas.ts';
 import { assignPendingTask, findTask } from './store.ts';

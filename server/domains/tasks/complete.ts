@@ -4,7 +4,7 @@ import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { AppError, conflict, forbidden, invalid, notFound } from '../../platform/errors.ts';
 import { prepareGrant } from '../agents/grants/give.ts';
-import { runScope } from '../runs/find.ts';
+import { runScope } from '../runs/access/find.ts';
 import { checkAnswer } from './check-answer.ts';
 import type { CompleteTaskInput, CompleteTaskOutput } from './schemas.ts';
 import { findTask, type TaskRow } from './store.ts';

@@ -5,7 +5,7 @@ import { maxCostOfCall } from '../agents/approval-cost.ts';
 import { type AskedCall, findAskedCall } from '../agents/grants/asked-call.ts';
 import { grantable } from '../agents/grants/give.ts';
 import { presentPrices } from '../billing/plans/present-prices.ts';
-import { requireListedRun, runScope } from '../runs/find.ts';
+import { requireListedRun, runScope } from '../runs/access/find.ts';
 import type { ListRunTasksOutput, ListTasksOutput, RunTasksInput } from './schemas.ts';
 import { listRunTasks } from './store.ts';
 import { TaskStep } from './task-list.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
 import { CursorTime, decodeCursor } from '../../operation/cursor.ts';
 import { Id } from '../../operation/wire.ts';
-import { visibleProjects } from '../runs/visibility.ts';
+import { visibleProjects } from '../runs/access/visibility.ts';
 import type { TaskKey } from './store.ts';
 
 /** The step of a task in a cursor. In loops it is `each.3.ask`, four levels deep at most: five ids and four numbers. */

@@ -1,5 +1,5 @@
 import type { Principal } from '../../operation/context.ts';
-import { closedThread, isDecidable } from '../runs/reader-store.ts';
+import { closedThread, isDecidable } from '../runs/access/store.ts';
 
 /** The person who reads tasks. */
 export type TaskReader = { userId: string; email: string; isAdmin: boolean };

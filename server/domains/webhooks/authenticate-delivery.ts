@@ -6,7 +6,7 @@ import { noteShownSecrets } from '../../platform/secrets/in-use.ts';
 import { generatePatToken, isWellFormedPat, patHash } from '../identity/pats/token.ts';
 import { recordUse } from '../identity/principal.ts';
 import type { PatGrant } from '../identity/principal-cache.ts';
-import type { ActsFor } from '../runs/step-scopes.ts';
+import type { ActsFor } from '../runs/start/step-scopes.ts';
 import { mayStart } from './automation.ts';
 import { PRESETS } from './presets/catalog.ts';
 import type { Failure, Received } from './presets/preset.ts';

@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 import type { PublicContext } from '../../operation/context.ts';
 import { AppError, invalid } from '../../platform/errors.ts';
-import { callersTrace } from '../runs/command.ts';
-import { idempotencyKey } from '../runs/idempotency.ts';
-import { withOutput } from '../runs/run-and-wait.ts';
-import { runEndsOf } from '../runs/run-ends.ts';
-import { mergeBeneath } from '../runs/run-input.ts';
+import { callersTrace } from '../runs/start/command.ts';
+import { idempotencyKey } from '../runs/start/idempotency.ts';
+import { mergeBeneath } from '../runs/start/run-input.ts';
+import { withOutput } from '../runs/waiting/run-and-wait.ts';
+import { runEndsOf } from '../runs/waiting/run-ends.ts';
 import { type Address, type Authentication, authenticateDelivery, readAddress } from './authenticate-delivery.ts';
 import { CLOUD_EVENT_PREFIX } from './body/cloud-event.ts';
 import { readPayload } from './body/read.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { operation, rawOperation } from '../../operation/operation.ts';
 import { NoContent } from '../identity/schemas.ts';
-import { startScopes } from '../runs/step-scopes.ts';
+import { startScopes } from '../runs/start/step-scopes.ts';
 import { answerChallenge } from './challenge.ts';
 import { createWebhook } from './create.ts';
 import { deleteWebhook } from './delete.ts';

@@ -3,7 +3,7 @@ import { newId } from '../../platform/ids.ts';
 import { asking, publishGraph } from '../../testing/runs.ts';
 import { createTestWebhook, startWebhookService, type WebhookService } from '../../testing/webhooks.ts';
 import { luaStep as lua } from '../../testing/workflows.ts';
-import { runEndsOf } from '../runs/run-ends.ts';
+import { runEndsOf } from '../runs/waiting/run-ends.ts';
 import { settleDeliveries } from './delivery-log.ts';
 
 let service: WebhookService;

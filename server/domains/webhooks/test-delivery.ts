@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
 import { conflict, invalid } from '../../platform/errors.ts';
 import { actorOf, carriedScopes } from '../identity/authority.ts';
-import { callersTrace } from '../runs/command.ts';
+import { callersTrace } from '../runs/start/command.ts';
 import { readJson } from './body/json.ts';
 import { toPayload } from './body/read.ts';
 import { deliver } from './deliver.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { executeCommand } from '../../domains/runs/command.ts';
-import { getContext } from '../../domains/runs/context.ts';
+import { executeCommand } from '../../domains/runs/start/command.ts';
+import { getContext } from '../../domains/runs/values/context.ts';
 import { contextFor, createTestTenant } from '../../testing/identity.ts';
 import { publishGraph, reached, startTestService } from '../../testing/runs.ts';
 import { LuaPool } from '../languages/lua/index.ts';

@@ -1,7 +1,7 @@
 import type { Services } from '../../../operation/services.ts';
 import type { GraphStep, JsonValue } from '../../../orchestrator/core/index.ts';
-import { readRecordedValues } from '../../runs/recorded-values.ts';
 import { findGraph } from '../../runs/store.ts';
+import { readRecordedValues } from '../../runs/values/recorded.ts';
 import type { ProjectScope } from '../../workflows/store.ts';
 import { listCompletedRuns } from './recorded-store.ts';
 

@@ -4,7 +4,7 @@ import type { Context } from '../../../operation/context.ts';
 import { actionsOfSubject } from '../../../orchestrator/ports/billable-actions.ts';
 import { DAY_MS, isoTimestamp } from '../../../platform/clock.ts';
 import { invalid } from '../../../platform/errors.ts';
-import { visibleProjects } from '../../runs/visibility.ts';
+import { visibleProjects } from '../../runs/access/visibility.ts';
 import { type UsageDimensionsInput, type UsageDimensionsOutput, usageDimensions } from '../schemas.ts';
 import { findPeriodStart } from '../subscriptions/store.ts';
 import { toFilter } from './history.ts';

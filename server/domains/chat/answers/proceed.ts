@@ -2,7 +2,7 @@ import type { Services } from '../../../operation/services.ts';
 import type { StreamItem } from '../../../orchestrator/ports/orchestrator.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { isDatabaseAway } from '../../../platform/postgres/away.ts';
-import { endsRun } from '../../runs/event-selection.ts';
+import { endsRun } from '../../runs/events/selection.ts';
 import { requireBudget } from '../budget.ts';
 import { markRefused } from '../messages/store.ts';
 import { settleAnswer } from './settle.ts';

@@ -5,7 +5,7 @@ import type { Principal } from '../../../operation/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { type ChatService, startChatService } from '../../../testing/chat.ts';
 import { createTestMember, createTestTenant, withScopes } from '../../../testing/identity.ts';
-import { runEndsOf } from '../../runs/run-ends.ts';
+import { runEndsOf } from '../../runs/waiting/run-ends.ts';
 
 type Read = { text: string; next: number; length: number; is_complete: boolean; status: string };
 let chat: ChatService;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import type { Context } from '../../../operation/context.ts';
 import { invalid } from '../../../platform/errors.ts';
-import { requireRun } from '../../runs/find.ts';
+import { requireRun } from '../../runs/access/find.ts';
 import { refuseCredentials } from '../refuse-credentials.ts';
 import { requireAbout } from '../require-about.ts';
 import type { IndexConversationInput, IndexFileInput, IndexOutput, Trust } from '../schemas.ts';

@@ -1,0 +1,91 @@
+import type { Context, Principal } from '../../../operation/context.ts';
+import type { Services } from '../../../operation/services.ts';
+import { DEFAULT_KIND, type WorkflowKind } from '../../../operation/workflow-kinds.ts';
+import type { StreamItem } from '../../../orchestrator/ports/orchestrator.ts';
+import { forbidden } from '../../../platform/errors.ts';
+import { CHAT_TRIGGER } from '../triggers/chat.ts';
+import { listUnreadable } from './store.ts';
+
+/**
+ * Everyone who reads the runs of a project can read their contents (docs/chat.md). The contents of a run that answers a
+ * message of a private thread can be read by the owner of the thread alone, and so can those that it calls. Lists show such a run to all, with its
+ * state and its cost, so a refusal says why.
+ */
+type Reading = Pick<Services, 'pool'>;
+type Reader = Pick<Principal, 'tenantId' | 'userId'>;
+
+/** The trigger types of runs that may be closed: those that answer, and those that were called. */
+const MAY_BE_CLOSED: ReadonlySet<string> = new Set([CHAT_TRIGGER, 'call_workflow']);
+
+/** Throws AppError 403 `private_run` if the run answers a message of somebody else's private thread, or was called on the way. */
+export async function requireReader(
+  { services, principal }: Pick<Context, 'services' | 'principal'>,
+  run: { id: string; trigger_type: string },
+): Promise<void> {
+  // A start may claim these types, and then costs a query; what is closed always has one of them.
+  if (MAY_BE_CLOSED.has(run.trigger_type)) await requireReadable(services, principal, run.id);
+}
+
+/** The same where only the id of the run is known, which need not have begun. */
+export async function requireReadable({ pool }: Reading, reader: Reader, runId: string): Promise<void> {
+  const unreadable = await listUnreadable(pool, reader, [runId]);
+  if (unreadable.length > 0)
+    throw forbidden(
+      'This run belongs to the answer to a message of a private thread, which only its owner can read, or of a thread that was deleted.',
+      'private_run',
+    );
+}
+
+/** Runs remembered for one stream; the oldest are asked for again. */
+const MAX_KNOWN = 1_000;
+/** Events of one stream that may wait for the database to say who reads them. */
+const MAX_WAITING = 10_000;
+type Listener = (items: readonly StreamItem[]) => void;
+
+/** Leaves out of a workflow's events those that a reader may not see. */
+export class ReadableItems {
+  readonly #services: Reading;
+  readonly #reader: Reader;
+  readonly #answers: boolean;
+  readonly #known = new Map<string, boolean>();
+
+  /** `kind`: of the workflow. */
+  constructor(services: Reading, reader: Reader, kind: WorkflowKind) {
+    this.#services = services;
+    this.#reader = reader;
+    this.#answers = kind !== DEFAULT_KIND;
+  }
+
+  /** A listener that hands on what the reader may see, in its order. `failed`: this cannot be found out, or takes too long. */
+  listener(deliver: Listener, failed: () => void): Listener {
+    let last = Promise.resolve();
+    let waiting = 0;
+    return items => {
+      if (waiting === 0 && items.every(item => this.#isOpen(item))) return deliver(items);
+      waiting += items.length;
+      if (waiting > MAX_WAITING) return failed();
+      last = last
+        .then(async () => {
+          deliver(await this.filter(items));
+          waiting -= items.length;
+        })
+        .catch(failed);
+    };
+  }
+
+  async filter(items: readonly StreamItem[]): Promise<readonly StreamItem[]> {
+    const unsure = items.filter(item => !this.#isOpen(item));
+    const asked = [...new Set(unsure.map(({ item }) => item.runId))].filter(id => !this.#known.has(id));
+    if (asked.length > 0) {
+      const unreadable = new Set(await listUnreadable(this.#services.pool, this.#reader, asked));
+      if (this.#known.size > MAX_KNOWN) this.#known.clear();
+      for (const id of asked) this.#known.set(id, !unreadable.has(id));
+    }
+    return items.filter(({ item }) => this.#known.get(item.runId) !== false);
+  }
+
+  /** Only agents answer messages: a run of any other workflow is closed only if it was called. */
+  #isOpen({ kind, item }: StreamItem): boolean {
+    return !this.#answers && (kind === 'rejected' || item.called !== true);
+  }
+}
