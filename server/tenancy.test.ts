@@ -31,7 +31,7 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
   },
   'The tenant is what it finds out, or makes': {
     'billing/payments/store.ts': ['findPayment'],
-    'billing/provider/stripe/tenant-store.ts': ['findTenant'],
+    'billing/provider-events/tenant-store.ts': ['findTenant'],
     'identity/account-store.ts': ['createTenant'],
     'identity/invitation-store.ts': ['acceptOpenInvitation findOpenInvitation'],
     'identity/principal-queries.ts': ['findGrant'],
@@ -52,7 +52,7 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     'billing/plans/store.ts': [
       'findOnboardingPlan findPlan listPlanChanges listPlans lockPlans noteChange savePlan seedPlans',
     ],
-    'billing/provider/stripe/events-store.ts': ['isKnown knownAmong newestAppliedAt'],
+    'billing/provider-events/store.ts': ['isKnown knownAmong newestAppliedAt'],
     'billing/provider/stripe/plan-price-store.ts': ['planCodeOfPrice'],
   },
   'It works for all workspaces at once': {
@@ -63,9 +63,9 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     'analytics/progress-store.ts': ['lockProgress readProgress saveProgress'],
     'analytics/recount-store.ts': ['compareWithRuns readStepsSince'],
     'analytics/usage-rollup-store.ts': ['aggregateUsage'],
-    'billing/due-store.ts': ['chargedTenants dueTenants nextDue'],
+    'billing/due/store.ts': ['chargedTenants dueTenants nextDue'],
     'billing/ledger/count-store.ts': ['countCharges countNext'],
-    'billing/provider/stripe/reconcile-store.ts': ['listCustomers listOpenPayments'],
+    'billing/provider-events/reconcile-store.ts': ['listCustomers listOpenPayments'],
     'chat/answers/store.ts': ['listEnded listStartable purgeThreads'],
     'connections/oauth/flow-store.ts': ['listLapsedFlows'],
     'connections/store.ts': ['listHidden'],

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { formatMoney } from '../../domains/billing/payments/money.ts';
-import { cancelPayment, confirmPayment, refundPayment } from '../../domains/billing/payments/operate.ts';
 import { listPayments, type PaymentRow, type PaymentStatus } from '../../domains/billing/payments/store.ts';
+import { cancelPayment, confirmPayment, refundPayment } from '../../domains/billing/settlement/operate.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import type { Outcome, Run } from '../command-line.ts';
 import type { BillingServices } from './services.ts';

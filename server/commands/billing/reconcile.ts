@@ -16,7 +16,7 @@ export function declareReconcile(command: Command, run: Run<BillingServices>): v
 async function reconcileStripe(services: BillingServices, since: number | undefined): Promise<Outcome> {
   const { payments } = services;
   if (!isStripe(payments)) return { text: 'Payments are confirmed manually here: there is nothing to compare.' };
-  const { reconcile } = await import('../../domains/billing/provider/stripe/reconcile.ts');
+  const { reconcile } = await import('../../domains/billing/provider-events/reconcile.ts');
   const lines: string[] = [];
   const print = (line: string) => void lines.push(line);
   const { events, subscriptions, payments: paid } = await reconcile(services, payments.account, { since, print });

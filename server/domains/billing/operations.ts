@@ -1,8 +1,8 @@
-import { codeOperations } from './codes/operations.ts';
-import { ledgerOperations } from './ledger/operations.ts';
+import { ledgerOperations } from './credits/operations.ts';
 import { paymentOperations } from './payments/operations.ts';
 import { planOperations } from './plans/operations.ts';
-import { stripeOperations } from './provider/stripe/operations.ts';
+import { stripeOperations } from './provider-events/operations.ts';
+import { codeOperations } from './redemptions/operations.ts';
 import { subscriptionOperations } from './subscriptions/operations.ts';
 import { usageOperations } from './usage/operations.ts';
 

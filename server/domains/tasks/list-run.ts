@@ -4,7 +4,7 @@ import { CursorTime, cutPage, decodeCursor } from '../../operation/cursor.ts';
 import { maxCostOfCall } from '../agents/approval-cost.ts';
 import { type AskedCall, findAskedCall } from '../agents/grants/asked-call.ts';
 import { grantable } from '../agents/grants/give.ts';
-import { presentPrices } from '../billing/plans/present-prices.ts';
+import { presentPrices } from '../billing/subscriptions/present-prices.ts';
 import { requireListedRun, runScope } from '../runs/access/find.ts';
 import type { ListRunTasksOutput, ListTasksOutput, RunTasksInput } from './schemas.ts';
 import { listRunTasks } from './store.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { operation } from '../../../operation/operation.ts';
 import * as schema from '../schemas.ts';
+import { paymentConfig, topUp } from '../top-ups/top-up.ts';
 import { exportPayments, paymentHistory } from './history.ts';
-import { paymentConfig, topUp } from './top-up.ts';
 
 const billing = { tag: 'Billing', feature: 'billing', access: 'project_contributor' } as const;
 

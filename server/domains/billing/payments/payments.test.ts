@@ -12,9 +12,9 @@ import {
   type Subscribed,
 } from '../../../testing/billing/subscriptions.ts';
 import { auditLedger } from '../ledger/audit-store.ts';
-import { applyProviderFact } from '../subscriptions/apply.ts';
+import { applyProviderFact } from '../provider-events/apply.ts';
+import { cancelPayment, confirmPayment, type OperatorServices, refundPayment } from '../settlement/operate.ts';
 import { formatMoney } from './money.ts';
-import { cancelPayment, confirmPayment, type OperatorServices, refundPayment } from './operate.ts';
 
 const START = Date.parse('2026-03-10T08:00:00.000Z');
 /** 10 credits for a cent. */

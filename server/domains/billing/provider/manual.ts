@@ -10,8 +10,8 @@ import type { Clock } from '../../../platform/clock.ts';
 import { conflict } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import { formatMoney } from '../payments/money.ts';
+import { priceOf, samePeriod, share } from '../payments/proration.ts';
 import { nextPeriodStart } from '../plans/period.ts';
-import { priceOf, samePeriod, share } from '../subscriptions/proration.ts';
 
 /**
  * The payment provider without an external provider: changes take effect immediately, and their payment is an

@@ -1,12 +1,12 @@
 import type { ProviderSubscription } from '../../../operation/payment-provider.ts';
 import type { PlanRow } from '../../../operation/plan.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import { share } from '../payments/proration.ts';
 import { pendingPayments } from '../payments/store.ts';
 import { findPlan } from '../plans/store.ts';
 import { lastPeriod, type Period, recordEvent } from './journal-store.ts';
 import { onboardingPlan } from './onboard.ts';
 import { endPeriodEarly, startOnboardingPeriod, startPeriod } from './periods.ts';
-import { share } from './proration.ts';
 import { type SubscriptionRow, saveSubscription } from './store.ts';
 import { endTrialCredits, grantTrialCredits } from './trial-credits.ts';
 

@@ -13,6 +13,7 @@ import { conflict } from '../../../platform/errors.ts';
 import { resolveDiscount, storeDiscount } from '../codes/discount.ts';
 import { codeNotValid } from '../codes/refusals.ts';
 import { createManualPayment } from '../payments/manual-payment.ts';
+import { isUpgrade, priceOf, samePeriod, share } from '../payments/proration.ts';
 import type { ChangePlanInput, ChangePlanOutput, ChangePreview } from '../schemas.ts';
 import { applyProviderState } from './apply-provider-state.ts';
 import { cancelHeld } from './cancel.ts';
@@ -22,7 +23,6 @@ import { choosePlan, isSubscribed, presentPlan, requireSelfServe } from './choos
 import { discountOn, runningDiscount, withDiscount } from './discount.ts';
 import { recordEvent } from './journal-store.ts';
 import { ensureOnboarded } from './onboard.ts';
-import { isUpgrade, priceOf, samePeriod, share } from './proration.ts';
 import { readStatus } from './status.ts';
 
 type Answer = z.input<typeof ChangePlanOutput>;

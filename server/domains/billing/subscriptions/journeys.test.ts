@@ -16,7 +16,7 @@ import {
   type Subscribed,
 } from '../../../testing/billing/subscriptions.ts';
 import { auditLedger } from '../ledger/audit-store.ts';
-import { applyProviderFact } from './apply.ts';
+import { applyProviderFact } from '../provider-events/apply.ts';
 import { processDueBilling } from './process-due.ts';
 
 const START = Date.parse('2026-01-31T10:00:00.000Z');

@@ -3,6 +3,7 @@ import { isoTimestamp } from '../../../platform/clock.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { grantCredits, reverseGrant } from '../ledger/post.ts';
 import { findGranted } from '../ledger/store.ts';
+import { share } from '../payments/proration.ts';
 import { type PaymentRow, pendingPayments, setPaymentCredits } from '../payments/store.ts';
 import { nextPeriodStart } from '../plans/period.ts';
 import {
@@ -14,7 +15,6 @@ import {
   periodReference,
   periodsAwaiting,
 } from './journal-store.ts';
-import { share } from './proration.ts';
 
 const day = (ms: number) => isoTimestamp(ms).slice(0, 10);
 

@@ -4,6 +4,7 @@ import { type Queryable, transact } from '../../../platform/postgres/transaction
 import { readDiscount } from '../codes/discount.ts';
 import { expireDue, readBalances } from '../ledger/post.ts';
 import { createManualPayment } from '../payments/manual-payment.ts';
+import { priceOf } from '../payments/proration.ts';
 import { nextPeriodStart } from '../plans/period.ts';
 import { findPlan } from '../plans/store.ts';
 import { returnToOnboarding } from './apply-provider-state.ts';
@@ -11,7 +12,6 @@ import { runningDiscount } from './discount.ts';
 import { lastPeriod, type Period, recordEvent } from './journal-store.ts';
 import { ensureOnboarded, onboardingPlan } from './onboard.ts';
 import { startOnboardingPeriod, startPeriod } from './periods.ts';
-import { priceOf } from './proration.ts';
 import { isDue, lockSubscription, readSubscription, type SubscriptionRow, saveSubscription } from './store.ts';
 
 export type DueBillingServices = Pick<Services, 'pool' | 'clock' | 'config' | 'orchestrator'>;

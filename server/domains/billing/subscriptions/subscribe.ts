@@ -5,6 +5,7 @@ import type { PlanRow } from '../../../operation/plan.ts';
 import { conflict } from '../../../platform/errors.ts';
 import { storeDiscount } from '../codes/discount.ts';
 import { createManualPayment } from '../payments/manual-payment.ts';
+import { priceOf } from '../payments/proration.ts';
 import { owesSubscription } from '../payments/store.ts';
 import type { SubscribeInput, SubscriptionOutput } from '../schemas.ts';
 import { applyProviderState } from './apply-provider-state.ts';
@@ -13,7 +14,6 @@ import { toCheckout } from './checkout.ts';
 import { choosePlan, isSubscribed, presentPlan, requireSelfServe } from './choose.ts';
 import { discountFor, withDiscount } from './discount.ts';
 import { ensureOnboarded } from './onboard.ts';
-import { priceOf } from './proration.ts';
 import { sellerOf } from './start-trial.ts';
 import { readStatus } from './status.ts';
 
