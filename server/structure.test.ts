@@ -162,16 +162,36 @@ describe('dependencies point one way', () => {
     expect(tracked.filter(path => /(^|[-.])testing[-.]/.test(basename(path)))).toEqual([]);
   });
 
-  /** The pairs of folders right below `base` that import each other; files right in it count as one more folder. */
-  const mutual = (base: string) => {
-    const folderOf = (path: string) =>
-      path.startsWith(base) ? path.slice(base.length).split('/').slice(0, -1)[0] : null;
+  /** The folder right below `base` that holds a file; '' for a file in `base` itself, null outside of it. */
+  const folderIn = (base: string, path: string) =>
+    path.startsWith(base) ? (path.slice(base.length).split('/').slice(0, -1)[0] ?? '') : null;
+
+  /** The pairs of folders right below `base` of which the first imports the second. */
+  const folderPairs = (base: string) => {
     const pairs = new Set<string>();
     for (const { from, to } of imports) {
-      const [a, b] = [folderOf(from), folderOf(to)];
-      if (a != null && b != null && a !== b) pairs.add(`${a} ${b}`);
+      const [a, b] = [folderIn(base, from), folderIn(base, to)];
+      if (a && b && a !== b) pairs.add(`${a} ${b}`);
     }
+    return pairs;
+  };
+
+  /** The pairs of folders right below `base` that import each other. */
+  const mutual = (base: string) => {
+    const pairs = folderPairs(base);
     return [...pairs].filter(pair => pairs.has(pair.split(' ').reverse().join(' '))).sort();
+  };
+
+  /** The pairs of folders right below `base` that lie on a cycle, however long, or between two. */
+  const circular = (base: string) => {
+    let pairs = [...folderPairs(base)].map(pair => pair.split(' '));
+    // No cycle goes through a folder that imports no other, or that no other imports.
+    for (let before = -1; before !== pairs.length; ) {
+      before = pairs.length;
+      const [importing, imported] = [new Set(pairs.map(([from]) => from)), new Set(pairs.map(([, to]) => to))];
+      pairs = pairs.filter(([from, to]) => imported.has(from) && importing.has(to));
+    }
+    return pairs.map(pair => pair.join(' ')).sort();
   };
 
   test.each(['server/orchestrator/', 'server/domains/', 'components/'])(
@@ -180,6 +200,20 @@ describe('dependencies point one way', () => {
       expect(mutual(base)).toEqual([]);
     },
   );
+
+  const divided = ['server/domains/billing/', 'server/domains/runs/'];
+
+  test.each(divided)('the folders of %s can be put in an order', base => {
+    expect(folderPairs(base).size).toBeGreaterThan(10);
+    expect(circular(base)).toEqual([]);
+  });
+
+  test.each(divided)('only operations.ts of %s imports its folders: the files beside it are beneath them', base => {
+    const down = imports.filter(
+      ({ from, to }) => folderIn(base, from) === '' && folderIn(base, to) && from !== `${base}operations.ts`,
+    );
+    expect(breaches(down)).toEqual([]);
+  });
 
   test('what all features of the console share imports none of them', () => {
     const shared = /^components\/(ui|trpc)\//;

@@ -4,6 +4,7 @@ import { planOperations } from './plans/operations.ts';
 import { stripeOperations } from './provider-events/operations.ts';
 import { codeOperations } from './redemptions/operations.ts';
 import { subscriptionOperations } from './subscriptions/operations.ts';
+import { topUpOperations } from './top-ups/operations.ts';
 import { usageOperations } from './usage/operations.ts';
 
 /** All operations on credits, plans and payments. */
@@ -11,6 +12,7 @@ export const billingOperations = [
   ...planOperations,
   ...subscriptionOperations,
   ...paymentOperations,
+  ...topUpOperations,
   ...ledgerOperations,
   ...usageOperations,
   ...codeOperations,

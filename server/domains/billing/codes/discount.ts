@@ -5,11 +5,10 @@ import type { Services } from '../../../operation/services.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { periodStart } from '../plans/period.ts';
 import type { Discount } from '../schemas.ts';
-import { findCustomerId } from '../subscriptions/store.ts';
 import { type BillingCode, normalizeCode } from './code.ts';
 import { type Guesser, limitGuesses } from './guesses.ts';
 import { codeAlreadyUsed } from './refusals.ts';
-import { findCode, isKnownCode, redeem, release } from './store.ts';
+import { findCode, findCustomerId, isKnownCode, redeem, release } from './store.ts';
 
 export type DiscountServices = Pick<Services, 'pool' | 'clock' | 'config' | 'rateLimiter'> & {
   payments: PaymentProvider;

@@ -188,3 +188,12 @@ export async function isKnownCode(db: Queryable, productCode: string, code: stri
   ]);
   return rowCount !== 0;
 }
+
+/** Returns the id of the workspace at a provider; null if it has none. */
+export async function findCustomerId(db: Queryable, tenantId: string, provider: string): Promise<string | null> {
+  const { rows } = await db.query<{ provider_customer_id: string | null }>(
+    'SELECT provider_customer_id FROM subscriptions WHERE tenant_id = $1 AND provider = $2',
+    [tenantId, provider],
+  );
+  return rows[0]?.provider_customer_id ?? null;
+}

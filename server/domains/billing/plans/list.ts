@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../../operation/context.ts';
 import type { ListPlansOutput } from '../schemas.ts';
-import { onboardingPlan } from '../subscriptions/onboard.ts';
+import { onboardingPlan } from './onboarding.ts';
 import { listPlans } from './store.ts';
 import { toPlanView } from './view.ts';
 

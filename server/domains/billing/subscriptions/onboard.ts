@@ -1,10 +1,7 @@
-import type { PlanRow } from '../../../operation/plan.ts';
 import type { Services } from '../../../operation/services.ts';
-import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { openAccount } from '../ledger/store.ts';
-import { readCatalog } from '../plans/catalog.ts';
-import { findOnboardingPlan, seedPlans } from '../plans/store.ts';
+import { onboardingPlan } from '../plans/onboarding.ts';
 import { startOnboardingPeriod } from './periods.ts';
 import { hasSubscription, insertSubscription, savePeriod } from './store.ts';
 
@@ -26,19 +23,4 @@ export async function ensureOnboarded(services: OnboardingServices, tenantId: st
     if (!inserted) return;
     await savePeriod(db, tenantId, await startOnboardingPeriod(db, tenantId, plan, at));
   });
-}
-
-/** Returns the onboarding default. Seeds a database that no server has seeded yet. */
-export async function onboardingPlan(
-  db: Queryable,
-  billing: { productCode: string; plansFile: string | null },
-  at: number,
-): Promise<PlanRow> {
-  const found = await findOnboardingPlan(db, billing.productCode);
-  if (found !== null) return found;
-  const catalog = readCatalog(billing);
-  await seedPlans(db, catalog, at);
-  const seeded = await findOnboardingPlan(db, billing.productCode);
-  if (seeded === null) throw new Error(`The product ${billing.productCode} has no onboarding default plan.`);
-  return seeded;
 }

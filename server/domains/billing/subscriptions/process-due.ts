@@ -5,12 +5,13 @@ import { readDiscount } from '../codes/discount.ts';
 import { expireDue, readBalances } from '../ledger/post.ts';
 import { createManualPayment } from '../payments/manual-payment.ts';
 import { priceOf } from '../payments/proration.ts';
+import { onboardingPlan } from '../plans/onboarding.ts';
 import { nextPeriodStart } from '../plans/period.ts';
 import { findPlan } from '../plans/store.ts';
 import { returnToOnboarding } from './apply-provider-state.ts';
 import { runningDiscount } from './discount.ts';
 import { lastPeriod, type Period, recordEvent } from './journal-store.ts';
-import { ensureOnboarded, onboardingPlan } from './onboard.ts';
+import { ensureOnboarded } from './onboard.ts';
 import { startOnboardingPeriod, startPeriod } from './periods.ts';
 import { isDue, lockSubscription, readSubscription, type SubscriptionRow, saveSubscription } from './store.ts';
 

@@ -189,21 +189,3 @@ export async function savePeriod(
     new Date(to),
   ]);
 }
-
-/** Returns when the present period started (ms since the epoch); null if the workspace is not onboarded yet. */
-export async function findPeriodStart(db: Queryable, tenantId: string): Promise<number | null> {
-  const { rows } = await db.query<{ current_period_start: Date }>(
-    'SELECT current_period_start FROM subscriptions WHERE tenant_id = $1',
-    [tenantId],
-  );
-  return rows[0]?.current_period_start.getTime() ?? null;
-}
-
-/** Returns the id of the workspace at a provider; null if it has none. */
-export async function findCustomerId(db: Queryable, tenantId: string, provider: string): Promise<string | null> {
-  const { rows } = await db.query<{ provider_customer_id: string | null }>(
-    'SELECT provider_customer_id FROM subscriptions WHERE tenant_id = $1 AND provider = $2',
-    [tenantId, provider],
-  );
-  return rows[0]?.provider_customer_id ?? null;
-}

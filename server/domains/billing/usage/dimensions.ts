@@ -6,10 +6,9 @@ import { DAY_MS, isoTimestamp } from '../../../platform/clock.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { visibleProjects } from '../../runs/access/visibility.ts';
 import { type UsageDimensionsInput, type UsageDimensionsOutput, usageDimensions } from '../schemas.ts';
-import { findPeriodStart } from '../subscriptions/store.ts';
 import { toFilter } from './history.ts';
 import { queryUsage, type RollupColumn, type UsageRollup } from './rollup-store.ts';
-import { findMemberNames, findWorkflowNames, type UsageFilter } from './store.ts';
+import { findMemberNames, findPeriodStart, findWorkflowNames, type UsageFilter } from './store.ts';
 
 type Dimension = (typeof usageDimensions)[number];
 type Item = { key: string; label: string; quantity: number; microcredits: number };

@@ -175,3 +175,12 @@ export function findMemberNames(pool: Pool, tenantId: string, emails: string[]):
      WHERE m.tenant_id = $1 AND u.email = ANY($2)`;
   return findNames(pool, sql, tenantId, emails);
 }
+
+/** Returns when the present period started (ms since the epoch); null if the workspace is not onboarded yet. */
+export async function findPeriodStart(pool: Pool, tenantId: string): Promise<number | null> {
+  const { rows } = await pool.query<{ current_period_start: Date }>(
+    'SELECT current_period_start FROM subscriptions WHERE tenant_id = $1',
+    [tenantId],
+  );
+  return rows[0]?.current_period_start.getTime() ?? null;
+}
