@@ -8,7 +8,7 @@ import { asking, publishGraph, type RunningService, reached, startTestService } 
 import { call, contextFor, createTestProject, refusal } from '../../../testing/workflows.ts';
 import { archiveWorkflow } from '../../workflows/queries.ts';
 import { runOperations } from '../operations.ts';
-import { MAX_INPUT_BYTES } from './start.ts';
+import { MAX_INPUT_BYTES } from './refuse.ts';
 
 const {
   workflows_execute_command: command,
