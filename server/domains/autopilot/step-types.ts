@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
+import type { StepHelp } from '../../orchestrator/ports/step-declarations.ts';
 import type { StepType } from '../../orchestrator/ports/step-type.ts';
 import { CommonStepFields } from '../../orchestrator/steps/common-fields.ts';
-import { STEP_HELP, type StepHelp } from '../../orchestrator/steps/step-help.ts';
+import { STEP_HELP } from '../../orchestrator/steps/step-help.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { StepTypesInput, StepTypesOutput } from './schemas.ts';
 

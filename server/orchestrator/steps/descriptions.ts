@@ -1,56 +1,32 @@
 import type { StepTypeDescription } from '../ports/step-type.ts';
+import { added as addedByAgents, description as agent } from './agent/description.ts';
+import { description as callWorkflow } from './call-workflow/description.ts';
+import { description as condition } from './condition/description.ts';
+import { description as forEach } from './for-each/description.ts';
+import { description as httpRequest } from './http-request/description.ts';
+import { description as humanTask } from './human-task/description.ts';
+import { description as llmCall } from './llm-call/description.ts';
+import { description as luaScript } from './lua-script/description.ts';
+import { description as mcpCall } from './mcp-call/description.ts';
+import { description as memoryExtract } from './memory-extract/description.ts';
+import { description as standIn } from './stand-in/description.ts';
+import { description as wait } from './wait/description.ts';
 
 /**
  * The facts about each step type that the rest of the product needs, beside its execution. Pure data: the console reads
  * it in the browser. Lists of types have this order.
  */
 export const STEP_TYPES = {
-  lua_script: { label: 'Lua script', icon: 'file-code', family: 'code', billable: [], origin: 'anything' },
-  condition: { label: 'Condition', icon: 'git-fork', family: 'logic', billable: [], origin: 'anything' },
-  human_task: {
-    label: 'Human task',
-    icon: 'user-check',
-    family: 'people',
-    billable: [],
-    origin: 'inside',
-    waitsForPeople: true,
-  },
-  wait: { label: 'Wait', icon: 'clock', family: 'logic', billable: [], origin: 'inside' },
-  for_each: { label: 'For each', icon: 'repeat', family: 'logic', billable: [], origin: 'anything' },
-  call_workflow: { label: 'Call workflow', icon: 'workflow', family: 'workflows', billable: [] },
-  mcp_call: {
-    label: 'MCP tool call',
-    icon: 'blocks',
-    family: 'requests',
-    billable: ['tool_call'],
-    subject: 'tool_name',
-    startScope: 'mcp:execute',
-    asksInDoubt: true,
-  },
-  http_request: {
-    label: 'HTTP request',
-    icon: 'globe',
-    family: 'requests',
-    billable: [],
-    startScope: 'mcp:execute',
-    asksInDoubt: true,
-  },
-  llm_call: {
-    label: 'LLM call',
-    icon: 'bot',
-    family: 'ai',
-    billable: ['llm_input_tokens', 'llm_output_tokens'],
-    subject: 'model',
-    origin: 'templates',
-    startScope: 'ai:use',
-  },
-  agent: {
-    label: 'Agent',
-    icon: 'sparkles',
-    family: 'ai',
-    billable: [],
-    startScope: ['ai:use', 'mcp:execute'],
-  },
+  lua_script: luaScript,
+  condition,
+  human_task: humanTask,
+  wait,
+  for_each: forEach,
+  call_workflow: callWorkflow,
+  mcp_call: mcpCall,
+  http_request: httpRequest,
+  llm_call: llmCall,
+  agent,
 } as const satisfies Record<string, StepTypeDescription>;
 
 /**
@@ -58,38 +34,13 @@ export const STEP_TYPES = {
  * service's own workflows; no draft can have them.
  */
 export const ADDED_STEP_TYPES = {
-  agent_turn: {
-    label: 'Agent turn',
-    icon: 'bot',
-    family: 'ai',
-    billable: ['llm_input_tokens', 'llm_output_tokens'],
-    subject: 'model',
-  },
-  agent_compaction: {
-    label: 'Summary of a conversation',
-    icon: 'bot',
-    family: 'ai',
-    billable: ['llm_input_tokens', 'llm_output_tokens'],
-    subject: 'model',
-  },
-  agent_tool: {
-    label: 'Tool call of an agent',
-    icon: 'blocks',
-    family: 'requests',
-    billable: ['tool_call'],
-    subject: 'tool',
-    asksInDoubt: true,
-  },
-  stand_in: { label: 'Stand-in', icon: 'repeat', family: 'workflows', billable: [] },
-  agent_approval: { label: 'Approval', icon: 'user-check', family: 'people', billable: [], waitsForPeople: true },
-  memory_extract: {
-    label: 'Extraction of memories',
-    icon: 'bot',
-    family: 'ai',
-    billable: ['llm_input_tokens', 'llm_output_tokens'],
-    subject: 'model',
-  },
+  ...addedByAgents,
+  stand_in: standIn,
+  memory_extract: memoryExtract,
 } as const satisfies Record<string, StepTypeDescription>;
+
+/** The name of a type that drafts can have. */
+export type StepTypeName = keyof typeof STEP_TYPES;
 
 const byName: ReadonlyMap<string, StepTypeDescription> = new Map(
   Object.entries({ ...STEP_TYPES, ...ADDED_STEP_TYPES }),

@@ -1,0 +1,39 @@
+import type { Graph, JsonMap, JsonValue } from '../core/index.ts';
+
+type Step = Readonly<Record<string, unknown>>;
+
+/** The help that the editor shows for a step type, beside the descriptions of its fields. */
+export type StepHelp = {
+  /** A description of what the step does, in a sentence or two. */
+  readonly what: string;
+  /** A description of the result that later steps read. */
+  readonly result: string;
+  /** Defaults and limits that surprise people. */
+  readonly facts: readonly string[];
+  /** A whole workflow in which the step `example` has this type; a test checks it. */
+  readonly example: Graph;
+  /** If the example needs nothing outside of Baton: an input, and the result of `example` with it. A test runs it. */
+  readonly run?: { input: JsonMap; result: JsonValue };
+  /** Other words that find the type. */
+  readonly words: readonly string[];
+  /** The types that often follow it, the likeliest first. */
+  readonly next: readonly string[];
+};
+
+/** The console's words for a step, as a draft has it: any field may be missing, or be of any type. */
+export type StepPreview = {
+  /** The fields that a new step has, so that it can run before anything is typed. */
+  readonly starter?: JsonMap;
+  /** Returns what the step would do, in its own words: the tool it calls, the address it sends to, the question. */
+  readonly deed?: (step: Step) => string;
+  /**
+   * Returns an example of its result (docs/specification/steps.md), whose keys are what completion offers; absent where the
+   * result may be any value. `exampleOf` returns an example of what a JSON Schema describes.
+   */
+  readonly result?: (step: Step, exampleOf: (schema: unknown) => JsonValue) => JsonValue;
+  /**
+   * Returns what the step does, such as “GET api.example.com/orders”; null where its fields do not say it yet. `nameOf` returns the name
+   * of a workflow or an agent; undefined where it is not known.
+   */
+  readonly summary?: (step: Step, nameOf: (id: string) => string | undefined) => string | null;
+};
