@@ -1,4 +1,5 @@
 import { ErrorCode, type GetPromptResult, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { STEP_FACTS } from '../../orchestrator/steps/step-facts.ts';
 import { entryOf, invokeOperation } from './operation-tools.ts';
 import type { McpCaller, McpOptions } from './platform-tool.ts';
 
@@ -21,20 +22,13 @@ export const prompts = [
   },
 ];
 
+const typeGuide = Object.entries(STEP_FACTS)
+  .map(([type, { guide }]) => `- ${type}: ${guide}`)
+  .join('\n');
+
 const stepGuide = `A workflow is {"steps": [...]}. Every step has id (^[A-Za-z_][A-Za-z0-9_-]{0,63}$), type, and optionally name, depends_on, timeout_s,
 retry_count, on_error ("continue": dependents run and read steps.id.error), disabled, gated. Types:
-- lua_script: {script}. Lua 5.4 with input, steps, run, json/base64/hex.encode/decode, log; returns its result.
-- condition: {expression, mode?: "branch"|"validate", then?, else?, message?}. CEL over input and steps; then/else name dependents, a step may be in both: they say which edges are taken.
-  A step runs if one edge into it is taken: a step in a branch must not also depend on a step that runs anyway, whose result it can read without.
-- human_task: {instructions, form?, assignees?, timeout_s?, on_timeout?: "fail"|"approve"|"reject"}. Waits for a person; result.approved.
-- wait: {seconds} or {until: "2027-01-31T09:00:00Z"}. Waits up to a year, without a slot.
-- for_each: {items, steps, concurrency?, on_item_error?: "fail"|"continue"}. Runs a graph of its own for each item of a list (items: one template or CEL);
-  its steps also read {{item.x}} and {{index}}; item and index in CEL and Lua. Result: {results: [...], failed: n}.
-- call_workflow: {workflow_id, version?, input?, detach?}. Runs another workflow of the project, waits, and returns its output.
-- mcp_call: {tool_name, tool_args?, instance_id}. Find instances with catalog_bff_request GET /v1/mcp/instances, tools with GET /v1/mcp/tools.
-- http_request: {url, method?, query?, headers?, body?|form?|text?|multipart?, connection_id?, auth?, expect?, response?: "auto"|"json"|"text"|"bytes", pagination?}. Result: {status, headers, body}.
-- llm_call: {model: "provider/model", prompt, system?, temperature?, max_tokens?, response_schema?}.
-- agent: {model, prompt, instructions?, tools?: [{type: "mcp", instance_id, tools: ["*"|name], approval?: "auto"|"ask"|"deny"}], memory?: {read: ("private"|"project"|"workspace")[]}, limits?: {max_turns?, max_tool_calls?, budget_credits?, timeout_s?}, on_limit?: "answer"|"fail", response_schema?}. A model that calls tools until it answers. Result: {text, object, ended_by, complete}.
+${typeGuide}
 Beside steps, "input_schema" (JSON Schema of the input) refuses starts that do not fit, and "output" gives the output of a run (any JSON with templates; default: the result of the last step). "on_failure": {"workflow_id"} starts another workflow with input.failed_run when a run fails. "searchable" ({"order": "{{input.order_id}}"}) names values that runs are found by (runs_list_tenant, field: "order=4711"). "tool" ({"name"?, "description"?, "read_only"?}) offers the published workflow as a tool.
 Texts take {{input.x}} and {{steps.id.result.path}} of steps that come before; a condition reads input and steps directly.`;
 

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { z } from 'zod';
+import { placesNaming } from '../../orchestrator/steps/references.ts';
 import { containsPattern } from '../../platform/postgres/prisma.ts';
 import { RECENT_RUN } from '../workflows/queries.ts';
 import type { ProjectScope, WorkflowRow } from '../workflows/store.ts';
@@ -92,12 +93,15 @@ export async function usesOfAgent(
        SELECT * FROM steps)
      SELECT c.id AS workflow_id, c.name, bool_or(f.published) AS published
        FROM candidate c JOIN found f ON f.id = c.id
-      WHERE f.step->>'type' = 'agent' AND (lower(f.step->>'agent_id') = $3::text
-         OR EXISTS (
-              SELECT FROM json_array_elements(CASE WHEN json_typeof(f.step->'tools') = 'array' THEN f.step->'tools' ELSE '[]' END) tool
-               WHERE tool->>'type' = 'agent' AND lower(tool->>'agent_id') = $3::text))
+       JOIN json_to_recordset($5) place(type text, field text, list text, "entryType" text) ON f.step->>'type' = place.type
+      WHERE CASE WHEN place.list IS NULL THEN lower(f.step->>place.field) = $3::text
+                 ELSE EXISTS (
+              SELECT FROM json_array_elements(
+                CASE WHEN json_typeof(f.step->place.list) = 'array' THEN f.step->place.list ELSE '[]' END) entry
+               WHERE (place."entryType" IS NULL OR entry->>'type' = place."entryType")
+                 AND lower(entry->>place.field) = $3::text) END
       GROUP BY c.id, c.name ORDER BY c.name, c.id LIMIT $4`,
-    [tenantId, projectId, id, limit],
+    [tenantId, projectId, id, limit, JSON.stringify(placesNaming('agents'))],
   );
   return rows;
 }

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { fieldsNaming } from '../../orchestrator/steps/references.ts';
 import type { ConnectionKey } from './store.ts';
 
 export type ConnectionUser = { id: string; name: string; project_id: string } & (
@@ -6,10 +7,12 @@ export type ConnectionUser = { id: string; name: string; project_id: string } & 
   | { kind: 'profile'; instance_id: string; instance_name: string }
 );
 
+const named = (['connection', 'model'] as const).flatMap(kind => fieldsNaming(kind).map(each => ({ ...each, kind })));
+
 /**
  * Returns everything that uses a connection, in every project of the tenant, by name. Among the workflows that are not
- * archived, those with an `http_request` step (also in a loop) that names it, and with `modelsOf` those with an LLM
- * step with a model of this provider, in the draft or in the version that starts; only in the project `owner`, if the
+ * archived, those with a step (also in a loop) that names it, and with `modelsOf` those with a step that names a model
+ * of this provider, in the draft or in the version that starts; only in the project `owner`, if the
  * connection belongs to one.
  */
 export async function findUsers(
@@ -39,10 +42,11 @@ export async function findUsers(
           SELECT json_array_elements(step -> 'steps') FROM found
            WHERE step ->> 'type' = 'for_each' AND json_typeof(step -> 'steps') = 'array')
         SELECT 1 FROM found
-        WHERE (step ->> 'type' = 'http_request' AND step ->> 'connection_id' = $2::uuid::text)
-           OR (step ->> 'type' IN ('llm_call', 'agent') AND starts_with(step ->> 'model', $3 || '/')))
+          JOIN json_to_recordset($5) named(type text, field text, kind text) ON step ->> 'type' = named.type
+         WHERE CASE named.kind WHEN 'connection' THEN step ->> named.field = $2::uuid::text
+                               ELSE starts_with(step ->> named.field, $3 || '/') END)
      ORDER BY name, id`,
-    [ref.tenantId, ref.connectionId, modelsOf, owner],
+    [ref.tenantId, ref.connectionId, modelsOf, owner, JSON.stringify(named)],
   );
   return rows;
 }

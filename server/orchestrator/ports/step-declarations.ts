@@ -37,3 +37,49 @@ export type StepPreview = {
    */
   readonly summary?: (step: Step, nameOf: (id: string) => string | undefined) => string | null;
 };
+
+/**
+ * A field that names something by its id, or by a list of ids. `list`: the field is in the entries of this list; `entryType`: only in
+ * those of this type. `version`: the field that names the version.
+ */
+export type NamingField = {
+  readonly field: string;
+  readonly list?: string;
+  readonly entryType?: string;
+  readonly version?: string;
+};
+
+/** The fields of a step type that name other things of the workspace; everything that looks into graphs for them reads it here. */
+export type StepReferences = {
+  /** The step's field with the id of a connection. */
+  readonly connection?: string;
+  /** The step's field with a model, as `provider/model`. */
+  readonly model?: string;
+  /** Where instances of MCP servers are named. */
+  readonly instances?: readonly NamingField[];
+  /** Where agents are named. A run of the step may start runs of theirs. */
+  readonly agents?: readonly NamingField[];
+  /** Where workflows are named of which a run of the step may start others. */
+  readonly workflows?: readonly NamingField[];
+};
+
+/** The limits of an attempt of a step that sets none. */
+export type StepDefaults = {
+  /** Seconds; null = none. */
+  readonly defaultTimeoutS: number | null;
+  /** Whether a step may set `retry_count`. */
+  readonly retries: boolean;
+};
+
+/** The facts about a step type that only the server needs, beside its execution. */
+export type StepFacts = StepDefaults & {
+  /** The default of `timeout_s` that is documented, where other steps do the work and have limits of their own. */
+  readonly documentedTimeoutS?: number;
+  /** Its fields and its result in a line or two, for the prompt that teaches a model to build workflows. */
+  readonly guide: string;
+  readonly references: StepReferences;
+  /** Its steps act with the rights of the person who starts the run. */
+  readonly actsForPerson?: true;
+  /** Its steps run only where the deployment has this feature. */
+  readonly feature?: 'agents';
+};

@@ -14,6 +14,7 @@ import type {
 } from '../core/index.ts';
 import type { Scope } from './authority.ts';
 import type { ActionPrices } from './billable-actions.ts';
+import type { StepDefaults } from './step-declarations.ts';
 
 /** A semantic problem found in a graph; `path` is relative to the step, such as `script` or `tool_args.url`. */
 export type StepProblem = { path: string; code: string; message: string };
@@ -230,68 +231,65 @@ export type StepTrial = {
 };
 
 /**
- * One step type: its fields, its checks at publish time and its execution. A new type is one file, its description and
- * a line in the registry. `execute` never throws for an error that a user can cause: such an error is an outcome. It
+ * One step type: its fields, its checks at publish time and its execution. A new type is a folder, and a line in each registry. `execute` never throws for an error that a user can cause: such an error is an outcome. It
  * must settle soon after `signal` aborts (timeout, stop, shutdown); the executor enforces `timeout_s` through that
  * signal and ignores any later result.
  */
-export type StepType = StepTypeDescription & {
-  readonly type: string;
-  /** Strict zod object of the type's own fields, without the common ones. */
-  readonly fields: z.ZodObject;
-  /** Whether a graph with this type may be published; otherwise `message` says why not. */
-  readonly available: true | { message: string };
-  /** Only other steps add it to a run: a graph that has it is not valid. */
-  readonly internal?: true;
-  /** Seconds; null = none. */
-  readonly defaultTimeoutS: number | null;
-  readonly retries: boolean;
-  /**
-   * It depends on things outside of the graph that may appear or disappear, so `check` of a disabled step only warns.
-   */
-  readonly external?: boolean;
-  /**
-   * Attempts may wait in a queue of the type's own; then `timeout_s` counts from
-   * `Attempt.began`, not from the dispatch.
-   */
-  readonly queues?: boolean;
-  /**
-   * Its attempts mostly wait for an external answer and use almost no CPU, so they take no slots
-   * from attempts that use CPU.
-   */
-  readonly io?: boolean;
-  /**
-   * Ids of the steps whose results `execute` may read, or `all` ancestors. Large results are loaded before it
-   * begins; they stay available until it first awaits or, for a type that `queues`, until the attempt ends.
-   * Default: all, until it ends.
-   */
-  reads?(step: GraphStep): Iterable<string> | 'all';
-  /**
-   * Semantic checks other than of templates (which are checked for all string fields): Lua compiles, CEL
-   * parses, a form is a JSON Schema.
-   */
-  check(step: GraphStep, scope: CheckScope): Promise<StepProblem[]> | StepProblem[];
-  /** Semantic checks that need the rest of the graph: what the step reads there, and which steps it names. */
-  checkInGraph?(step: GraphStep, graph: GraphCheck): void;
-  /**
-   * Its own fields that contain data rather than logic or authority: an author may open them to
-   * overrides (`overridable`).
-   */
-  readonly dataFields: readonly string[];
-  /** The `dataFields` in which a start may itself replace templates of the run's input, even if they are not opened. */
-  readonly filledFields?: readonly string[];
-  /** Fields, including common ones, that decide who approves, when and how: no run can override them. */
-  readonly approvalFields?: readonly string[];
-  /** Its attempts reserve what they may cost by themselves, because that depends on their fields. */
-  readonly reserves?: true;
-  /** Whether this step decides if the steps after it run: a check or an approval. */
-  readonly decides?: true;
-  /** Fields whose templates belong to something else than the step: Lua scripts, the steps of a loop. */
-  readonly rawFields: readonly string[];
-  /** Default: its steps are replaced, as steps that write. */
-  readonly trial?: StepTrial;
-  execute(attempt: Attempt, signal: AbortSignal): Promise<Outcome>;
-};
+export type StepType = StepTypeDescription &
+  StepDefaults & {
+    readonly type: string;
+    /** Strict zod object of the type's own fields, without the common ones. */
+    readonly fields: z.ZodObject;
+    /** Whether a graph with this type may be published; otherwise `message` says why not. */
+    readonly available: true | { message: string };
+    /** Only other steps add it to a run: a graph that has it is not valid. */
+    readonly internal?: true;
+    /**
+     * It depends on things outside of the graph that may appear or disappear, so `check` of a disabled step only warns.
+     */
+    readonly external?: boolean;
+    /**
+     * Attempts may wait in a queue of the type's own; then `timeout_s` counts from
+     * `Attempt.began`, not from the dispatch.
+     */
+    readonly queues?: boolean;
+    /**
+     * Its attempts mostly wait for an external answer and use almost no CPU, so they take no slots
+     * from attempts that use CPU.
+     */
+    readonly io?: boolean;
+    /**
+     * Ids of the steps whose results `execute` may read, or `all` ancestors. Large results are loaded before it
+     * begins; they stay available until it first awaits or, for a type that `queues`, until the attempt ends.
+     * Default: all, until it ends.
+     */
+    reads?(step: GraphStep): Iterable<string> | 'all';
+    /**
+     * Semantic checks other than of templates (which are checked for all string fields): Lua compiles, CEL
+     * parses, a form is a JSON Schema.
+     */
+    check(step: GraphStep, scope: CheckScope): Promise<StepProblem[]> | StepProblem[];
+    /** Semantic checks that need the rest of the graph: what the step reads there, and which steps it names. */
+    checkInGraph?(step: GraphStep, graph: GraphCheck): void;
+    /**
+     * Its own fields that contain data rather than logic or authority: an author may open them to
+     * overrides (`overridable`).
+     */
+    readonly dataFields: readonly string[];
+    /** The `dataFields` in which a start may itself replace templates of the run's input, even if they are not opened. */
+    readonly filledFields?: readonly string[];
+    /** Fields, including common ones, that decide who approves, when and how: no run can override them. */
+    readonly approvalFields?: readonly string[];
+    /** Its attempts reserve what they may cost by themselves, because that depends on their fields. */
+    readonly reserves?: true;
+    /** Whether this step decides if the steps after it run: a check or an approval. */
+    readonly decides?: true;
+    /** Fields whose templates belong to something else than the step: Lua scripts, the steps of a loop. */
+    readonly rawFields: readonly string[];
+    /** Default: its steps are replaced, as steps that write. */
+    readonly trial?: StepTrial;
+    execute(attempt: Attempt, signal: AbortSignal): Promise<Outcome>;
+  };
 
 /** The step types of this process, by name. */
 export type StepTypes = ReadonlyMap<string, StepType>;

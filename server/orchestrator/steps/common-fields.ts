@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { MAX_TIMEOUT_S } from '../core/compile.ts';
 import { type GraphStep, type JsonMap, templateOf } from '../core/index.ts';
+import type { StepFacts } from '../ports/step-declarations.ts';
 import type { StepType } from '../ports/step-type.ts';
 import { STEP_TYPES } from './descriptions.ts';
+import { STEP_FACTS } from './step-facts.ts';
 
 /** The permitted form of a step id (docs/specification/steps.md#step-ids). */
 export const STEP_ID = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
@@ -13,26 +15,43 @@ export const MAX_INSTRUCTIONS_LENGTH = 64 * 1024;
 
 const stepId = z.string().regex(STEP_ID, 'must start with a letter or _ and have at most 64 letters, digits, _ and -');
 
+const typesThat = (has: (facts: StepFacts) => boolean): string[] =>
+  Object.entries(STEP_FACTS).flatMap(([type, facts]) => (has(facts) ? [type] : []));
+
+const listed = (names: readonly string[], and = 'and'): string => names.join(', ').replace(/, (?=\w+$)/, ` ${and} `);
+
+/** Returns the default timeouts of the types, such as “60 for lua_script and condition”. */
+function timeouts(): string {
+  const timeoutOf = ({ documentedTimeoutS, defaultTimeoutS }: StepFacts) => documentedTimeoutS ?? defaultTimeoutS;
+  const given = new Set(Object.values(STEP_FACTS).map(timeoutOf));
+  return [...given]
+    .flatMap(s =>
+      s === null ? [] : [`${s.toLocaleString('en')} for ${listed(typesThat(facts => timeoutOf(facts) === s))}`],
+    )
+    .join(', ');
+}
+
 /** The fields of every step type (docs/specification/steps.md#common-fields). */
 export const commonFields = {
   id: stepId.meta({ description: 'Unique within the graph' }),
-  type: z.string().meta({
-    description: Object.keys(STEP_TYPES)
-      .join(', ')
-      .replace(/, (?=\w+$)/, ' or '),
-  }),
+  type: z.string().meta({ description: listed(Object.keys(STEP_TYPES), 'or') }),
   name: z.string().max(200).optional().meta({ description: 'For people; default: the id' }),
-  timeout_s: z.number().int().min(1).max(MAX_TIMEOUT_S).optional().meta({
-    description:
-      'Seconds. Default 60 for lua_script and condition, 300 for mcp_call, http_request and llm_call, 3,600 for agent, none for others',
-  }),
+  timeout_s: z
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_TIMEOUT_S)
+    .optional()
+    .meta({
+      description: `Seconds. Default ${timeouts()}, none for others`,
+    }),
   retry_count: z
     .number()
     .int()
     .min(0)
     .max(10)
     .optional()
-    .meta({ description: 'Default 0; not for human_task, wait, for_each and agent' }),
+    .meta({ description: `Default 0; not for ${listed(typesThat(({ retries }) => !retries))}` }),
   retry_delay_s: z
     .number()
     .min(0)

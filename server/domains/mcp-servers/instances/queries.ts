@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { z } from 'zod';
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
+import { patternsNaming } from '../../../orchestrator/steps/references.ts';
 import type { McpTool } from '../../../platform/mcp-client/index.ts';
 import { containsPattern } from '../../../platform/postgres/prisma.ts';
 import { type AuthMode, limits, type ServerStatus } from '../schemas.ts';
@@ -116,8 +117,8 @@ export async function listInstanceRows(pool: Pool, key: ProjectKey, filter: Inst
 export type InstanceUseRow = { workflow_id: string; name: string; draft: boolean; published: boolean };
 
 /**
- * Returns at most `limit` workflows of the project whose draft or latest version has, also in a loop, an `mcp_call` step
- * with this instance, or an agent with tools of it. The text is searched for the id first, so that only few graphs are
+ * Returns at most `limit` workflows of the project whose draft or latest version has, also in a loop, a step that
+ * names this instance. The text is searched for the id first, so that only few graphs are
  * parsed.
  */
 export async function usesOfInstance(pool: Pool, key: InstanceKey, limit: number): Promise<InstanceUseRow[]> {
@@ -141,16 +142,7 @@ export async function usesOfInstance(pool: Pool, key: InstanceKey, limit: number
      SELECT c.id AS workflow_id, c.name, bool_or(NOT f.published) AS draft, bool_or(f.published) AS published
        FROM candidate c JOIN found f ON f.id = c.id
       GROUP BY c.id, c.name ORDER BY c.name, c.id LIMIT $5`,
-    [
-      key.id,
-      key.tenantId,
-      key.projectId,
-      [
-        { type: 'mcp_call', instance_id: key.id },
-        { type: 'agent', tools: [{ instance_id: key.id }] },
-      ].map(step => JSON.stringify(step)),
-      limit,
-    ],
+    [key.id, key.tenantId, key.projectId, patternsNaming('instances', key.id).map(step => JSON.stringify(step)), limit],
   );
   return rows;
 }

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../../operation/context.ts';
 import { allSteps, type GraphStep } from '../../../orchestrator/core/index.ts';
+import { placesNaming } from '../../../orchestrator/steps/references.ts';
 import { MAX_STEPS } from '../../../orchestrator/validation/index.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { isId } from '../../../platform/ids.ts';
@@ -9,12 +10,15 @@ import { requireWorkflow } from '../../workflows/get.ts';
 import type { Resolution, ResolveInput, ResolveOutput } from '../schemas.ts';
 import { type BindingRow, findBindings, findOffers, type OfferRow } from './queries.ts';
 
+/** The types whose steps call a tool of the instance that they name. */
+const callingTypes = new Set(placesNaming('instances').flatMap(({ type, list }) => (list === undefined ? [type] : [])));
+
 type Step = { id: string; toolName: string | null; instanceId: string | null };
 type Problem = z.output<typeof Resolution>['problems'][number];
 
 /**
- * Returns for each `mcp_call` step the instance, server, version and connection that it would call now, the problems,
- * and the instances of the project that offer its tool if its own does not. AppError 404 for a workflow that does not
+ * Returns for each step that calls a tool the instance, server, version and connection that it would call now, the
+ * problems, and the instances of the project that offer its tool if its own does not. AppError 404 for a workflow that does not
  * exist, 422 unless exactly one of `workflow_id` and `graph` is given. Calls nothing.
  */
 export async function resolveInstances(
@@ -47,7 +51,7 @@ async function stepsOf(ctx: Context, { workflow_id, graph }: z.output<typeof Res
   }
   const given = workflow_id === undefined ? graph?.steps : (await requireWorkflow(ctx, workflow_id)).graph.steps;
   const all = allSteps({ steps: (given ?? []) as GraphStep[] });
-  const steps = all.filter(step => step.type === 'mcp_call');
+  const steps = all.filter(({ type }) => callingTypes.has(type));
   // Also for a graph that was never saved.
   if (steps.length > MAX_STEPS) {
     throw invalid('The graph has too many steps.', [{ path: 'graph.steps', message: `must be at most ${MAX_STEPS}` }]);

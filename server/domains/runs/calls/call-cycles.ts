@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { allSteps, type GraphStep } from '../../../orchestrator/core/index.ts';
 import type { CheckScope } from '../../../orchestrator/ports/step-type.ts';
+import { namedBy } from '../../../orchestrator/steps/references.ts';
 import { isObject } from '../../../platform/json.ts';
 import { findStartable } from '../start/startable-store.ts';
 import { findGraph } from '../store.ts';
@@ -39,18 +40,8 @@ export async function isCalledBy(
 
 type Callee = { workflowId: string; version?: number };
 
-/** Returns the workflows of which a step may start a run, and the agent that it names. */
-function calledBy({ type, workflow_id, version, agent_id, tools }: GraphStep): Callee[] {
-  if (type === 'call_workflow')
-    return idsIn(workflow_id).map(id => (typeof version === 'number' ? { ...id, version } : id));
-  if (type !== 'agent') return [];
-  const entries = Array.isArray(tools) ? tools.filter(isObject) : [];
-  const ofTools = entries.flatMap(entry => {
-    if (entry.type === 'workflow') return idsIn(entry.workflow_ids);
-    return entry.type === 'agent' ? idsIn(entry.agent_id) : [];
-  });
-  return [...idsIn(agent_id), ...ofTools];
+/** Returns the workflows of which a step may start a run, and the agents that it names. */
+function calledBy(step: GraphStep): Callee[] {
+  const named = [...namedBy(step, 'agents'), ...namedBy(step, 'workflows')];
+  return named.map(({ id, ...version }) => ({ workflowId: id.toLowerCase(), ...version }));
 }
-
-const idsIn = (value: unknown): Callee[] =>
-  [value].flat().flatMap(id => (typeof id === 'string' ? [{ workflowId: id.toLowerCase() }] : []));

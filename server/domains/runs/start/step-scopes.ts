@@ -4,6 +4,8 @@ import type { RunStartedData } from '../../../orchestrator/core/index.ts';
 import type { Scope } from '../../../orchestrator/ports/authority.ts';
 import type { StepTypeDescription } from '../../../orchestrator/ports/step-type.ts';
 import { STEP_TYPES } from '../../../orchestrator/steps/descriptions.ts';
+import { callingTypes } from '../../../orchestrator/steps/references.ts';
+import { typesWith } from '../../../orchestrator/steps/step-facts.ts';
 import { setBounded } from '../../../platform/bounded-map.ts';
 import { forbidden, invalid } from '../../../platform/errors.ts';
 import { findKind, findStepTypes, hasFailureHandler } from '../store.ts';
@@ -19,12 +21,12 @@ export const startScopes = guardedTypes.map(({ type, scope }) => ({
   when: `the workflow has \`${type}\` steps`,
 }));
 
-/** Its runs may start others, limited by the scopes of their own start; so may those of agents, whose tools may be workflows. */
-const CALLING_TYPE = 'call_workflow';
-/** Acts with the rights of a person. */
-const AGENT_TYPE = 'agent';
-/** Reads and writes what a person may, too. */
-const EXTRACTION_TYPE = 'memory_extract';
+/** The types whose runs may start others, limited by the scopes of their own start. */
+const startingTypes = callingTypes();
+/** The types that act with the rights of a person. */
+const personalTypes = typesWith(({ actsForPerson }) => actsForPerson === true);
+/** The types that only a deployment with agents runs. */
+const agentTypes = typesWith(({ feature }) => feature === 'agents');
 /** Added to the types of a version that names a failure handler. */
 const HANDLED = 'on_failure';
 /** Added to the types of Autopilot's version, whose only tools are operations, each of which requires its own scope. */
@@ -80,7 +82,7 @@ export async function withheldScopes(
   const withheld = [...scopes].filter(scope => !carried.every(each => each.includes(scope)));
   if (withheld.length === 0) return {};
   const types = await guardedTypesOf(pool, ref);
-  if (![CALLING_TYPE, AGENT_TYPE, HANDLED].some(type => types.has(type))) return {};
+  if (![...startingTypes, HANDLED].some(type => types.has(type))) return {};
   return { withheld_scopes: withheld };
 }
 
@@ -92,7 +94,7 @@ export async function actsFor(
 ): Promise<{ acts_for?: ActsFor }> {
   if (actor === undefined) return {};
   const types = await guardedTypesOf(pool, ref);
-  return [AGENT_TYPE, EXTRACTION_TYPE, CALLING_TYPE, HANDLED].some(type => types.has(type)) ? { acts_for: actor } : {};
+  return [...personalTypes, ...startingTypes, HANDLED].some(type => types.has(type)) ? { acts_for: actor } : {};
 }
 
 /** AppError 422 `agents_disabled` for a version with agents, where the deployment has none. */
@@ -100,9 +102,12 @@ export async function requireAgents(
   { pool, config }: Pick<Services, 'pool' | 'config'>,
   ref: VersionRef,
 ): Promise<void> {
-  if (config.agents || !(await guardedTypesOf(pool, ref)).has(AGENT_TYPE)) return;
+  if (config.agents) return;
+  const types = await guardedTypesOf(pool, ref);
+  const type = agentTypes.find(each => types.has(each));
+  if (type === undefined) return;
   throw invalid(
-    'This server runs no agents, and the workflow has steps of the type agent.',
+    `This server runs no agents, and the workflow has steps of the type ${type}.`,
     undefined,
     'agents_disabled',
   );
@@ -121,7 +126,7 @@ export async function missingScope(
 
 /** Whether starting a version with these types requires the scope because of this type. */
 function requires(types: ReadonlySet<string>, { type, scope }: { type: string; scope: Scope }): boolean {
-  const isOnlyItsOperations = types.has(AUTOPILOT) && type === AGENT_TYPE && scope === 'mcp:execute';
+  const isOnlyItsOperations = types.has(AUTOPILOT) && agentTypes.includes(type) && scope === 'mcp:execute';
   return types.has(type) && !isOnlyItsOperations;
 }
 
@@ -139,7 +144,9 @@ async function guardedTypesOf(pool: Pool, ref: VersionRef): Promise<ReadonlySet<
   const key = `${ref.tenantId} ${ref.workflowId} ${ref.version}`;
   const known = remembered.get(key);
   if (known !== undefined) return known;
-  const names = [...new Set([...guardedTypes.map(({ type }) => type), CALLING_TYPE, AGENT_TYPE, EXTRACTION_TYPE])];
+  const names = [
+    ...new Set([...guardedTypes.map(({ type }) => type), ...startingTypes, ...personalTypes, ...agentTypes]),
+  ];
   const isHandled = await hasFailureHandler(pool, ref);
   const isAutopilot = (await findKind(pool, ref)) === AUTOPILOT;
   const types: ReadonlySet<string> = new Set([

@@ -5,7 +5,6 @@ import { collectReferences, hasTemplate } from '../../languages/templates.ts';
 import { CREDIT } from '../../ports/microcredits.ts';
 import type { Attempt, CheckScope, Outcome, StepProblem, StepType } from '../../ports/step-type.ts';
 import { fieldReader, InvalidStep, unavailableMessage } from '../common-fields.ts';
-import { STEP_TYPES } from '../descriptions.ts';
 import { exampleValue } from '../example-value.ts';
 import { failed, outcomeOf } from '../failure.ts';
 import { checkForm } from '../form.ts';
@@ -20,6 +19,8 @@ import {
   ratioOf,
 } from './conversation.ts';
 import { type Conversations, NO_EARLIER_MESSAGES } from './conversations.ts';
+import { description } from './description.ts';
+import { facts } from './facts.ts';
 import { limitsOf, mayNotBegin } from './lineage.ts';
 import { countOf, outsideOfMemories, recallFor, withMemories } from './memory.ts';
 import type { MemoryRecaller } from './memory-recaller.ts';
@@ -41,8 +42,6 @@ import type { TurnMessage } from './turn-messages.ts';
 import { turnResultOf } from './turn-result.ts';
 
 const MAX_PROMPT_BYTES = 1024 * 1024;
-/** Reading the tools of an agent takes some queries. */
-const OWN_TIMEOUT_S = 60;
 
 const fields = z.strictObject({
   ...agentFields,
@@ -90,11 +89,10 @@ export function agent(services: AgentServices): StepType {
   const { turns } = services;
   return {
     type: 'agent',
-    ...STEP_TYPES.agent,
+    ...description,
+    ...facts,
     fields,
     available: turns ? true : { message: unavailable },
-    defaultTimeoutS: OWN_TIMEOUT_S,
-    retries: false,
     external: true,
     io: true,
     dataFields: ['model', 'instructions', 'prompt', 'temperature', 'max_tokens', 'response_schema'],

@@ -6,10 +6,11 @@ import { Rendering } from '../../languages/rendering.ts';
 import { hasTemplate } from '../../languages/templates.ts';
 import type { Attempt, CheckScope, Outcome, StepProblem, StepType } from '../../ports/step-type.ts';
 import { fieldReader, InvalidStep, ownFields, unavailableMessage } from '../common-fields.ts';
-import { STEP_TYPES } from '../descriptions.ts';
 import { failed, outcomeOf } from '../failure.ts';
 import { outsideOf, privateOf } from '../outside.ts';
 import { stepsInTemplates } from '../reads.ts';
+import { description } from './description.ts';
+import { facts } from './facts.ts';
 import type { WorkflowCaller } from './workflow-caller.ts';
 
 const MAX_ID_LENGTH = 1_000;
@@ -37,11 +38,10 @@ const unavailable = unavailableMessage('call_workflow', 'this server starts no o
 export function callWorkflow(caller: WorkflowCaller | undefined): StepType {
   return {
     type: 'call_workflow',
-    ...STEP_TYPES.call_workflow,
+    ...description,
+    ...facts,
     fields,
     available: caller ? true : { message: unavailable },
-    defaultTimeoutS: null,
-    retries: true,
     external: true,
     dataFields: ['input'],
     filledFields: ['input'],

@@ -11,10 +11,11 @@ import type { LuaPool, LuaRun, Verdict } from '../../languages/lua/index.ts';
 import { Rendering } from '../../languages/rendering.ts';
 import type { Attempt, GraphCheck, Outcome, StepProblem, StepType } from '../../ports/step-type.ts';
 import { fieldReader } from '../common-fields.ts';
-import { STEP_TYPES } from '../descriptions.ts';
 import { DataTooLarge, dataOf, TOO_COSTLY } from '../expression-data.ts';
 import { failed, outcomeOf } from '../failure.ts';
 import { stepsInTemplates } from '../reads.ts';
+import { description } from './description.ts';
+import { facts } from './facts.ts';
 
 const fields = z.strictObject({
   expression: z.string().min(1).max(MAX_EXPRESSION_LENGTH).meta({
@@ -186,11 +187,10 @@ function readsOf(step: Parameters<StepType['check']>[0]): Iterable<string> | 'al
 export function condition(pool: LuaPool): StepType {
   return {
     type: 'condition',
-    ...STEP_TYPES.condition,
+    ...description,
+    ...facts,
     fields,
     available: true,
-    defaultTimeoutS: 60,
-    retries: true,
     dataFields: ['message'],
     decides: true,
     rawFields: ['expression'],

@@ -14,9 +14,10 @@ import { resolve } from '../../languages/rendering.ts';
 import { hasTemplate, parseTemplate, TemplateSyntaxError } from '../../languages/templates.ts';
 import type { Attempt, Gathered, GraphCheck, Outcome, StepProblem, StepType } from '../../ports/step-type.ts';
 import { fieldReader, InvalidStep } from '../common-fields.ts';
-import { STEP_TYPES } from '../descriptions.ts';
 import { DataTooLarge, dataOf, TOO_COSTLY } from '../expression-data.ts';
 import { failed, outcomeOf } from '../failure.ts';
+import { description } from './description.ts';
+import { facts } from './facts.ts';
 
 const MAX_CONCURRENCY = 100;
 const DEFAULT_CONCURRENCY = 1;
@@ -166,11 +167,10 @@ function readsOf(step: GraphStep): Iterable<string> | 'all' {
 export function forEach(pool: LuaPool): StepType {
   return {
     type: 'for_each',
-    ...STEP_TYPES.for_each,
+    ...description,
+    ...facts,
     fields,
     available: true,
-    defaultTimeoutS: null,
-    retries: false,
     dataFields: ['concurrency'],
     // Its steps may ask people, and a failure in it may be that of a check.
     approvalFields: ['steps', 'on_item_error'],

@@ -10,11 +10,12 @@ import type {
   StepType,
 } from '../../ports/step-type.ts';
 import { fieldReader, ownFields, unavailableMessage } from '../common-fields.ts';
-import { STEP_TYPES } from '../descriptions.ts';
 import { failed, outcomeOf } from '../failure.ts';
 import { askAboutLost } from '../on-lost.ts';
 import { stepsInTemplates } from '../reads.ts';
 import { fieldProblems } from './check.ts';
+import { description } from './description.ts';
+import { facts } from './facts.ts';
 import { httpRequestFields, REPEATED_AT_RISK } from './fields.ts';
 import type { HttpAnswer, HttpCall, HttpRequester } from './http-requester.ts';
 import { type Pages, requestPages } from './pages.ts';
@@ -52,11 +53,10 @@ function hasTemplateWithin(value: JsonValue): boolean {
 export function httpRequest(requester: HttpRequester | undefined): StepType {
   return {
     type: 'http_request',
-    ...STEP_TYPES.http_request,
+    ...description,
+    ...facts,
     fields: httpRequestFields,
     available: requester ? true : { message: unavailable },
-    defaultTimeoutS: 300,
-    retries: true,
     external: true,
     io: true,
     dataFields: ['query', 'body', 'form', 'text', 'multipart'],

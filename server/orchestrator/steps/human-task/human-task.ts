@@ -6,11 +6,12 @@ import { Rendering } from '../../languages/rendering.ts';
 import { collectReferences, hasTemplate } from '../../languages/templates.ts';
 import type { Attempt, Outcome, StepProblem, StepType, TrialFacts } from '../../ports/step-type.ts';
 import { fieldReader, InvalidStep, MAX_INSTRUCTIONS_LENGTH } from '../common-fields.ts';
-import { STEP_TYPES } from '../descriptions.ts';
 import { exampleValue } from '../example-value.ts';
 import { outcomeOf } from '../failure.ts';
 import { checkForm } from '../form.ts';
 import { stepsInTemplates } from '../reads.ts';
+import { description } from './description.ts';
+import { facts } from './facts.ts';
 
 const ROLES = new Set(['project_contributor', 'tenant_admin']);
 /** Stands for the person for whom the run acts. */
@@ -112,11 +113,10 @@ function check(step: GraphStep): StepProblem[] {
  */
 export const humanTask: StepType = {
   type: 'human_task',
-  ...STEP_TYPES.human_task,
+  ...description,
+  ...facts,
   fields,
   available: true,
-  defaultTimeoutS: null,
-  retries: false,
   dataFields: ['instructions'],
   decides: true,
   approvalFields: ['assignees', 'form', 'on_timeout', 'timeout_s', 'disabled', 'gated'],

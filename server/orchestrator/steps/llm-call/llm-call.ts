@@ -6,11 +6,12 @@ import { collectReferences, hasTemplate } from '../../languages/templates.ts';
 import type { Attempt, Outcome, StepProblem, StepType } from '../../ports/step-type.ts';
 import { DEFAULT_CONTEXT_WINDOW, TOKENS_PER_CHARACTER } from '../agent/conversation.ts';
 import { fieldReader, InvalidStep, MAX_TEXT_LENGTH, unavailableMessage } from '../common-fields.ts';
-import { STEP_TYPES } from '../descriptions.ts';
 import { failed, outcomeOf } from '../failure.ts';
 import { checkForm } from '../form.ts';
 import { stepsInTemplates } from '../reads.ts';
 import { reserveTokens } from '../reserve-tokens.ts';
+import { description } from './description.ts';
+import { facts } from './facts.ts';
 import type { ModelAnswer, ModelCall, ModelCaller, TokenUsage } from './model-caller.ts';
 
 const unavailable = unavailableMessage('llm_call', 'this server has no model providers configured');
@@ -42,11 +43,10 @@ const read = fieldReader(fields);
 export function llmCall(models: ModelCaller | undefined): StepType {
   return {
     type: 'llm_call',
-    ...STEP_TYPES.llm_call,
+    ...description,
+    ...facts,
     fields,
     available: models ? true : { message: unavailable },
-    defaultTimeoutS: 300,
-    retries: true,
     external: true,
     reserves: true,
     io: true,

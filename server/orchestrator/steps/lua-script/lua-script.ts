@@ -13,8 +13,9 @@ import { JsonTexts, resolve } from '../../languages/rendering.ts';
 import { pathsOf } from '../../languages/templates.ts';
 import type { Attempt, GraphCheck, Outcome, StepProblem, StepType } from '../../ports/step-type.ts';
 import { fieldReader, MAX_TEXT_LENGTH } from '../common-fields.ts';
-import { STEP_TYPES } from '../descriptions.ts';
 import { failed, outcomeOf } from '../failure.ts';
+import { description } from './description.ts';
+import { facts } from './facts.ts';
 
 const fields = z.strictObject({
   script: z.string().min(1).max(MAX_TEXT_LENGTH).meta({
@@ -161,11 +162,10 @@ export function luaScript(pool: LuaPool): StepType {
   const input = new InputJson();
   return {
     type: 'lua_script',
-    ...STEP_TYPES.lua_script,
+    ...description,
+    ...facts,
     fields,
     available: true,
-    defaultTimeoutS: 60,
-    retries: true,
     queues: true,
     dataFields: [],
     rawFields: ['script'],

@@ -5,11 +5,12 @@ import { Rendering } from '../../languages/rendering.ts';
 import { hasTemplate } from '../../languages/templates.ts';
 import type { Attempt, Outcome, StepTrial, StepType } from '../../ports/step-type.ts';
 import { fieldReader, unavailableMessage } from '../common-fields.ts';
-import { STEP_TYPES } from '../descriptions.ts';
 import { exampleValue } from '../example-value.ts';
 import { failed, outcomeOf } from '../failure.ts';
 import { askAboutLost, onLostField, quoted } from '../on-lost.ts';
 import { stepsInTemplates } from '../reads.ts';
+import { description } from './description.ts';
+import { facts } from './facts.ts';
 import type { ToolAnswer, ToolCaller } from './tool-caller.ts';
 
 const fields = z.strictObject({
@@ -41,11 +42,10 @@ const trial: StepTrial = {
 export function mcpCall(tools: ToolCaller | undefined): StepType {
   return {
     type: 'mcp_call',
-    ...STEP_TYPES.mcp_call,
+    ...description,
+    ...facts,
     fields,
     available: tools ? true : { message },
-    defaultTimeoutS: 300,
-    retries: true,
     external: true,
     io: true,
     dataFields: ['tool_args'],

@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { Rendering } from '../../languages/rendering.ts';
 import type { Attempt, Outcome, StepType } from '../../ports/step-type.ts';
 import { fieldReader, InvalidStep, unavailableMessage } from '../common-fields.ts';
-import { ADDED_STEP_TYPES } from '../descriptions.ts';
 import { failed, outcomeOf } from '../failure.ts';
 import { consumedTokens } from '../llm-call/llm-call.ts';
 import { stepsInTemplates } from '../reads.ts';
+import { description } from './description.ts';
+import { facts } from './facts.ts';
 import type { ExtractionAnswer, MemoryExtractor } from './memory-extractor.ts';
 
 const unavailable = unavailableMessage('memory_extract', 'this server has no memory');
@@ -20,12 +21,11 @@ const read = fieldReader(fields);
 export function memoryExtract(extractor: MemoryExtractor | undefined): StepType {
   return {
     type: 'memory_extract',
-    ...ADDED_STEP_TYPES.memory_extract,
+    ...description,
+    ...facts,
     fields,
     available: extractor ? true : { message: unavailable },
     internal: true,
-    defaultTimeoutS: 300,
-    retries: true,
     external: true,
     io: true,
     dataFields: [],

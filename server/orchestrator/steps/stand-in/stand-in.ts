@@ -4,8 +4,8 @@ import type { JsonMap, JsonValue } from '../../core/index.ts';
 import { Rendering } from '../../languages/rendering.ts';
 import type { Attempt, Outcome, StepType } from '../../ports/step-type.ts';
 import { fieldReader } from '../common-fields.ts';
-import { ADDED_STEP_TYPES } from '../descriptions.ts';
 import { outcomeOf } from '../failure.ts';
+import { description } from './description.ts';
 
 const fields = z.strictObject({
   stands_for: z.string().max(200),
@@ -25,7 +25,7 @@ const MAX_SHOWN = 8_000;
  */
 export const standIn: StepType = {
   type: 'stand_in',
-  ...ADDED_STEP_TYPES.stand_in,
+  ...description,
   fields,
   available: true,
   internal: true,

@@ -4,9 +4,10 @@ import { Rendering } from '../../languages/rendering.ts';
 import { hasTemplate } from '../../languages/templates.ts';
 import type { Attempt, Outcome, StepProblem, StepType } from '../../ports/step-type.ts';
 import { fieldReader, InvalidStep } from '../common-fields.ts';
-import { STEP_TYPES } from '../descriptions.ts';
 import { failed, outcomeOf } from '../failure.ts';
 import { stepsInTemplates } from '../reads.ts';
+import { description } from './description.ts';
+import { facts } from './facts.ts';
 
 const seconds = z.number().min(0).max(MAX_WAIT_S);
 /** An instant needs its offset: no result may depend on the server's time zone. */
@@ -61,11 +62,10 @@ function check({ seconds: given, until }: GraphStep): StepProblem[] {
  */
 export const wait: StepType = {
   type: 'wait',
-  ...STEP_TYPES.wait,
+  ...description,
+  ...facts,
   fields,
   available: true,
-  defaultTimeoutS: null,
-  retries: false,
   dataFields: ['seconds', 'until'],
   rawFields: [],
   trial: { replacedBecause: () => 'waits', example: (_, { now }) => ({ waited_until: now }) },
