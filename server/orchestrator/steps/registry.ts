@@ -63,9 +63,13 @@ export function createStepTypes(services: {
     agentApproval,
     agentCompaction(services),
   ];
-  const own = [luaScript(luaPool), condition(luaPool), humanTask, wait, forEach(luaPool), callWorkflow(workflows)];
   const types = [
-    ...own,
+    luaScript(luaPool),
+    condition(luaPool),
+    humanTask,
+    wait,
+    forEach(luaPool),
+    callWorkflow(workflows),
     mcpCall(tools),
     httpRequest(requester),
     llmCall(models),
