@@ -2,7 +2,6 @@ import type { Pool } from 'pg';
 import { allSteps, type GraphStep } from '../../../orchestrator/core/index.ts';
 import type { CheckScope } from '../../../orchestrator/ports/step-type.ts';
 import { namedBy } from '../../../orchestrator/steps/references.ts';
-import { isObject } from '../../../platform/json.ts';
 import { findStartable } from '../start/startable-store.ts';
 import { findGraph } from '../store.ts';
 
