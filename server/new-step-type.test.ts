@@ -56,7 +56,7 @@ export const ping: StepType = {
 /** Prints what the parts of the product that know the types say of the new one. */
 const PROBE = `
 import { getPrompt } from './api/mcp/prompts.ts';
-import { startScopes } from './domains/runs/step-scopes.ts';
+import { startScopes } from './domains/runs/start/step-scopes.ts';
 import { validateGraph } from './orchestrator/validation/index.ts';
 import { commonFields } from './orchestrator/steps/common-fields.ts';
 import { stepTypeDescription } from './orchestrator/steps/descriptions.ts';
