@@ -29,7 +29,6 @@ function orchestrator(url: string) {
       maxActiveRunsPerTenant: 10,
       maxDescendants: 10,
       maxActiveDescendants: 10,
-      luaWorkers: 0,
       shutdownGraceMs: 0,
       memory: DEFAULT_CONFIG.memory,
     },

@@ -14,8 +14,8 @@ export type Frontend = {
 
 export type EdgeOptions = {
   logger: Pick<Logger, 'error' | 'warn'>;
-  /** The maximum number of connections; further ones are closed as they arrive. */
-  maxConnections: number;
+  /** The maximum number of connections; further ones are closed as they arrive. Default: MAX_CONNECTIONS. */
+  maxConnections?: number;
   /** The maximum number of connections of one address; 0 = no limit. */
   maxConnectionsPerAddress: number;
   trustedProxies: number;
@@ -31,6 +31,11 @@ export type Edge = {
   close(graceMs: number): Promise<void>;
 };
 
+/**
+ * Connections of a process. Each costs file handles and memory, and the limits of streams, of one address and of one
+ * workspace are met long before; this one is for what they do not see.
+ */
+const MAX_CONNECTIONS = 10_000;
 /** How long a connection may stay half open after the final answer. */
 const LINGER_MS = 1000;
 /**
@@ -58,7 +63,7 @@ export async function listen(
     // RFC 9110, 7.8: an upgrade to anything else (h2c) may be ignored, and the request is answered normally.
     shouldUpgradeCallback: request => /\bwebsocket\b/i.test(request.headers.upgrade ?? ''),
   });
-  server.maxConnections = options.maxConnections;
+  server.maxConnections = options.maxConnections ?? MAX_CONNECTIONS;
   const connections = new Connections(options);
   const failed = reportFailures(options.logger);
   server.on('connection', socket => connections.add(socket));

@@ -61,6 +61,18 @@ describe('the secret store', () => {
   ])('is not Vault %s', (_, env, variable) => expect(problems(env)).toContain(`${variable}: `));
 });
 
+test.each([
+  [{}, { maxInFlight: 512, maxInFlightPerTenant: 256, maxCallsInFlight: 2_048 }],
+  [{ BATON_MAX_IN_FLIGHT: '1' }, { maxInFlight: 1, maxInFlightPerTenant: 1, maxCallsInFlight: 4 }],
+])('the slots of a process determine those of a workspace and of calls: %j', (env, slots) => {
+  expect(readConfig(env).orchestrator).toMatchObject(slots);
+});
+
+test('a workspace may fill half of the memory for runs, which is half of the whole', () => {
+  const { memory } = readConfig({ BATON_MEMORY_MIB: '400' }).orchestrator;
+  expect([memory.liveBytes, memory.liveBytesPerTenant]).toEqual([200 * 1024 * 1024, 100 * 1024 * 1024]);
+});
+
 describe('an empty variable', () => {
   test('is an unset one, whichever it is', () => {
     for (const empty of ['', ' \t']) {
@@ -88,6 +100,13 @@ describe('an unknown variable', () => {
   test('is warned of without a name where none is near, and its value is never repeated', () => {
     expect(unknownVariables({ BATON_COLOUR_OF_THE_SHED: 'sw0rdfish' })).toEqual([
       'BATON_COLOUR_OF_THE_SHED is not a setting and is ignored',
+    ]);
+  });
+
+  test('that was a setting once is said to be none, with what applies now, also where it is not named BATON_', () => {
+    expect(unknownVariables({ BATON_MAX_CALLS_IN_FLIGHT: '9', OTEL_BSP_SCHEDULE_DELAY: '10' })).toEqual([
+      'BATON_MAX_CALLS_IN_FLIGHT is no longer a setting and is ignored: it is four times BATON_MAX_IN_FLIGHT',
+      'OTEL_BSP_SCHEDULE_DELAY is no longer a setting and is ignored: it is 5000',
     ]);
   });
 

@@ -20,6 +20,7 @@ import { tracingSchema, tracingSettings } from '../platform/telemetry/settings.t
 import type { TracingSettings } from '../platform/telemetry/tracing.ts';
 import { type BillingSettings, billingSchema, billingSettings } from './billing-settings.ts';
 import { MCP_GROUPS } from './mcp-groups.ts';
+import { removedVariables } from './removed-variables.ts';
 
 /**
  * Reads all settings from the environment (docs/specification/http.md#configuration). One schema per subsystem;
@@ -50,8 +51,7 @@ const httpSchema = z.object({
   /** Failed attempts a day from one address, against guessing that stays below the limits per minute; 0 = off. */
   BATON_FAILED_SIGN_INS_PER_ADDRESS_PER_DAY: integer(1000, 0, 1_000_000),
   BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR: integer(10, 0, 1_000_000),
-  /** Open connections, including WebSockets: in total, and from one address (0 = no limit). */
-  BATON_MAX_CONNECTIONS: integer(10_000, 10, 1_000_000),
+  /** Open connections from one address, including WebSockets; 0 = no limit. */
   BATON_MAX_CONNECTIONS_PER_ADDRESS: integer(1000, 0, 1_000_000),
   /** Open event streams (WebSockets) of one user, with any number of tokens. */
   BATON_MAX_STREAMS_PER_USER: integer(500, 1, 1_000_000),
@@ -211,7 +211,6 @@ export type Config = {
       wrongCodes: number;
     };
     trustedProxies: number;
-    maxConnections: number;
     maxConnectionsPerAddress: number;
     maxStreamsPerUser: number;
     maxStreamsPerTenant: number;
@@ -263,14 +262,18 @@ export type Config = {
 /** A configuration that cannot be used; `message` names every faulty variable, one per line. */
 export class ConfigError extends Error {}
 
-/** Returns one line for each BATON_* variable that Baton does not know, with the name that was probably meant. */
+/**
+ * Returns one line for each variable that was a setting once, and for each BATON_* variable that Baton does not know, with
+ * the name that was probably meant.
+ */
 export function unknownVariables(env: Environment = process.env): string[] {
-  return Object.keys(withoutEmpty(env))
-    .filter(name => /^BATON_(?!TEST_)/.test(name) && !configVariables.includes(name))
-    .map(name => {
-      const meant = nearestName(name, configVariables);
-      return `${name} is not a setting and is ignored${meant === undefined ? '' : `: did you mean ${meant}?`}`;
-    });
+  return Object.keys(withoutEmpty(env)).flatMap(name => {
+    const now = removedVariables[name];
+    if (now !== undefined) return [`${name} is no longer a setting and is ignored: ${now}`];
+    if (!/^BATON_(?!TEST_)/.test(name) || configVariables.includes(name)) return [];
+    const meant = nearestName(name, configVariables);
+    return [`${name} is not a setting and is ignored${meant === undefined ? '' : `: did you mean ${meant}?`}`];
+  });
 }
 
 export type OwnerSettings = Pick<Config['identity'], 'ownerEmail' | 'ownerPassword' | 'pat' | 'seed'>;
@@ -377,7 +380,6 @@ const httpConfig = (env: z.output<typeof httpSchema>): Omit<Config['http'], 'url
   },
   metricsToken: env.BATON_METRICS_TOKEN,
   trustedProxies: env.BATON_TRUSTED_PROXIES,
-  maxConnections: env.BATON_MAX_CONNECTIONS,
   maxConnectionsPerAddress: env.BATON_MAX_CONNECTIONS_PER_ADDRESS,
   maxStreamsPerUser: env.BATON_MAX_STREAMS_PER_USER,
   maxStreamsPerTenant: env.BATON_MAX_STREAMS_PER_TENANT,

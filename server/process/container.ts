@@ -122,7 +122,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   const { credits, payments, topUp } = await openBilling({ config, pool, clock, logger });
   const secrets = await openSecretStore({ config, pool, clock, logger, masterKey: keys.masterKey });
   const outgoing = openEgress(config, keys.masterKey);
-  const luaPool = new LuaPool({ workers: config.orchestrator.luaWorkers });
+  const luaPool = new LuaPool();
   const callers = createCallers({ config, pool, prisma, secrets, clock, egress: outgoing.egress, logger });
   const stepTypes = createStepTypes({ luaPool, ...callers });
   const telemetry = await startTelemetry(config, logger);

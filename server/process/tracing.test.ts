@@ -86,8 +86,6 @@ test('the SDK is read where traces are configured, and only there', () => {
     serviceName: 'x',
     sampler: 'always_on',
     ratio: 1,
-    maxQueue: 1,
-    delayMs: 10,
   };
   expect(packagesRead(settings)).toContain('sdk-trace');
 });

@@ -11,7 +11,6 @@ export type OrchestratorSettings = {
   /** Runs that a run and the runs beneath it may start, directly and indirectly: in all, and active at a time. */
   maxDescendants: number;
   maxActiveDescendants: number;
-  luaWorkers: number;
   shutdownGraceMs: number;
   /** Limits in bytes; orchestrator/runtime/memory/memory-limits.ts defines what each one limits. */
   memory: {
@@ -27,33 +26,33 @@ export type OrchestratorSettings = {
 /** The environment of the orchestrator (docs/configuration.md). */
 export const orchestratorSchema = z.object({
   BATON_MAX_IN_FLIGHT: integer(512, 1, 100_000),
-  BATON_MAX_IN_FLIGHT_PER_TENANT: integer(256, 1, 100_000),
-  BATON_MAX_CALLS_IN_FLIGHT: integer(2_048, 1, 100_000),
   BATON_MAX_ACTIVE_RUNS_PER_TENANT: integer(20_000, 1, 10_000_000),
   /** The limits of the runs beneath one run. */
   BATON_MAX_DESCENDANTS: integer(10_000, 1, 10_000_000),
   BATON_MAX_ACTIVE_DESCENDANTS: integer(2_000, 1, 10_000_000),
-  /** Lua worker threads; default: one per core, at least 2. */
-  BATON_LUA_WORKERS: integer(0, 0, 64),
   BATON_SHUTDOWN_GRACE_S: integer(10, 0, 600),
   /** The results and the input of one run. */
   BATON_MAX_RUN_MIB: integer(256, 1, 1_000_000),
   /** Runs and results in memory; 0 = a quarter of the heap. */
   BATON_MEMORY_MIB: integer(0, 0, 1_000_000),
-  /** Runs of one workspace in memory; 0 = half of the limit for all runs. */
-  BATON_MEMORY_MIB_PER_TENANT: integer(0, 0, 1_000_000),
 });
+
+/**
+ * Calls only wait, at the cost of a little memory, so that there are four times as many of them as of other attempts: 512
+ * steps that compute keep a process busy, and 2,048 calls do not.
+ */
+const CALLS_PER_STEP = 4;
 
 /** Returns the settings. */
 export function orchestratorSettings(env: z.output<typeof orchestratorSchema>): OrchestratorSettings {
   return {
     maxInFlight: env.BATON_MAX_IN_FLIGHT,
-    maxInFlightPerTenant: env.BATON_MAX_IN_FLIGHT_PER_TENANT,
-    maxCallsInFlight: env.BATON_MAX_CALLS_IN_FLIGHT,
+    // A workspace that is alone gets half by the rule of shares (runtime/runs/slots.ts).
+    maxInFlightPerTenant: Math.ceil(env.BATON_MAX_IN_FLIGHT / 2),
+    maxCallsInFlight: CALLS_PER_STEP * env.BATON_MAX_IN_FLIGHT,
     maxActiveRunsPerTenant: env.BATON_MAX_ACTIVE_RUNS_PER_TENANT,
     maxDescendants: env.BATON_MAX_DESCENDANTS,
     maxActiveDescendants: env.BATON_MAX_ACTIVE_DESCENDANTS,
-    luaWorkers: env.BATON_LUA_WORKERS,
     shutdownGraceMs: env.BATON_SHUTDOWN_GRACE_S * 1000,
     memory: memoryLimits(env),
   };
@@ -74,7 +73,7 @@ function memoryLimits(env: z.output<typeof orchestratorSchema>): OrchestratorSet
   return {
     runBytes: env.BATON_MAX_RUN_MIB * MIB,
     liveBytes,
-    liveBytesPerTenant: env.BATON_MEMORY_MIB_PER_TENANT * MIB || liveBytes / 2,
+    liveBytesPerTenant: liveBytes / 2,
     landingBytes: memory / 4,
     loadingBytes: memory / 8,
     cacheBytes: memory / 8,

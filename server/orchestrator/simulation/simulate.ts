@@ -410,7 +410,6 @@ function randomConfig(random: Random): ServerConfig {
     // Not drawn, so that they change nothing else of a seed.
     maxDescendants: wide ? 2 : 100,
     maxActiveDescendants: small ? 1 : 100,
-    luaWorkers: 0,
     shutdownGraceMs: random.pick([0, 500, 5_000]),
     memory: randomMemory(random),
     writerLimits: {

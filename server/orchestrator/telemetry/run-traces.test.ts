@@ -32,8 +32,6 @@ const settings = (): TracingSettings => ({
   serviceName: 'baton-test',
   sampler: 'parentbased_always_on',
   ratio: 1,
-  maxQueue: 1_000,
-  delayMs: 60_000,
 });
 
 /** A traced orchestrator; `send` closes both, which sends what waits. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integer, optionalHttpUrl } from '../setting-types.ts';
+import { optionalHttpUrl } from '../setting-types.ts';
 import { samplerNames, type TracingSettings } from './tracing.ts';
 
 /** OpenTelemetry's own names and meanings; its exporter reads further OTEL_EXPORTER_OTLP_* (headers, certificates) itself. */
@@ -16,8 +16,6 @@ export const tracingSchema = z.object({
   OTEL_SERVICE_NAME: z.string().min(1).default('baton'),
   OTEL_TRACES_SAMPLER: z.enum(samplerNames).default('parentbased_always_on'),
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
-  OTEL_BSP_MAX_QUEUE_SIZE: integer(8192, 1, 1_000_000),
-  OTEL_BSP_SCHEDULE_DELAY: integer(5000, 10, 600_000),
 });
 
 /** Returns the settings of tracing; null if nothing is traced. */
@@ -31,7 +29,5 @@ export function tracingSettings(env: z.output<typeof tracingSchema>): TracingSet
     serviceName: env.OTEL_SERVICE_NAME,
     sampler: env.OTEL_TRACES_SAMPLER,
     ratio: env.OTEL_TRACES_SAMPLER_ARG,
-    maxQueue: env.OTEL_BSP_MAX_QUEUE_SIZE,
-    delayMs: env.OTEL_BSP_SCHEDULE_DELAY,
   };
 }

@@ -10,10 +10,6 @@ export type TracingSettings = {
   sampler: SamplerName;
   /** 0..1, for the samplers that take a ratio. */
   ratio: number;
-  /** The number of spans that may wait to be sent; beyond it they are dropped. */
-  maxQueue: number;
-  /** The delay between two sends, in ms. */
-  delayMs: number;
 };
 
 export const samplerNames = [
@@ -51,6 +47,11 @@ export type Tracing = {
   close(): Promise<void>;
 };
 
+/**
+ * Spans that wait to be sent; further ones are dropped. The SDK's own 2,048 are four batches, and the attempts that can end
+ * at the same instant (2,560) would overflow them.
+ */
+const MAX_WAITING_SPANS = 8_192;
 /** A receiver that does not answer must not delay the shutdown. */
 const CLOSE_MS = 2_000;
 
@@ -81,9 +82,7 @@ export async function startTracing(settings: TracingSettings, version: string, l
     spanProcessors: [
       new sdk.BatchSpanProcessor({
         exporter,
-        maxQueueSize: settings.maxQueue,
-        maxExportBatchSize: Math.min(512, settings.maxQueue),
-        scheduledDelayMillis: settings.delayMs,
+        maxQueueSize: MAX_WAITING_SPANS,
       }),
     ],
   });

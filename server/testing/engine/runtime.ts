@@ -165,7 +165,6 @@ export const DEFAULT_CONFIG = {
   maxActiveRunsPerTenant: 20_000,
   maxDescendants: 10_000,
   maxActiveDescendants: 2_000,
-  luaWorkers: 0,
   shutdownGraceMs: 0,
   memory: {
     runBytes: 256 * 1024 * 1024,
