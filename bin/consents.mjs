@@ -12,7 +12,7 @@ await runScript(async () => {
   await install();
   const command = await readCommandLine(
     'npm run consents --',
-    'Lets an attacker speak for the models of agents and of Autopilot (docs/security.md).',
+    'Lets an attacker speak for the models of agents and of Autopilot (docs/testing.md).',
     (declared, wholeNumber) =>
       declared
         .option('--histories <number>', 'how many of agents; of Autopilot a twentieth', wholeNumber(1), 10_000)

@@ -11,7 +11,7 @@ await runScript(async () => {
   await install();
   const command = await readCommandLine(
     'npm run faults --',
-    'Injects faults into the real process (docs/reliability.md).',
+    'Injects faults into the real process (docs/testing.md).',
     (declared, wholeNumber) =>
       declared
         .option('--rounds <number>', 'how often each fault is injected', wholeNumber(1), 5)

@@ -11,7 +11,7 @@ await runScript(async () => {
   await install();
   const command = await readCommandLine(
     'npm run fuzz --',
-    'Sends seeded bytes to a real service (docs/security.md).',
+    'Sends seeded bytes to a real service (docs/testing.md).',
     (declared, wholeNumber) =>
       declared
         .option('--cases <number>', 'how many', wholeNumber(1), 1_000_000)

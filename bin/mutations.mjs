@@ -1,4 +1,4 @@
-/** `npm run mutations`: breaks the engine in every way that the simulation has to notice (docs/reliability.md). */
+/** `npm run mutations`: breaks the engine in every way that the simulation has to notice (docs/testing.md). */
 import { readCommandLine, runScript } from './command-line.mjs';
 import { generate, install } from './prepare.mjs';
 import { ownNode, run } from './process.mjs';

@@ -1,4 +1,4 @@
-/** `npm run simulate`: the simulation in its long form (docs/reliability.md). server/orchestrator/simulation/run.ts declares its options. */
+/** `npm run simulate`: the simulation in its long form (docs/testing.md). server/orchestrator/simulation/run.ts declares its options. */
 import { runScript } from './command-line.mjs';
 import { install } from './prepare.mjs';
 import { ownNode, run } from './process.mjs';

@@ -481,11 +481,11 @@ describe('the edge of the process', () => {
   });
 });
 
-describe('docs/security.md', () => {
-  test('names tests that there are', () => {
-    const page = readFileSync(join(root, 'docs/security.md'), 'utf8');
+describe('the promises', () => {
+  test.each(['docs/security.md', 'docs/reliability.md', 'docs/testing.md'])('of %s name tests that there are', name => {
+    const page = readFileSync(join(root, name), 'utf8');
     // A promise and its tests are one item of a list.
-    const items = page.split(/\n(?=- |\n|#)/).map(item => item.replace(/\s+/g, ' '));
+    const items = page.split(/\n(?=- |\||\n|#)/).map(item => item.replace(/\s+/g, ' '));
     const missing = items.flatMap(item => {
       const named = [...item.matchAll(/`([\w./-]+\.(?:test|spec)\.tsx?)`/g)].map(([, path]) => path ?? '');
       const found = files.filter(({ path }) => named.some(name => path === name || path.endsWith(`/${name}`)));

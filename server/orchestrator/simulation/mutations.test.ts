@@ -21,8 +21,8 @@ test('the text that each mutation replaces occurs once in its file', () => {
   expect(MUTATIONS.filter(isLost).map(({ name }) => name)).toEqual([]);
 });
 
-test('docs/reliability.md lists every mutation, and the pages that count them are right', () => {
-  const page = read('../../../docs/reliability.md');
+test('docs/testing.md lists every mutation, and the pages that count them are right', () => {
+  const page = read('../../../docs/testing.md');
   const listed = [...page.matchAll(/^\| (.+?) \| `(.+?)` \|/gm)].map(([, name = '']) => name);
   expect(listed.filter(name => MUTATIONS.some(mutation => mutation.name === name))).toEqual(
     MUTATIONS.map(({ name }) => name),
