@@ -1,4 +1,5 @@
 import { isDay } from '../ui/calendar-day.ts';
+import { isId } from '../ui/is-id.ts';
 import { addDays, dayIn, startOfDay } from './zoned-days.ts';
 
 export const periods = ['week', 'month', 'all', 'custom'] as const;
@@ -23,7 +24,6 @@ export type Filters = {
   range: Range;
 };
 
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 /** 2,000 hours are the most that one answer holds. */
 const MAX_DAYS_IN_HOURS = 83;
 
@@ -58,7 +58,7 @@ export function readFilters(get: (key: string) => string, zone: string, now: num
       ...(from ? { from: startOfDay(from, time_zone) } : {}),
       ...(to ? { to: startOfDay(addDays(to, 1), time_zone) } : {}),
       time_zone,
-      ...(UUID.test(workflow) ? { workflow_id: workflow } : {}),
+      ...(isId(workflow) ? { workflow_id: workflow } : {}),
     },
   };
 }

@@ -1,11 +1,10 @@
 'use client';
 import { usageDimensions } from '../../server/domains/billing/schemas.ts';
 import { actionsOfSubject, BILLABLE_ACTIONS } from '../../server/orchestrator/ports/billable-actions.ts';
+import { isId } from '../ui/is-id.ts';
 import { type Period, usePeriod } from '../ui/period-filter.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import type { BillableAction, UsageDimension } from './wire.ts';
-
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
 export const usageFilterKeys = ['workflow_id', 'action', 'step_type', 'subject', 'started_by'] as const;
 export type UsageFilterKey = (typeof usageFilterKeys)[number];
@@ -32,7 +31,7 @@ export function readUsageFilters(get: (key: string) => string): Omit<UsageFilter
   const workflow = get('workflow_id');
   const [stepType, subject, startedBy] = [get('step_type'), get('subject'), get('started_by')];
   return {
-    ...(UUID.test(workflow) ? { workflow_id: workflow } : {}),
+    ...(isId(workflow) ? { workflow_id: workflow } : {}),
     ...(action ? { action } : {}),
     ...(stepType ? { step_type: stepType.slice(0, 100) } : {}),
     ...(subject ? { subject: subject.slice(0, 300) } : {}),

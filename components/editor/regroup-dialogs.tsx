@@ -135,7 +135,7 @@ function InlineDialog({ store, editor, onClose, step }: RegroupProps & { step: s
       const { graph_snapshot } = await client.workflows_get_version.query({ id, version });
       const { reservedIds = [], depth = 0 } = store;
       const { draft } = store.state;
-      const graph = graph_snapshot as unknown as Graph;
+      const graph = graph_snapshot as Graph;
       const result = inlineWorkflow(draft, step, { graph, reserved: reservedIds, depth });
       if (!result.ok) throw new Error(result.message);
       return result;

@@ -103,7 +103,7 @@ export function layout(steps: readonly GraphStepInput[], edges: readonly GraphEd
   dagre.layout(graph, { constraints: branchesInOrder(edges) });
   return new Map(
     steps.map(step => {
-      const node = graph.node(step.id) as unknown as Point;
+      const node = graph.node(step.id) as Point;
       return [step.id, { x: node.x - nodeSize.width / 2, y: node.y - nodeSize.height / 2 }];
     }),
   );

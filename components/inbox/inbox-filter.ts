@@ -1,4 +1,5 @@
 import type { Inputs } from '../trpc/provider.tsx';
+import { isId } from '../ui/is-id.ts';
 
 /** The filter of the list, from the search parameters of the page. Empty text and null match everything. */
 export type InboxFilter = {
@@ -11,7 +12,6 @@ export type InboxFilter = {
   dueWithinS: number | null;
 };
 
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 const HOUR_S = 3_600;
 /** The choices of the filter by due time, by their value in the URL. */
 const DUE_WITHIN_S: ReadonlyMap<string, number> = new Map([
@@ -27,7 +27,7 @@ const MAX_QUERY_CHARACTERS = 200;
 export function readFilter(params: Pick<URLSearchParams, 'get'>): InboxFilter {
   const id = (key: string) => {
     const value = params.get(key) ?? '';
-    return UUID.test(value) ? value : '';
+    return isId(value) ? value : '';
   };
   return {
     view: params.get('view') === 'answered' ? 'answered' : 'waiting',

@@ -60,7 +60,7 @@ function Loading({ of: { error, retry, pending, large }, title, ...ref }: Ref & 
 }
 
 const turnOf = (value: unknown): TurnResult | null =>
-  isObject(value) && Array.isArray(value.content) ? (value as unknown as TurnResult) : null;
+  isObject(value) && Array.isArray(value.content) ? (value as TurnResult) : null;
 
 function Turn({ workflowId, runId, live, step, onSelect }: Props) {
   const ref = { workflowId, runId };

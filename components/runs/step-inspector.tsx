@@ -152,7 +152,7 @@ export function StepInspector(props: Props) {
       ) : null}
       {ofAgent || outputOnly ? null : (
         <Part title="Definition">
-          <JsonTree label="Definition" value={spec as unknown as Json} open={1} />
+          <JsonTree label="Definition" value={spec as Json} open={1} />
         </Part>
       )}
     </section>

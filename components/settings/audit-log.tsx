@@ -6,6 +6,7 @@ import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Card } from '../ui/card.tsx';
 import { ExportButton } from '../ui/export-button.tsx';
 import { FilterBar } from '../ui/filter-bar.tsx';
+import { isId } from '../ui/is-id.ts';
 import { ListCard } from '../ui/list-card.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
 import { PeriodFilter, usePeriod } from '../ui/period-filter.tsx';
@@ -14,8 +15,6 @@ import { Select } from '../ui/select.tsx';
 import { EmptyState } from '../ui/states.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { AuditRow } from './audit-row.tsx';
-
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
 /** Shows what was changed in the workspace, by whom and how; only to its administrators. */
 export function AuditLog() {
@@ -46,7 +45,7 @@ function useAuditFilters() {
   const outcome = (['ok', 'refused'] as const).find(each => each === get('outcome'));
   const filters = {
     ...period.bounds,
-    ...(UUID.test(user) ? { user_id: user } : {}),
+    ...(isId(user) ? { user_id: user } : {}),
     ...(target === '' ? {} : { target: target.slice(0, 100) }),
     ...(outcome === undefined ? {} : { outcome }),
   };

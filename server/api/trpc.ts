@@ -204,6 +204,7 @@ function createAppRouter(options: TrpcOptions): AppRouter {
     const { name, raw, produces } = entry.operation;
     if (!raw && produces !== 'text/event-stream') record[name] = procedure(options, entry);
   }
+  // The registry has each operation once; its types, by name, are computed from the same list.
   return t.router(record) as unknown as AppRouter;
 }
 

@@ -1,3 +1,4 @@
+import { escaped } from '../../../server/domains/workflows/edits/escaped.ts';
 import type { Edit, Fields, Graph, Json, Step } from '../../../server/domains/workflows/edits/index.ts';
 import type { FormModel } from './form-model.ts';
 
@@ -17,7 +18,6 @@ export function renamedField(before: FormModel, after: FormModel): FieldRename |
   return isNew && others.length === 0 ? only : null;
 }
 
-const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 /** A member behind a dot or in brackets, as templates, CEL and Lua write it. */
 const member = (name: string) => {
   const plain = escaped(name);
@@ -73,10 +73,10 @@ function changedFields(step: Step, rename: (path: string) => string): Fields {
   const changed = Object.entries(step).flatMap(([field, value]): [string, Json][] => {
     if (field === 'id' || field === 'type') return [];
     if (step.type === 'for_each' && field === 'steps' && Array.isArray(value) && value.every(isStep)) {
-      const inner = value as unknown as readonly Step[];
+      const inner: readonly Step[] = value;
       const fields = inner.map(each => changedFields(each, rename));
       if (fields.every(each => Object.keys(each).length === 0)) return [];
-      return [[field, inner.map((each, at) => ({ ...each, ...fields[at] })) as unknown as Json]];
+      return [[field, inner.map((each, at) => ({ ...each, ...fields[at] })) as Json]];
     }
     const after = isExpression(step.type, field, value)
       ? rename(value)
@@ -107,6 +107,6 @@ export function scriptsReading(graph: Graph, owner: FormOwner, renamed: FieldRen
   const reads = (step: Step): boolean =>
     (typeof step.script === 'string' &&
       rename(step.script.replaceAll(/\{\{[^{}]*\}\}/g, ' ')) !== step.script.replaceAll(/\{\{[^{}]*\}\}/g, ' ')) ||
-    (step.type === 'for_each' && Array.isArray(step.steps) && (step.steps as unknown as Step[]).some(reads));
+    (step.type === 'for_each' && Array.isArray(step.steps) && (step.steps as Step[]).some(reads));
   return graph.steps.filter(reads).map(({ id }) => id);
 }

@@ -2,11 +2,10 @@ import { RUN_STATUSES } from '@/server/orchestrator/core/events.ts';
 import { readFieldFilter } from '@/server/orchestrator/core/searchable.ts';
 import type { Inputs } from '../../trpc/provider.tsx';
 import { isDay } from '../../ui/calendar-day.ts';
+import { isId } from '../../ui/is-id.ts';
 
 type Query = Exclude<Inputs['runs_list_tenant'], void>;
 type Filters = Pick<Query, 'q' | 'field' | 'status' | 'workflow_id' | 'from' | 'to' | 'test'>;
-
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
 /**
  * The filters in the URL as the API takes them; what is malformed is left out. The search box takes `name=value` of a
@@ -18,7 +17,7 @@ export function readRunFilters(get: (key: string) => string, workflowId?: string
   return {
     ...(q ? (readFieldFilter(q) === null ? { q } : { field: q }) : {}),
     ...(status ? { status } : {}),
-    ...(UUID.test(workflow) ? { workflow_id: workflow } : {}),
+    ...(isId(workflow) ? { workflow_id: workflow } : {}),
     ...(isDay(from) ? { from: new Date(`${from}T00:00:00`).toISOString() } : {}),
     ...(isDay(to) ? { to: new Date(`${to}T23:59:59.999`).toISOString() } : {}),
   };

@@ -85,7 +85,7 @@ const withoutEmpty = <T extends object>(fields: T): Present<T> =>
 /** The graph of an agent's own workflow: one step with the settings, which is asked what the input's `message` says. */
 export function graphOf(settings: AgentSettings): Graph {
   return {
-    steps: [{ id: AGENT_STEP, type: 'agent', prompt: '{{input.message}}', ...(settings as unknown as JsonMap) }],
+    steps: [{ id: AGENT_STEP, type: 'agent', prompt: '{{input.message}}', ...settings }],
     input_schema: {
       type: 'object',
       properties: { message: { type: 'string', minLength: 1, title: 'Message' } },
@@ -103,7 +103,7 @@ export function settingsOf({ steps: [step] }: Graph): AgentSettings {
 
 function settingsOfStep({ id: _id, type: _type, prompt: _prompt, ...settings }: GraphStep): AgentSettings {
   // What is stored was checked before it was.
-  return settings as unknown as AgentSettings;
+  return settings as AgentSettings;
 }
 
 /** The names of the settings in which two differ, in their order. */

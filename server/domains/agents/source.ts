@@ -1,5 +1,4 @@
 import type { Services } from '../../operation/services.ts';
-import type { JsonMap } from '../../orchestrator/core/index.ts';
 import type { CheckScope, StepProblem } from '../../orchestrator/ports/step-type.ts';
 import type { AgentAnswer, AgentSource } from '../../orchestrator/steps/agent/source.ts';
 import { isId } from '../../platform/ids.ts';
@@ -18,7 +17,7 @@ export function createAgentSource({ prisma }: Pick<Services, 'prisma'>): AgentSo
       return { kind: 'failed', code: 'agent_not_found', message: 'The project has no agent of this id.' };
     const unusable = whyUnusable(workflow.status === 'archived', extras);
     if (unusable !== null) return unusable;
-    const settings = settingsOf(workflow.graph) as unknown as JsonMap;
+    const settings = settingsOf(workflow.graph);
     return { kind: 'agent', agentId: id, version: workflow.latestVersion ?? 0, settings };
   }
   return {

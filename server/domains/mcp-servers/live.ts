@@ -1,5 +1,4 @@
 import type { Services } from '../../operation/services.ts';
-import type { JsonObject } from '../../platform/json.ts';
 import { type ConnectOptions, connectMcp, McpFailure, type McpTool } from '../../platform/mcp-client/index.ts';
 import { createRedactor } from '../../platform/secrets/redaction.ts';
 import { bounds, cleanCatalog, cleanText } from './catalog/clean.ts';
@@ -50,7 +49,7 @@ export async function readLive(
   try {
     const listed = await session.listTools();
     // Tools are JSON: everything in them arrived as JSON.
-    const redacted = listed.tools.map(tool => redactor.json(tool as unknown as JsonObject) as unknown as McpTool);
+    const redacted = listed.tools.map(tool => redactor.json(tool) as McpTool);
     const { tools, warnings } = cleanCatalog(redacted);
     const told = [...listed.warnings.map(warning => said(warning, MAX_WARNING_LENGTH)), ...warnings];
     return { ok: true, info, tools, warnings: told.slice(0, bounds.warnings) };

@@ -3,9 +3,13 @@ import { acceptDraft } from './draft.ts';
 import { apply, type Draft, type Edit, type Restore, type Unrewritten } from './edits/index.ts';
 import type { WorkflowRow } from './store.ts';
 
-/** The draft of a workflow, for edits. */
+/** The draft of a workflow, for edits: the same graph in the types that browsers share, which change nothing. */
 export const draftOf = (row: Pick<WorkflowRow, 'name' | 'description' | 'graph' | 'runSetup'>): Draft =>
-  ({ name: row.name, description: row.description, graph: row.graph, run_setup: row.runSetup }) as unknown as Draft;
+  ({ name: row.name, description: row.description, graph: row.graph, run_setup: row.runSetup }) as Draft;
+
+/** The graph and the settings of runs of a draft, in the types of the row and of the orchestrator. */
+export const partsOfRow = ({ graph, run_setup }: Draft): Pick<WorkflowRow, 'graph' | 'runSetup'> =>
+  ({ graph, runSetup: run_setup }) as Pick<WorkflowRow, 'graph' | 'runSetup'>;
 
 /**
  * AppError 422 for edits with values that no draft may hold. To be called before anything walks through them: they may be nested

@@ -27,7 +27,7 @@ function toRow({ status, kind, graph, runSetup, ...row }: Workflow): WorkflowRow
     ...row,
     status: status as WorkflowState,
     kind: kind as WorkflowKind,
-    graph: graph as unknown as Graph,
+    graph: graph as Graph,
     runSetup: runSetup as RunSetup,
   };
 }

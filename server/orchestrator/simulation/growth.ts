@@ -36,7 +36,7 @@ export function addLoops(random: Random, { steps }: Graph, depth = 1): void {
     if (depth < DEEPEST && random.chance(0.3)) addLoops(random, inner, depth + 1);
     step.type = 'for_each';
     // A graph is JSON: only its type has absent fields as undefined ones.
-    step.steps = inner.steps as unknown as JsonValue;
+    step.steps = inner.steps as JsonValue;
     step.concurrency = 1 + random.below(3);
     step.on_item_error = random.pick(['fail', 'continue', 'continue']);
     if (random.chance(0.15)) step.timeout_s = 1 + random.below(8);

@@ -157,7 +157,7 @@ export const hasTask = ({ asked, answer }: StepHistory): boolean => asked !== nu
 /** Returns the graph that a loop has of its own. */
 export function stepsOf({ steps }: GraphStep): GraphStep[] {
   // In scenarios, `steps` always holds graphs.
-  return Array.isArray(steps) ? (steps as unknown as GraphStep[]) : [];
+  return Array.isArray(steps) ? (steps as GraphStep[]) : [];
 }
 
 function emptyStep(spec: GraphStep, added: StepHistory['added']): StepHistory {

@@ -101,7 +101,7 @@ class Undisturbed {
     const plan = { type: 'for_each', count, concurrency: 1, on_item_error: 'continue' } as const;
     const items = Array.from({ length: count }, (_, index) => index);
     this.#history.add({ at: 0, type: 'step_expanded', step, attempt: 1, data: { plan, items } });
-    const graph = steps as unknown as GraphStep[];
+    const graph = steps as GraphStep[];
     const added = items.flatMap(index => graph.map(({ id, type }) => ({ id: `${step}.${index}.${id}`, type })));
     this.#history.add({ at: 0, type: 'steps_added', step, attempt: 1, data: { parent: step, steps: added } });
   }

@@ -99,5 +99,5 @@ const isOutsideType = (type: string): boolean => stepTypeDescription(type)?.orig
 /** The types of the steps in a loop, at any depth. */
 function innerTypes({ steps }: GraphStep): string[] {
   if (!Array.isArray(steps)) return [];
-  return (steps as unknown as GraphStep[]).flatMap(inner => [inner.type, ...innerTypes(inner)]);
+  return (steps as GraphStep[]).flatMap(inner => [inner.type, ...innerTypes(inner)]);
 }

@@ -99,7 +99,7 @@ export function createPrismaClient(pool: pg.Pool): PrismaClient {
     },
   });
   // The extension changes values of JSON only; its type has no `$on`, which nothing here uses.
-  return client as unknown as PrismaClient;
+  return client as PrismaClient;
 }
 
 /** Returns whether Prisma refused a write because a unique value is taken (P2002). */

@@ -49,9 +49,9 @@ async function load(): Promise<Glue> {
   const require = createRequire(import.meta.url);
   const file = require.resolve('@prisma/schema-engine-wasm/schema_engine_bg').replace(/\.js$/, '.wasm');
   const { instance } = await WebAssembly.instantiate(await readFile(file), {
-    './schema_engine_bg.js': glue as unknown as WebAssembly.ModuleImports,
+    './schema_engine_bg.js': glue,
   });
-  const { __wbg_set_wasm } = glue as unknown as { __wbg_set_wasm(exports: WebAssembly.Exports): void };
+  const { __wbg_set_wasm } = glue as { __wbg_set_wasm(exports: WebAssembly.Exports): void };
   __wbg_set_wasm(instance.exports);
   const start = instance.exports.__wbindgen_start as () => void;
   start();

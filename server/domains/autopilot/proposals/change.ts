@@ -6,7 +6,7 @@ import { derivedId, newId } from '../../../platform/ids.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { findThreadOfRun } from '../../chat/messages/store.ts';
 import { requireScopes } from '../../identity/authority.ts';
-import { acceptEdits, applyEdits, draftOf } from '../../workflows/apply-edits.ts';
+import { acceptEdits, applyEdits, draftOf, partsOfRow } from '../../workflows/apply-edits.ts';
 import { acceptDraft } from '../../workflows/draft.ts';
 import type { Draft, Edit, Fields } from '../../workflows/edits/index.ts';
 import { withoutPins } from '../../workflows/pinned-results.ts';
@@ -246,7 +246,9 @@ function requireWithinLimits(ops: readonly Edit[]): void {
 }
 
 /** Returns what publishing the draft would find. */
-function check(ctx: Context, { graph, run_setup }: Draft, workflowId: string | null): Promise<Validation> {
-  const draft = { graph, runSetup: run_setup } as unknown as Pick<WorkflowRow, 'graph' | 'runSetup'>;
-  return validateDraft(ctx.services, draft, { ...projectScope(ctx), ...(workflowId !== null && { workflowId }) });
+function check(ctx: Context, draft: Draft, workflowId: string | null): Promise<Validation> {
+  return validateDraft(ctx.services, partsOfRow(draft), {
+    ...projectScope(ctx),
+    ...(workflowId !== null && { workflowId }),
+  });
 }

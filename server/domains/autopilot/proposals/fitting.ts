@@ -1,6 +1,6 @@
 import type { Context } from '../../../operation/context.ts';
+import { partsOfRow } from '../../workflows/apply-edits.ts';
 import type { Conflict, Draft, Json } from '../../workflows/edits/index.ts';
-import type { WorkflowRow } from '../../workflows/store.ts';
 import { validateDraft } from '../../workflows/validate.ts';
 import { projectScope } from '../../workflows/view.ts';
 import { proposalConflict } from './conflicts.ts';
@@ -16,10 +16,7 @@ export async function requireFitting(
   workflowId: string,
   { base, wanted, before, merged, ours }: Sides,
 ): Promise<void> {
-  const check = async ({ graph, run_setup }: Draft) => {
-    const draft = { graph, runSetup: run_setup } as unknown as Pick<WorkflowRow, 'graph' | 'runSetup'>;
-    return validateDraft(ctx.services, draft, { ...projectScope(ctx), workflowId });
-  };
+  const check = (draft: Draft) => validateDraft(ctx.services, partsOfRow(draft), { ...projectScope(ctx), workflowId });
   const report = await check(merged);
   if (report.valid) return;
   // An error that a side has already is its own matter, and may hide others.

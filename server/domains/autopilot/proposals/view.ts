@@ -57,7 +57,7 @@ export async function toProposal(ctx: Context, row: ProposalRow): Promise<Propos
   ctx.responseHeaders.set('ETag', proposalEtag(row));
   return {
     ...toProposalHead(row),
-    draft: draft as unknown as Proposal['draft'],
+    draft: draft as Proposal['draft'],
     diff: diff(base, draft) as Proposal['diff'],
     validation,
     tried: row.trial !== null,

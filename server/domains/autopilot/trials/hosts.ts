@@ -1,5 +1,5 @@
 import type { Context } from '../../../operation/context.ts';
-import type { GraphStep, JsonValue } from '../../../orchestrator/core/index.ts';
+import type { GraphStep } from '../../../orchestrator/core/index.ts';
 import type { StepTrial } from '../../../orchestrator/ports/step-type.ts';
 import { instancesOf, startsRuns } from '../../../orchestrator/steps/agent/reach.ts';
 import { type ErrorDetail, invalid } from '../../../platform/errors.ts';
@@ -30,7 +30,7 @@ async function ofAgents(ctx: Context, ids: readonly string[]): Promise<string[] 
   for (const id of ids) {
     const agent = isId(id) ? await findWorkflow(ctx.services.prisma, projectScope(ctx), id) : null;
     if (agent?.kind !== 'agent') continue;
-    const tools = settingsOf(agent.graph).tools as unknown as JsonValue;
+    const { tools } = settingsOf(agent.graph);
     if (startsRuns(tools)) return null;
     found.push(...instancesOf(tools));
   }

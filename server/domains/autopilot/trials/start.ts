@@ -14,6 +14,7 @@ import { requireRun } from '../../runs/access/find.ts';
 import { callersTrace } from '../../runs/start/command.ts';
 import { startRun } from '../../runs/start/start.ts';
 import { readRun, storeSnapshot } from '../../runs/test-runs/test-run.ts';
+import { partsOfRow } from '../../workflows/apply-edits.ts';
 import { checksum } from '../../workflows/checksum.ts';
 import { toDetails } from '../../workflows/problems.ts';
 import { insertWorkflow, type RunSetup } from '../../workflows/store.ts';
@@ -98,7 +99,7 @@ async function tryRow(
   input: Input,
   live: Live | null,
 ): Promise<z.input<typeof TrialSchema>> {
-  const graph = row.draft.graph as unknown as Graph;
+  const { graph } = partsOfRow(row.draft);
   await requireBudget(ctx.services, ctx.principal);
   await requireRunnable(ctx, row, graph);
   requireKnownSteps(input.checks, graph);

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import type { Context } from '../../../operation/context.ts';
-import type { Graph } from '../../../orchestrator/core/index.ts';
 import { invalid, notFound } from '../../../platform/errors.ts';
 import { requireScopes } from '../../identity/authority.ts';
 import { requireRun } from '../../runs/access/find.ts';
@@ -44,7 +43,7 @@ async function requireKnownStep(
 ): Promise<void> {
   const { pool } = ctx.services;
   const version = run && { tenantId: ctx.principal.tenantId, workflowId: run.workflow_id, version: run.version };
-  const graph = version === null ? (workflow.graph as unknown as Graph) : await findGraph(pool, version);
+  const graph = version === null ? workflow.graph : await findGraph(pool, version);
   if (graph !== null && (await hasStep(pool, run?.id ?? null, graph, step))) return;
   const where = run === null ? 'the draft of the workflow' : 'the run';
   const detail = { path: 'context.step_id', code: 'unknown_step', message: `is not a step of ${where}` };

@@ -1,4 +1,5 @@
 import { type Draft, type Fields, type Graph, type Json, type Step, withStepFields } from './draft.ts';
+import { escaped } from './escaped.ts';
 import {
   entered,
   innerIds,
@@ -14,7 +15,7 @@ import {
   withTexts,
 } from './group.ts';
 import { asksForInput, inputsOf, replaceInputs } from './inputs.ts';
-import { escaped, leadToParts, redirectInStep, redirectInValue, type Target } from './redirect.ts';
+import { leadToParts, redirectInStep, redirectInValue, type Target } from './redirect.ts';
 import { readsInValue } from './references.ts';
 import { renameWhole } from './rename.ts';
 import {

@@ -1,5 +1,6 @@
 import { type Draft, type Edit, idsIn, type Json, type Step, withStepFields } from './draft.ts';
-import { escaped, leadToParts, redirectInStep, redirectInValue, type Target } from './redirect.ts';
+import { escaped } from './escaped.ts';
+import { leadToParts, redirectInStep, redirectInValue, type Target } from './redirect.ts';
 import { codeFieldsOf, innerOf, readsInValue } from './references.ts';
 import { restoreOf } from './restore.ts';
 import {

@@ -61,9 +61,6 @@ export function leadToParts<T extends Json>(
   return mentions(value, MOVED) ? { ok: false, reads: 'part' } : { ok: true, value };
 }
 
-/** Returns a pattern that matches a text as it is. */
-export const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-
 /**
  * Returns the step with each reference to the result or the error of the step `id` led to another path; null where that is not possible:
  * Lua may read it, or an expression reads the step as a whole. The same object where there is no reference.

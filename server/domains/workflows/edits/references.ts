@@ -60,7 +60,7 @@ function stepsIn(value: Json | undefined): readonly Step[] | null {
   const isText = (item: unknown) => typeof item === 'string';
   const isStep = (item: Json) =>
     typeof item === 'object' && item !== null && 'id' in item && 'type' in item && isText(item.id) && isText(item.type);
-  return Array.isArray(value) && value.every(isStep) ? (value as unknown as readonly Step[]) : null;
+  return Array.isArray(value) && value.every(isStep) ? value : null;
 }
 
 /** Returns the steps of a loop; none of any other step, and where it holds anything else. */

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../../../operation/context.ts';
+import { draftOf } from '../apply-edits.ts';
 import type { DiffVersionsInput, DiffVersionsOutput } from '../edit-schemas.ts';
 import { type Draft, diff } from '../edits/index.ts';
 import { requireWorkflow } from '../get.ts';
@@ -20,7 +21,7 @@ export async function diffVersions(
 /** A version has no name and description of its own. */
 async function readSide(ctx: Context, id: string, side: Side): Promise<Draft> {
   const { graph, run_setup } = side === 'draft' ? await readDraft(ctx, id) : await readVersion(ctx, id, side);
-  return { name: '', description: '', graph, run_setup } as unknown as Draft;
+  return draftOf({ name: '', description: '', graph, runSetup: run_setup });
 }
 
 async function readDraft(ctx: Context, id: string) {

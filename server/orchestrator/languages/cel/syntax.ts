@@ -29,7 +29,7 @@ export function parse(text: string): Node {
     );
   }
   try {
-    return environment.parse(text).ast as unknown as Node;
+    return environment.parse(text).ast as Node;
   } catch (error) {
     throw asSyntaxError(error);
   }

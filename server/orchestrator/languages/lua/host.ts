@@ -303,7 +303,7 @@ export function instantiateLua(module: WebAssembly.Module, limitBytes: number): 
     },
   };
   const instance = new WebAssembly.Instance(module, { env: imports, wasi_snapshot_preview1: imports });
-  const api = instance.exports as unknown as LuaApi;
+  const api = instance.exports as LuaApi;
   refresh();
   api.emscripten_stack_init();
   // The heap begins where the stack has its base; static data and stack below it are not the script's.

@@ -217,7 +217,7 @@ async function begin(attempt: Attempt, signal: AbortSignal, services: AgentServi
     kind: 'expanding',
     plan: { ...planOf(attempt, given, work), ...countOf(recalled) },
     items: [],
-    agent: work as unknown as JsonMap,
+    agent: work,
     ...(recalled.note !== undefined && { log: [recalled.note] }),
   };
 }

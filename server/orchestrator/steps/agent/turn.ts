@@ -115,7 +115,7 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
   const context = contextAfter(answered, characters * ratio);
   return {
     kind: 'completed',
-    result: result as unknown as JsonMap,
+    result,
     context,
     ...turnOf(calls, { limit: begun === null ? closing : null, outside: recorded }),
     ...consumed,
@@ -171,7 +171,7 @@ function notMade({ model }: AgentWork, messages: readonly TurnMessage[]): Outcom
     model,
     usage: { input_tokens: 0, output_tokens: 0 },
   };
-  return { kind: 'completed', result: result as unknown as JsonMap, turn: { calls: [], limit: 'budget' } };
+  return { kind: 'completed', result, turn: { calls: [], limit: 'budget' } };
 }
 
 /** Returns how long an answer may be: as the agent says, else as the model can. */
