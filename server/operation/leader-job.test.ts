@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Alarm } from '../platform/clock.ts';
-import { startLeaderJob } from './leader-job.ts';
+import { type Alarm, DAY_MS } from '../platform/clock.ts';
+import { createDailyPurge, startLeaderJob } from './leader-job.ts';
 
 /** Alarms that ring when the test says so, and the delays for which they were set. */
 function alarms() {
@@ -72,4 +72,36 @@ test('a pass that ends because the service closes is no failure', async () => {
   await job.close();
   expect(logged).toEqual([]);
   expect(set).toEqual([20]);
+});
+
+test('a purge runs once a day, each kind until nothing is left of it, and ends when the service closes', async () => {
+  let now = 5;
+  const left = { old: [2, 1, 0, 3, 0], stale: [0, 0] };
+  const purged: [string, number][] = [];
+  const kind = (name: 'old' | 'stale') => async (at: number) => {
+    purged.push([name, at]);
+    return left[name].shift() ?? 0;
+  };
+  const purge = createDailyPurge({ now: () => now }, kind('old'), kind('stale'));
+  const open = new AbortController().signal;
+  await purge(open);
+  expect(purged).toEqual([
+    ['old', 5],
+    ['old', 5],
+    ['old', 5],
+    ['stale', 5],
+  ]);
+  now += DAY_MS - 1;
+  await purge(open);
+  expect(purged).toHaveLength(4);
+  now += 1;
+  await purge(open);
+  expect(purged.slice(4)).toEqual([
+    ['old', now],
+    ['old', now],
+    ['stale', now],
+  ]);
+  now += DAY_MS;
+  await purge(AbortSignal.abort());
+  expect(purged).toHaveLength(7);
 });

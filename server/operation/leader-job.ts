@@ -1,4 +1,4 @@
-import type { Alarm } from '../platform/clock.ts';
+import { type Alarm, type Clock, DAY_MS } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type RepeatingJob, startRepeatingJob } from '../platform/repeating-job.ts';
 
@@ -39,4 +39,21 @@ export function startLeaderJob(
       return retryMs;
     }
   });
+}
+
+/**
+ * Returns the part of a pass that purges what is old: at most once a day, each kind until nothing of it is left. A `purge`
+ * deletes some of what is due `now` and returns how much that was.
+ */
+export function createDailyPurge(
+  clock: Clock,
+  ...purges: ((now: number) => Promise<number>)[]
+): (closing: AbortSignal) => Promise<void> {
+  let purgedAt = Number.NEGATIVE_INFINITY;
+  return async closing => {
+    const now = clock.now();
+    if (now - purgedAt < DAY_MS) return;
+    for (const purge of purges) while (!closing.aborted && (await purge(now)) > 0);
+    purgedAt = now;
+  };
 }

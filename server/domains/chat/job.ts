@@ -1,6 +1,5 @@
-import { type LeaderJobContext, startLeaderJob } from '../../operation/leader-job.ts';
+import { createDailyPurge, type LeaderJobContext, startLeaderJob } from '../../operation/leader-job.ts';
 import type { Services } from '../../operation/services.ts';
-import { DAY_MS } from '../../platform/clock.ts';
 import type { RepeatingJob } from '../../platform/repeating-job.ts';
 import { proceed } from './answers/proceed.ts';
 import { purgeThreads } from './answers/store.ts';
@@ -19,15 +18,11 @@ const AFTER_FAILURE_MS = 10_000;
 export function startChatJob({ services, ...context }: ChatJobOptions): RepeatingJob {
   const { config, logger, clock, pool } = services;
   const late = 'answers of chats are late; trying again shortly';
-  let purgedAt = Number.NEGATIVE_INFINITY;
+  const purge = createDailyPurge(clock, now => purgeThreads(pool, new Date(now)));
   const options = { ...context, logger, everyMs: EVERY_MS, retryMs: AFTER_FAILURE_MS, late };
   return startLeaderJob(options, async closing => {
     if (!config.agents) return EVERY_MS;
-    const now = clock.now();
-    if (now - purgedAt >= DAY_MS) {
-      while (!closing.aborted && (await purgeThreads(pool, new Date(now))) > 0);
-      purgedAt = now;
-    }
+    await purge(closing);
     return !closing.aborted && (await proceed(services)) > 0 ? AGAIN_MS : EVERY_MS;
   });
 }

@@ -1,4 +1,4 @@
-import { type LeaderJobContext, startLeaderJob } from '../../operation/leader-job.ts';
+import { createDailyPurge, type LeaderJobContext, startLeaderJob } from '../../operation/leader-job.ts';
 import type { Services } from '../../operation/services.ts';
 import { DAY_MS } from '../../platform/clock.ts';
 import type { RepeatingJob } from '../../platform/repeating-job.ts';
@@ -12,7 +12,6 @@ const EVERY_MS = 2_000;
 /** The delay after a pass that embedded texts: there may be more of them. */
 const AGAIN_MS = 20;
 const AFTER_FAILURE_MS = 30_000;
-const CLEAN_EVERY_MS = DAY_MS;
 /** How long recalls are kept. An older one does not belong to a conversation that is still going on. */
 const RECALLS_KEPT_MS = 30 * DAY_MS;
 /** For so long a job of extraction can be looked up. */
@@ -22,16 +21,15 @@ const EXTRACTIONS_KEPT_MS = 90 * DAY_MS;
 export function startMemoryJob({ services, ...context }: MemoryJobOptions): RepeatingJob {
   const { config, logger, clock, pool } = services;
   const late = 'embeddings of memory are late; trying again shortly';
-  let cleanedAt = Number.NEGATIVE_INFINITY;
+  const purge = createDailyPurge(
+    clock,
+    now => deleteRecalls(pool, new Date(now - RECALLS_KEPT_MS)),
+    now => deleteExtractions(pool, new Date(now - EXTRACTIONS_KEPT_MS)),
+  );
   const options = { ...context, logger, everyMs: EVERY_MS, retryMs: AFTER_FAILURE_MS, late };
   return startLeaderJob(options, async closing => {
     if (!config.memory.on) return EVERY_MS;
-    const now = clock.now();
-    if (now - cleanedAt >= CLEAN_EVERY_MS) {
-      while (!closing.aborted && (await deleteRecalls(pool, new Date(now - RECALLS_KEPT_MS))) > 0);
-      while (!closing.aborted && (await deleteExtractions(pool, new Date(now - EXTRACTIONS_KEPT_MS))) > 0);
-      cleanedAt = now;
-    }
+    await purge(closing);
     return (await embedPending(services, closing)) ? AGAIN_MS : EVERY_MS;
   });
 }
