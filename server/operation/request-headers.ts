@@ -1,14 +1,5 @@
-/** The request headers that an operation may declare to read. */
-export const REQUEST_HEADERS = [
-  'Authorization',
-  'Content-Encoding',
-  'Content-Type',
-  'Idempotency-Key',
-  'If-Match',
-  'Last-Event-ID',
-  'traceparent',
-  'X-Service-Signature',
-  'X-Service-Timestamp',
+/** The headers by which services sign and name what they deliver to webhooks. */
+export const DELIVERY_HEADERS = [
   'Stripe-Signature',
   'X-Hub-Signature-256',
   'X-GitHub-Delivery',
@@ -21,6 +12,20 @@ export const REQUEST_HEADERS = [
   'svix-id',
   'svix-timestamp',
   'svix-signature',
+] as const;
+
+/** The request headers that an operation may declare to read. */
+export const REQUEST_HEADERS = [
+  'Authorization',
+  'Content-Encoding',
+  'Content-Type',
+  'Idempotency-Key',
+  'If-Match',
+  'Last-Event-ID',
+  'traceparent',
+  'X-Service-Signature',
+  'X-Service-Timestamp',
+  ...DELIVERY_HEADERS,
 ] as const;
 export type RequestHeader = (typeof REQUEST_HEADERS)[number];
 

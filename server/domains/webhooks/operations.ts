@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { operation, rawOperation } from '../../operation/operation.ts';
+import { DELIVERY_HEADERS } from '../../operation/request-headers.ts';
 import { NoContent } from '../identity/schemas.ts';
 import { startScopes } from '../runs/start/step-scopes.ts';
 import { answerChallenge } from './challenge.ts';
@@ -38,18 +39,7 @@ const delivery = {
     'X-Service-Timestamp',
     'Idempotency-Key',
     'traceparent',
-    'Stripe-Signature',
-    'X-Hub-Signature-256',
-    'X-GitHub-Delivery',
-    'X-GitHub-Event',
-    'X-Slack-Signature',
-    'X-Slack-Request-Timestamp',
-    'webhook-id',
-    'webhook-timestamp',
-    'webhook-signature',
-    'svix-id',
-    'svix-timestamp',
-    'svix-signature',
+    ...DELIVERY_HEADERS,
   ],
   raw: {
     limit: schema.MAX_DELIVERY_BYTES,
