@@ -116,11 +116,8 @@ export function effectiveNames(tools: AgentTools): { names: string[]; approval: 
     ),
   ];
   return lists.flatMap(entries => {
-    const byApproval = new Map<string | undefined, string[]>();
-    for (const name of new Set(entries.flatMap(entry => entry.tools))) {
-      const approval = effectiveEntry(entries, name)?.approval;
-      byApproval.set(approval, [...(byApproval.get(approval) ?? []), name]);
-    }
+    const all = new Set(entries.flatMap(entry => entry.tools));
+    const byApproval = Map.groupBy(all, name => effectiveEntry(entries, name)?.approval);
     return [...byApproval].map(([approval, names]) => ({ names, approval }));
   });
 }

@@ -121,32 +121,25 @@ function branchesInOrder(edges: readonly GraphEdge[]): { left: string; right: st
 /** Each step one rank below its furthest dependency, ranks centred; cycles (a draft may have them) end where they close. */
 export function layoutByRank(steps: readonly GraphStepInput[], edges: readonly GraphEdge[]): Map<string, Point> {
   const incoming = new Map(steps.map(step => [step.id, 0]));
-  const outgoing = new Map<string, string[]>();
-  for (const edge of edges) {
-    incoming.set(edge.to, (incoming.get(edge.to) ?? 0) + 1);
-    outgoing.set(edge.from, [...(outgoing.get(edge.from) ?? []), edge.to]);
-  }
+  for (const { to } of edges) incoming.set(to, (incoming.get(to) ?? 0) + 1);
+  const outgoing = Map.groupBy(edges, ({ from }) => from);
   const rank = new Map<string, number>(steps.map(step => [step.id, 0]));
   const queue = steps.filter(step => incoming.get(step.id) === 0).map(step => step.id);
   for (let next = 0; next < queue.length; next += 1) {
     const id = queue[next] as string; // in range by the loop
-    for (const to of outgoing.get(id) ?? []) {
+    for (const { to } of outgoing.get(id) ?? []) {
       rank.set(to, Math.max(rank.get(to) ?? 0, (rank.get(id) ?? 0) + 1));
       const left = (incoming.get(to) ?? 0) - 1;
       incoming.set(to, left);
       if (left === 0) queue.push(to);
     }
   }
-  const rows = new Map<number, string[]>();
-  for (const step of steps) {
-    const row = rank.get(step.id) ?? 0;
-    rows.set(row, [...(rows.get(row) ?? []), step.id]);
-  }
+  const rows = Map.groupBy(steps, ({ id }) => rank.get(id) ?? 0);
   const positions = new Map<string, Point>();
-  for (const [row, ids] of rows) {
-    ids.forEach((id, column) => {
+  for (const [row, inRow] of rows) {
+    inRow.forEach(({ id }, column) => {
       positions.set(id, {
-        x: (column - (ids.length - 1) / 2) * (nodeSize.width + 32),
+        x: (column - (inRow.length - 1) / 2) * (nodeSize.width + 32),
         y: row * (nodeSize.height + ROW_GAP),
       });
     });

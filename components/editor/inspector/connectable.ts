@@ -9,19 +9,14 @@ export type FarEnd = 'from' | 'to';
  */
 export function unconnectable(edges: readonly GraphEdge[], step: string, far: FarEnd): ReadonlySet<string> {
   const near = far === 'from' ? 'to' : 'from';
-  const next = new Map<string, string[]>();
-  for (const edge of edges) {
-    const known = next.get(edge[far]);
-    if (known === undefined) next.set(edge[far], [edge[near]]);
-    else known.push(edge[near]);
-  }
+  const next = Map.groupBy(edges, edge => edge[far]);
   // What comes after the step cannot come before it as well, and the other way around.
   const excluded = new Set<string>();
   const open = [step];
   for (let id = open.pop(); id !== undefined; id = open.pop()) {
     if (excluded.has(id)) continue;
     excluded.add(id);
-    open.push(...(next.get(id) ?? []));
+    for (const edge of next.get(id) ?? []) open.push(edge[near]);
   }
   for (const edge of edges) if (edge[near] === step) excluded.add(edge[far]);
   return excluded;
