@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import type { Context } from '../../operation/context.ts';
+import type { Context, Principal } from '../../operation/context.ts';
 import { cutPage, decodeCursor } from '../../operation/cursor.ts';
 import { Id } from '../../operation/wire.ts';
+import type { Scope } from '../../orchestrator/ports/authority.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { type CsvColumn, writeCsv } from '../../platform/csv.ts';
-import { readNames } from './names-store.ts';
+import { type NameReader, readNames } from './names-store.ts';
 import { settleAudit } from './record.ts';
 import type { AuditEntry, ExportAuditInput, ListAuditInput, ListAuditOutput } from './schemas.ts';
 import { readSessions, type Session } from './session-store.ts';
@@ -32,7 +33,7 @@ export async function listAudit(
     sessions ? readSessions(services.pool, tenantId, ids, filter.from) : new Map<string, Session>(),
     readNames(
       services.pool,
-      tenantId,
+      readerOf(principal),
       page.rows.flatMap(({ target }) => Object.values(target)),
     ),
   ]);
@@ -40,6 +41,13 @@ export async function listAudit(
     entries: page.rows.map(entry => ({ ...toWire(entry, names), session: toSession(joined.get(entry.id)) })),
     next_cursor: page.next_cursor,
   };
+}
+
+/** Returns who reads: a token is given no name of what it may not read. */
+function readerOf({ tenantId, projectId, userId, credential }: Principal): NameReader {
+  const has = (scope: Scope) => credential.kind === 'session' || credential.scopes.includes(scope);
+  const may = { read: has('workflow:read'), chat: has('ai:use'), memory: has('memory:use') };
+  return { tenantId, projectId, userId, may };
 }
 
 function toSession(session: Session | undefined): z.input<typeof AuditEntry>['session'] {
