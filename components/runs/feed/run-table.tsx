@@ -113,8 +113,8 @@ function Row({ run, columns, selection, isSelectable }: RowProps) {
           {run.workflow_name}
         </Link>
         {run.error ? (
-          <span className="block truncate text-xs text-bad" title={run.error.message}>
-            {run.error.step_id}: {run.error.message}
+          <span className="block truncate text-xs text-bad" title={`${run.error.step_id}: ${run.error.message}`}>
+            {run.failed_step_name ?? run.error.step_id}: {run.error.message}
           </span>
         ) : null}
       </Td>

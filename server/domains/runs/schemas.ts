@@ -312,6 +312,7 @@ export const ListTenantRunsInput = z.strictObject({
 export const ListWorkflowRunsInput = z.strictObject({ id: Id, ...runFilters });
 const ListedRun = RunSchema.extend({
   search_values: z.record(z.string(), z.string()).meta({ description: 'The values of its searchable fields' }),
+  failed_step_name: z.string().nullable().meta({ description: 'Null: no step failed it, or the step has no name' }),
 });
 export const ListRunsOutput = z.strictObject({ runs: z.array(ListedRun), ...nextCursor });
 

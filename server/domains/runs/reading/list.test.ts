@@ -4,6 +4,7 @@ import { newId } from '../../../platform/ids.ts';
 import { createTestServices, createTestTenant, type TestTenant } from '../../../testing/identity.ts';
 import { operationsByName } from '../../../testing/operations.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
+import { publishGraph } from '../../../testing/runs.ts';
 import { call, contextFor, createTestProject, insertRun, refusal } from '../../../testing/workflows.ts';
 import { insertWorkflow } from '../../workflows/store.ts';
 import { runOperations } from '../operations.ts';
@@ -170,5 +171,40 @@ describe('limits and cursors', () => {
 
   test('text with a NUL is 422, not a database error', async () => {
     expect((await refusal(call(feed, contextFor(services, tenant.viewer), { q: 'a\0b' }))).status).toBe(422);
+  });
+});
+
+describe('the name of the step that failed a run', () => {
+  const graph = {
+    steps: [
+      { id: 'pay', type: 'lua_script', name: 'Pay the order' },
+      { id: 'plain', type: 'lua_script' },
+      { id: 'each', type: 'for_each', name: 'Each order', steps: [{ id: 'pay', type: 'lua_script', name: 'Pay one' }] },
+    ],
+  };
+  const fail = (id: string, step_id: string) =>
+    services.pool.query('UPDATE runs SET error = $2 WHERE id = $1', [
+      id,
+      JSON.stringify({ code: 'lua_error', message: 'no', step_id }),
+    ]);
+
+  test('is listed with it, also of a step in a loop; not for a step without one, or without a graph', async () => {
+    const workflowId = await publishGraph(services, tenant.owner, graph as never);
+    const listed = async () =>
+      (await call(feed, contextFor(services, tenant.owner), { workflow_id: workflowId })).runs.map(
+        run => run.failed_step_name,
+      );
+    const start = (n: number, workflow = workflowId) =>
+      insertRun(services, { ...tenant, workflowId: workflow, status: 'failed', startedAt: second(n) });
+    await fail(await start(1), 'pay');
+    await fail(await start(2), 'plain');
+    await fail(await start(3), 'each.3.pay');
+    await fail(await start(4), 'gone');
+    await start(5);
+    const names = [null, null, 'Pay one', null, 'Pay the order'];
+    expect(await listed()).toEqual(names);
+    // Read once: a version never changes.
+    await services.pool.query('DELETE FROM workflow_versions WHERE workflow_id = $1', [workflowId]);
+    expect(await listed()).toEqual(names);
   });
 });

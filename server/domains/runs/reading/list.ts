@@ -7,6 +7,7 @@ import { visibleProjects } from '../access/visibility.ts';
 import type { ListRunsOutput, ListTenantRunsInput, ListWorkflowRunsInput } from '../schemas.ts';
 import { listRuns } from '../store.ts';
 import { toRun } from '../view.ts';
+import { namesOfFailedSteps } from './failed-steps.ts';
 
 /** Runs of all projects of the tenant that the user can see, newest first. */
 export async function listTenantRuns(
@@ -45,8 +46,13 @@ async function listPage(
     limit: input.limit + 1,
   });
   const page = cutPage(rows, input.limit, row => [row.started_at.getTime(), row.id]);
+  const names = await namesOfFailedSteps(ctx.services.pool, ctx.principal.tenantId, page.rows);
   return {
-    runs: page.rows.map(row => ({ ...toRun(row), search_values: row.search_values ?? {} })),
+    runs: page.rows.map(row => ({
+      ...toRun(row),
+      search_values: row.search_values ?? {},
+      failed_step_name: names.get(row.id) ?? null,
+    })),
     next_cursor: page.next_cursor,
   };
 }
