@@ -87,7 +87,9 @@ function WorkflowView({ workflow, stepTypes }: { workflow: Workflow; stepTypes: 
           onPublish={() => setPublishing(true)}
           onRun={() => url.set({ run: '1' })}
         />
-        {editable && url.get('continue') ? <ContinueRun workflowId={workflow.id} save={draft.save} /> : null}
+        {editable && url.get('continue') ? (
+          <ContinueRun workflowId={workflow.id} steps={draft.state.draft.graph.steps} save={draft.save} />
+        ) : null}
         <TabContent value="draft" className="flex min-h-0 flex-1 flex-col">
           <DraftEditor
             workflowId={workflow.id}

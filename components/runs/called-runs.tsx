@@ -8,8 +8,10 @@ import { ShowMore } from '../ui/pager.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import { StatusBadge, shownStatus } from '../ui/status-badge.tsx';
+import { RelativeTime } from '../ui/time.tsx';
 import { useCursorPages } from '../ui/use-cursor-pages.ts';
 import { Part, type Ref } from './run-values.tsx';
+import { NamedStep } from './step-names.tsx';
 
 type Call = Outputs['runs_list_called']['called_runs'][number];
 
@@ -59,7 +61,7 @@ function CallsAtWork({ state, step }: { state: RunState; step: string }) {
         {calls.slice(0, MAX_SHOWN).map(({ id, workflow_id, run_id }) => (
           <li key={id} className="text-sm">
             <Link href={`/workflows/${workflow_id}/runs/${run_id}`} className={linkLook}>
-              Run called by <code>{id}</code>
+              Run called by <NamedStep id={id} />
             </Link>
           </li>
         ))}
@@ -105,24 +107,27 @@ function AllCalls({ workflowId, runId, step, ended }: Ref & { step: string; ende
 const isUnderWay = ({ run }: Call): boolean => run !== null && !run.run_complete;
 
 function CalledRun({ call: { step_id, attempt, run_id, workflow_id, run }, ended }: { call: Call; ended: boolean }) {
-  const name = (
+  const by = (
     <>
-      <code>{step_id}</code>
+      <NamedStep id={step_id} />
       {attempt > 1 ? `, attempt ${attempt}` : ''}
     </>
   );
   if (run === null)
     return (
       <>
-        <span className="min-w-0 truncate">{name}</span>
+        <span className="min-w-0 truncate">{by}</span>
         <span className="text-xs text-muted">{ended ? 'Deleted' : 'Not started'}</span>
       </>
     );
   return (
     <>
-      <Link href={`/workflows/${workflow_id}/runs/${run_id}`} className={`min-w-0 truncate ${linkLook}`}>
-        {name}
-      </Link>
+      <span className="flex min-w-0 flex-col">
+        <Link href={`/workflows/${workflow_id}/runs/${run_id}`} title={run_id} className={`truncate ${linkLook}`}>
+          {run.workflow_name}, <RelativeTime at={run.started_at} />
+        </Link>
+        <span className="truncate text-xs text-muted">Called by {by}</span>
+      </span>
       <StatusBadge kind="run" status={shownStatus(run)} />
     </>
   );

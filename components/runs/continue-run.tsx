@@ -8,6 +8,7 @@ import { Button, IconButton } from '../ui/button.tsx';
 import { Link } from '../ui/link.tsx';
 import { toast, toastError } from '../ui/toaster.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
+import { StepName, stepNames } from './step-names.tsx';
 
 /** The page of a workflow's draft, on which a step of a run is edited and the run then continued from it. */
 export const continueHref = (workflowId: string, runId: string, step: string): string =>
@@ -15,12 +16,14 @@ export const continueHref = (workflowId: string, runId: string, step: string): s
 
 type Props = {
   workflowId: string;
+  /** The steps of the draft. */
+  steps: readonly { id: string; name?: unknown }[];
   /** Saves the draft; resolves to `saved` once what is run is what is seen. */
   save: () => Promise<{ kind: string }>;
 };
 
 /** Above a draft that was opened to mend a run: continues that run with the draft. Nothing on any other page. */
-export function ContinueRun({ workflowId, save }: Props) {
+export function ContinueRun({ workflowId, steps, save }: Props) {
   const url = useUrlState();
   const trpc = useTRPC();
   const router = useRouter();
@@ -50,7 +53,8 @@ export function ContinueRun({ workflowId, save }: Props) {
     >
       <Wrench aria-hidden className="size-4 shrink-0 text-accent-text" />
       <p className="min-w-60 flex-1">
-        Edit <code>{step}</code>, then run the draft from there. Steps that you leave unchanged keep the results of{' '}
+        Edit <StepName id={step} name={stepNames(steps)(step)} />, then run the draft from there. Steps that you leave
+        unchanged keep the results of{' '}
         <Link className="underline underline-offset-2" href={`/workflows/${workflowId}/runs/${runId}`}>
           the run
         </Link>

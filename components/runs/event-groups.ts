@@ -2,6 +2,7 @@ import { isAgentStep, type RunState, type StepState } from '@/server/domains/run
 import type { GraphStepInput } from '../graph/layout.ts';
 import { formatDuration } from '../ui/time.tsx';
 import { attemptsOf } from './outcome.ts';
+import { stepNames } from './step-names.tsx';
 
 /** A sentence about a run or one of its steps. `at`: ms since the epoch; null for what did not happen at a time. */
 export type Sentence = { at: number | null; text: string; failure: boolean };
@@ -15,10 +16,10 @@ type Run = { started_at: string; started_by: string; trigger_type: string };
  * read for it. Steps that did not begin come last.
  */
 export function groupsOf(run: Run, state: RunState, steps: readonly GraphStepInput[]): EventGroup[] {
-  const names = new Map(steps.map(({ id, name }) => [id, name]));
+  const called = stepNames(steps);
   const groups = [...state.steps.values()].flatMap(step => {
     const sentences = sentencesOf(step);
-    const title = step.taskName || names.get(step.id) || step.ofAgent?.tool || step.id;
+    const title = step.taskName || step.ofAgent?.tool || called(step.id);
     return sentences.length === 0 ? [] : [{ step: step.id, title, sentences }];
   });
   const began = ({ sentences }: EventGroup) => sentences[0]?.at ?? Number.POSITIVE_INFINITY;

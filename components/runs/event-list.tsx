@@ -7,7 +7,7 @@ import type { Json } from '@/server/platform/json.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
 import { Checkbox } from '../ui/checkbox.tsx';
 import { cx } from '../ui/classes.ts';
-import { JsonTree } from '../ui/json-tree.tsx';
+import { JsonTree, type NameOf } from '../ui/json-tree.tsx';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
 import { SearchInput } from '../ui/search-input.tsx';
 import { SearchSelect } from '../ui/search-select.tsx';
@@ -19,6 +19,7 @@ import { CompactEvents } from './compact-events.tsx';
 import { eventInWords } from './event-text.ts';
 import { EventsDownload } from './events-download.tsx';
 import { StepName, stepNames } from './step-names.tsx';
+import { useEventNames } from './use-event-names.ts';
 import { type EventSource, isFailure, samePages, useAllEvents, useFilteredEvents } from './use-events.ts';
 import type { LiveRun } from './use-run.ts';
 
@@ -26,6 +27,8 @@ const ROW_PX = 36;
 /** The data of an opened event scrolls within this height, so that the height of every row is known. */
 const OPEN_ROW_PX = 296;
 const MAX_MENU_STEPS = 100;
+/** Steps whose events name other workflows. */
+const CALLING: ReadonlySet<string> = new Set(['call_workflow', 'for_each', 'agent']);
 
 /** Whether events are told in sentences or listed in full, and which of them; `open`: the number of the opened event, or 0. */
 export type EventView = { compact: boolean; step: string; failuresOnly: boolean; q: string; open: number };
@@ -147,6 +150,7 @@ function Listed(props: ListedProps) {
 
 function Rows({ source, steps, fromEnd = false, onRange, view, onView, selected, onSelect }: ListedProps) {
   const called = useMemo(() => stepNames(steps), [steps]);
+  const nameOf = useEventNames(called, view.open > 0 || steps.some(({ type }) => CALLING.has(type)));
   const scroller = useRef<HTMLDivElement>(null);
   const { count } = source;
   const openAt = indexOf(source, view.open, fromEnd);
@@ -186,6 +190,7 @@ function Rows({ source, steps, fromEnd = false, onRange, view, onView, selected,
                 <Row
                   event={event}
                   name={event.step_id === undefined ? '' : called(event.step_id)}
+                  nameOf={nameOf}
                   open={event.seq === view.open}
                   marked={selected !== null && event.step_id === selected}
                   onView={onView}
@@ -230,6 +235,8 @@ type RowProps = {
   event: WireEvent;
   /** The name of its step, or the id of one without a name. */
   name: string;
+  /** Names the things in its data. */
+  nameOf: NameOf;
   open: boolean;
   marked: boolean;
   onView: Props['onView'];
@@ -237,7 +244,7 @@ type RowProps = {
 };
 
 /** Drawn again only where something about it has changed: each frame of scrolling draws the list. */
-const Row = memo(function Row({ event, name, open, marked, onView, onSelect }: RowProps) {
+const Row = memo(function Row({ event, name, nameOf, open, marked, onView, onSelect }: RowProps) {
   const step = event.step_id;
   const clock = formatLocalClock(event.created_at);
   return (
@@ -281,11 +288,11 @@ const Row = memo(function Row({ event, name, open, marked, onView, onSelect }: R
           </button>
         )}
         {/* On a phone there is no room for it; the data of the event say the same. */}
-        <span className="hidden truncate text-muted sm:block">{eventInWords(event)}</span>
+        <span className="hidden truncate text-muted sm:block">{eventInWords(event, nameOf)}</span>
       </div>
       {open ? (
         <div className="min-h-0 flex-1 overflow-hidden px-3 pb-2">
-          <JsonTree label={`Event ${event.seq}`} value={event.data as Json} className="h-full" />
+          <JsonTree label={`Event ${event.seq}`} value={event.data as Json} nameOf={nameOf} className="h-full" />
         </div>
       ) : null}
     </>

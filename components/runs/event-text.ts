@@ -1,8 +1,10 @@
 import type { WireEvent } from '@/server/domains/runs/run-state.ts';
+import type { NameOf } from '../ui/json-tree.tsx';
 
-/** The event in a few words: what changed, or the beginning of its data. */
-export function eventInWords(event: WireEvent): string {
+/** The event in a few words: what changed, or the beginning of its data. `nameOf` says what runs and workflows are called. */
+export function eventInWords(event: WireEvent, nameOf: NameOf): string {
   const data = event.data;
+  const named = (field: string) => nameOf(String(data[field]), field);
   const error = data.error as { message?: string } | undefined;
   switch (event.event_type) {
     case 'state_changed':
@@ -16,9 +18,9 @@ export function eventInWords(event: WireEvent): string {
     case 'step_started':
       return event.attempt !== undefined && event.attempt > 1 ? `attempt ${event.attempt}` : '';
     case 'child_called':
-      return `run ${String(data.run_id)}, version ${String(data.version)}`;
+      return `${named('workflow_id') ?? named('run_id')}, version ${String(data.version)}`;
     case 'child_ended':
-      return `run ${String(data.run_id)}: ${String(data.status)}`;
+      return `${named('run_id')}: ${String(data.status)}`;
     case 'step_log':
       return Array.isArray(data.lines) ? data.lines.join(' ⏎ ') : '';
     default:

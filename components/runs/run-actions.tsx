@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { ChevronDown, Pause, Play, RotateCcw, Square, Wrench } from 'lucide-react';
 import { useRouter } from 'next/navigation';
-import { useState } from 'react';
+import { use, useState } from 'react';
 import { isTerminal } from '@/server/domains/runs/run-state.ts';
 import type { RunStatus } from '@/server/orchestrator/core/events.ts';
 import { addedId, agentStepType, rootOf, turnId } from '@/server/orchestrator/core/step-ids.ts';
@@ -13,6 +13,7 @@ import { Confirm } from '../ui/confirm.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { toast, toastError } from '../ui/toaster.tsx';
 import { continueHref } from './continue-run.tsx';
+import { type Called, StepNames } from './step-names.tsx';
 
 type Props = {
   workflowId: string;
@@ -96,13 +97,13 @@ export function RunActions({ workflowId, runId, status, stopping, selected, fail
 }
 
 /** Where a run can begin that is to repeat a step: a turn of an agent, or a step of the graph. */
-function placeToBegin(selected: string): { step: string; name: string } {
+function placeToBegin(selected: string, called: Called): { step: string; name: string } {
   const id = addedId(selected);
   const root = rootOf(selected);
   const type = agentStepType(selected);
   if (id === null || id.parent !== root || type === null || type === 'agent_compaction')
-    return { step: root, name: `“${root}”` };
-  return { step: turnId(root, id.index), name: `turn ${id.index} of “${root}”` };
+    return { step: root, name: `“${called(root)}”` };
+  return { step: turnId(root, id.index), name: `turn ${id.index} of “${called(root)}”` };
 }
 
 type RerunProps = Pick<Props, 'workflowId' | 'runId' | 'selected' | 'failedStep'>;
@@ -123,7 +124,8 @@ function RerunButton({ workflowId, runId, selected, failedStep }: RerunProps) {
   const start = (from: { from_step?: string; version?: 'latest' } = {}) =>
     rerun.mutate({ id: workflowId, runID: runId, ...from });
   const icon = <RotateCcw aria-hidden className="size-3.5" />;
-  const from = selected === null ? null : placeToBegin(selected);
+  const called = use(StepNames);
+  const from = selected === null ? null : placeToBegin(selected, called);
   return (
     <>
       {from === null ? (

@@ -14,6 +14,7 @@ import { formatDuration, formatLocal } from '../ui/time.tsx';
 import { type ComparedStep, type Comparison, compareRuns } from './compare-model.ts';
 import { shownStatus, waitsFor } from './outcome.ts';
 import { RunGraph, type Steps } from './run-graph.tsx';
+import { runOf } from './run-of.tsx';
 import { StepResult } from './run-output.tsx';
 import { RunInput } from './run-values.tsx';
 import { StepName, stepNames } from './step-names.tsx';
@@ -60,7 +61,7 @@ function OtherRun({ here, value, onChange }: { here: Snapshot; value: string; on
     label: `${formatLocal(run.started_at)} · ${statusLook('run', run.status).label} · ${run.test ? 'draft' : `v${run.version}`}`,
   }));
   // A link may name a run that is older than those listed.
-  if (value && !listed.some(run => run.run_id === value)) options.push({ value, label: value });
+  if (value && !listed.some(run => run.run_id === value)) options.push({ value, label: runOf(value) });
   if (options.length === 0) return <p className="text-sm text-muted">This workflow has no other runs yet.</p>;
   return (
     <Select

@@ -1,11 +1,13 @@
 import type { ReactNode } from 'react';
 import { isAddedStep, isTerminal, type RunState, type Snapshot } from '@/server/domains/runs/run-state.ts';
+import { useNamed } from '../graph/use-named.ts';
 import { useCreditsShown } from '../session/session.tsx';
 import { CopyId } from '../ui/copy.tsx';
 import { Credits } from '../ui/credits.tsx';
 import { Duration, RelativeTime } from '../ui/time.tsx';
 import { FailureHandlerLink, RunLink } from './failure-handler-link.tsx';
 import { progressOf } from './outcome.ts';
+import { RunOf } from './run-of.tsx';
 
 type Props = {
   snapshot: Snapshot;
@@ -53,6 +55,17 @@ function progressInWords({ ran, skipped, reused, total }: ReturnType<typeof prog
   return [`${ran} of ${total - skipped - reused} ran`, ...left].join(' · ');
 }
 
+/** The run that called this one, named by its workflow, as far as the reader may see that, and its time. */
+function CallingRun({ run: { run_id, workflow_id } }: { run: { run_id: string; workflow_id: string } }) {
+  const workflow = useNamed({ workflows: true }).find(({ id }) => id === workflow_id)?.name;
+  return (
+    <>
+      {workflow === undefined ? '' : `${workflow}: `}
+      <RunOf id={run_id} />
+    </>
+  );
+}
+
 /** The runs that this one was started for, or that was started for it. */
 function linkedRuns(snapshot: Snapshot, { status, endedAt }: RunState, hasHandler: boolean): [string, ReactNode][] {
   const { parent, failed_run } = snapshot;
@@ -62,7 +75,7 @@ function linkedRuns(snapshot: Snapshot, { status, endedAt }: RunState, hasHandle
     linked.push([
       original.from_step === null ? 'Run again from' : 'Reused from',
       <RunLink key="original" run={original}>
-        Run {original.run_id.slice(0, 8)}
+        <RunOf id={original.run_id} />
       </RunLink>,
     ]);
   const [last] = reruns;
@@ -72,14 +85,14 @@ function linkedRuns(snapshot: Snapshot, { status, endedAt }: RunState, hasHandle
         ? 'Run again as'
         : `Run again ${reruns.length}${reruns.length < MAX_RERUNS ? '' : '+'} times, last as`,
       <RunLink key="rerun" run={last}>
-        Run {last.run_id.slice(0, 8)}
+        <RunOf id={last.run_id} />
       </RunLink>,
     ]);
   if (parent !== null)
     linked.push([
       'Called by',
       <RunLink key="parent" run={parent}>
-        Step {parent.step_id} of another run
+        <CallingRun run={parent} />
       </RunLink>,
     ]);
   if (failed_run !== null)

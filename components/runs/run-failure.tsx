@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import type { RunState } from '@/server/domains/runs/run-state.ts';
 import { failureOf } from './failure-text.ts';
 import type { Steps } from './run-graph.tsx';
+import { stepNames } from './step-names.tsx';
 
 type Props = {
   state: RunState;
@@ -13,10 +14,7 @@ type Props = {
 
 /** One sentence that says why a run failed and where; nothing for a run that did not fail. */
 export function RunFailure({ state, steps, onSelect, children }: Props) {
-  const failure = failureOf(state, id => {
-    const name = steps.find(step => step.id === id)?.name;
-    return typeof name === 'string' && name ? name : id;
-  });
+  const failure = failureOf(state, stepNames(steps));
   if (!failure) return null;
   return (
     <div
@@ -25,6 +23,7 @@ export function RunFailure({ state, steps, onSelect, children }: Props) {
     >
       <button
         type="button"
+        title={failure.stepId}
         className="font-medium underline underline-offset-2"
         onClick={() => onSelect(failure.stepId)}
       >

@@ -20,6 +20,7 @@ import { waitsFor } from './outcome.ts';
 import { RunFacts } from './run-facts.tsx';
 import { RunHeader } from './run-header.tsx';
 import { StepList } from './step-list.tsx';
+import { StepNames, stepNames } from './step-names.tsx';
 import { type LiveRun, useRun } from './use-run.ts';
 
 // The graph and the steps are what a run is opened for. The other views, and what is said of a step, come with a choice.
@@ -84,6 +85,7 @@ function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
   const ref = { workflowId: snapshot.workflow_id, runId: snapshot.run_id };
   const steps = version.graph_snapshot.steps;
   const stepIds = useMemo(() => steps.map(step => step.id), [steps]);
+  const called = useMemo(() => stepNames(steps), [steps]);
   const live = useRun(snapshot, stepIds);
   useLoadedEarly(loadViews);
   const { state } = live;
@@ -104,49 +106,51 @@ function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
   const beside = tab !== 'compare' && (inspected !== undefined || tab === 'graph');
   return (
     <Page>
-      <RunHeader
-        snapshot={snapshot}
-        live={live}
-        waits={waitsFor(state, steps)}
-        selected={shown?.id ?? selected}
-        isAlone={isAgentAlone(steps)}
-      />
-      <RunFacts snapshot={snapshot} state={state} hasHandler={version.graph_snapshot.on_failure !== undefined} />
-      <Connection live={live} />
-      <WaitingFor state={state} steps={steps} runId={ref.runId} onSelect={select} />
-      {shortage === 'failed' ? <CreditShortage kind={shortage} className="mb-4" /> : null}
-      <RunFailure state={state} steps={steps} onSelect={select}>
-        {agents && !isAgentAlone(steps) ? <FailureHelp {...ref} /> : null}
-      </RunFailure>
-      <div className={cx('grid grid-cols-[minmax(0,1fr)] gap-4', beside && 'lg:grid-cols-[minmax(0,1fr)_380px]')}>
-        <RunViews
+      <StepNames value={called}>
+        <RunHeader
           snapshot={snapshot}
-          version={version}
           live={live}
+          waits={waitsFor(state, steps)}
           selected={shown?.id ?? selected}
-          tab={tab}
-          opensAgents={opensAgents}
+          isAlone={isAgentAlone(steps)}
         />
-        {beside && inspected && shown ? (
-          <div className="min-w-0 lg:pt-13">
-            <StepInspector
-              {...ref}
-              key={shown.id}
-              live={live}
-              original={snapshot.original}
-              selected={selected}
-              step={inspected}
-              spec={shown}
-              onSelect={select}
-              onClose={() => select(null)}
-            />
-          </div>
-        ) : tab === 'graph' ? (
-          <div className="min-w-0 lg:pt-13">
-            <StepList steps={steps} state={state} onSelect={select} />
-          </div>
-        ) : null}
-      </div>
+        <RunFacts snapshot={snapshot} state={state} hasHandler={version.graph_snapshot.on_failure !== undefined} />
+        <Connection live={live} />
+        <WaitingFor state={state} steps={steps} runId={ref.runId} onSelect={select} />
+        {shortage === 'failed' ? <CreditShortage kind={shortage} className="mb-4" /> : null}
+        <RunFailure state={state} steps={steps} onSelect={select}>
+          {agents && !isAgentAlone(steps) ? <FailureHelp {...ref} /> : null}
+        </RunFailure>
+        <div className={cx('grid grid-cols-[minmax(0,1fr)] gap-4', beside && 'lg:grid-cols-[minmax(0,1fr)_380px]')}>
+          <RunViews
+            snapshot={snapshot}
+            version={version}
+            live={live}
+            selected={shown?.id ?? selected}
+            tab={tab}
+            opensAgents={opensAgents}
+          />
+          {beside && inspected && shown ? (
+            <div className="min-w-0 lg:pt-13">
+              <StepInspector
+                {...ref}
+                key={shown.id}
+                live={live}
+                original={snapshot.original}
+                selected={selected}
+                step={inspected}
+                spec={shown}
+                onSelect={select}
+                onClose={() => select(null)}
+              />
+            </div>
+          ) : tab === 'graph' ? (
+            <div className="min-w-0 lg:pt-13">
+              <StepList steps={steps} state={state} onSelect={select} />
+            </div>
+          ) : null}
+        </div>
+      </StepNames>
     </Page>
   );
 }

@@ -18,6 +18,7 @@ import { AgentTrace } from './agent-trace.tsx';
 import { CalledRuns } from './called-runs.tsx';
 import { LoopItems } from './loop-items.tsx';
 import { attemptsOf, shownStep } from './outcome.ts';
+import { RunOf } from './run-of.tsx';
 import { Part } from './run-values.tsx';
 import { StepFailure, StepLog, StepValues } from './step-values.tsx';
 import type { LiveRun } from './use-run.ts';
@@ -110,7 +111,7 @@ export function StepInspector(props: Props) {
             className="underline underline-offset-2 hover:text-accent-text"
             href={`/workflows/${original.workflow_id}/runs/${original.run_id}?step=${encodeURIComponent(step.id)}`}
           >
-            run <code>{original.run_id.slice(0, 8)}</code>
+            <RunOf id={original.run_id} />
           </Link>
           : the step was not run again.
         </p>

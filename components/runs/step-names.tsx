@@ -1,16 +1,53 @@
 'use client';
+import { createContext, use } from 'react';
+import { addedId, agentStepType } from '@/server/orchestrator/core/step-ids.ts';
 
-type Named = { id: string; name?: unknown };
+type Named = { id: string; name?: unknown; steps?: unknown };
+/** Returns what a step is called. */
+export type Called = (id: string) => string;
 
-/** Returns what steps are called, by id: their names, or the id of a step that has none or is not among them. */
-export function stepNames(...graphs: readonly (readonly Named[])[]): (id: string) => string {
+/**
+ * Returns what steps are called, by id: their names, or the id of a step that has none or is not among them. A step that a loop added
+ * to a run has the name of the loop's step, and the number of its item.
+ */
+export function stepNames(...graphs: readonly (readonly Named[])[]): Called {
   const names = new Map<string, string>();
-  for (const { id, name } of graphs.flat())
-    if (!names.has(id) && typeof name === 'string' && name.trim() !== '') names.set(id, name);
-  return id => names.get(id) ?? id;
+  const read = (steps: readonly Named[], loop: string): void => {
+    for (const { id, name, steps: inner } of steps) {
+      const path = loop + id;
+      if (!names.has(path) && typeof name === 'string' && name.trim() !== '') names.set(path, name);
+      if (Array.isArray(inner)) read(inner, `${path}.`);
+    }
+  };
+  for (const graph of graphs) read(graph, '');
+  return id => names.get(id) ?? (id.includes('.') ? nameInLoop(id, names) : id);
+}
+
+/** Returns the name of a step of an item, or its id where it is none; "Pay, item 4", in a loop within a loop "Pay, item 4.1". */
+function nameInLoop(step: string, names: ReadonlyMap<string, string>): string {
+  const path: string[] = [];
+  const items: number[] = [];
+  let rest = step;
+  for (let id = addedId(rest); id !== null; id = addedId(rest)) {
+    if (agentStepType(rest) !== null) return step;
+    path.unshift(id.name);
+    items.unshift(id.index + 1);
+    rest = id.parent;
+  }
+  const name = path.at(-1);
+  return name === undefined ? step : `${names.get([rest, ...path].join('.')) ?? name}, item ${items.join('.')}`;
 }
 
 /** The name of a step, with its id on hover; an id without a name looks like an id. */
 export function StepName({ id, name }: { id: string; name: string }) {
   return name === id ? <code>{id}</code> : <span title={id}>{name}</span>;
+}
+
+/** Says what steps are called, to all that is shown within. */
+export const StepNames = createContext<Called>(id => id);
+
+/** The name of a step of the graph around it, with its id on hover. */
+export function NamedStep({ id }: { id: string }) {
+  const called = use(StepNames);
+  return <StepName id={id} name={called(id)} />;
 }

@@ -1,6 +1,7 @@
 import { isExpanded, type RunState, type StepState } from '@/server/domains/runs/run-state.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
 import { INSUFFICIENT_CREDITS } from './credit-shortage.tsx';
+import { stepNames } from './step-names.tsx';
 
 /** Something that a run waits for. `at`: when it began or, of a timer, when it ends; ms since the epoch. */
 export type Awaited =
@@ -14,10 +15,11 @@ export type Awaited =
 export function awaitedBy(state: RunState, steps: readonly GraphStepInput[]): Awaited[] {
   if (state.status !== 'running' && state.status !== 'paused') return [];
   const specs = new Map(steps.map(step => [step.id, step]));
+  const called = stepNames(steps);
   const found: Awaited[] = [];
   for (const step of state.steps.values()) {
     if (step.endedAt !== null) continue;
-    const name = step.taskName || nameOf(specs, step.id);
+    const name = step.taskName || called(step.id);
     const awaited = awaitedByStep(state, step, name, specs.get(step.id));
     if (awaited !== null) found.push(awaited);
   }
@@ -69,9 +71,4 @@ function openItems({ steps }: RunState, loop: string): number {
 function whyPaused(reason: string | null): 'credits' | 'budget' | 'pause' {
   if (reason === INSUFFICIENT_CREDITS) return 'credits';
   return reason === 'budget_spent' ? 'budget' : 'pause';
-}
-
-function nameOf(specs: ReadonlyMap<string, GraphStepInput>, id: string): string {
-  const name = specs.get(id)?.name;
-  return typeof name === 'string' && name ? name : id;
 }

@@ -17,9 +17,15 @@ const PAGE = 100;
 const MAX_MATCHES = 100;
 
 type PathOf = (name: string) => string;
+/** Returns the name of what a text in the value stands for, by the name of the field; undefined: it has none. */
+export type NameOf = (text: string, field: string | null) => string | undefined;
 
-/** How many levels begin unfolded, and what the paths of the outermost names are. */
-const Settings = createContext<{ open: number; pathOf: PathOf | undefined }>({ open: 2, pathOf: undefined });
+/** How many levels begin unfolded, what the paths of the outermost names are, and what stands for the ids of things. */
+const Settings = createContext<{ open: number; pathOf: PathOf | undefined; nameOf: NameOf | undefined }>({
+  open: 2,
+  pathOf: undefined,
+  nameOf: undefined,
+});
 
 type Props = {
   value: Json;
@@ -30,14 +36,16 @@ type Props = {
   root?: string;
   /** The path of each of the outermost names, where they are no members of one value. */
   pathOf?: PathOf;
+  /** Names that are shown in the place of ids; copies keep the ids. */
+  nameOf?: NameOf | undefined;
   /** The height within which it scrolls. */
   className?: string;
 };
 
 /** Any JSON, foldable, with a search, and buttons that copy or download all of it. */
 export function JsonTree(props: Props) {
-  const { value, label = 'JSON', open = 2, root = '', pathOf, className = 'max-h-100' } = props;
-  const settings = useMemo(() => ({ open, pathOf }), [open, pathOf]);
+  const { value, label = 'JSON', open = 2, root = '', pathOf, nameOf, className = 'max-h-100' } = props;
+  const settings = useMemo(() => ({ open, pathOf, nameOf }), [open, pathOf, nameOf]);
   const [search, setSearch] = useState<string | null>(null);
   const isLarge = value !== null && typeof value === 'object';
   const text = useMemo(() => JSON.stringify(value, null, 2), [value]);
@@ -149,11 +157,12 @@ function CopyPath({ path, reachable = false }: { path: string; reachable?: boole
 type NodeProps = { name: string | null; path: string; value: Json; depth: number };
 
 function Node({ name, path, value, depth }: NodeProps) {
+  const { nameOf } = use(Settings);
   if (value === null || typeof value !== 'object')
     return (
       <div className="group flex pl-4 wrap-anywhere whitespace-pre-wrap">
         <Name name={name} />
-        <Leaf value={value} />
+        <Leaf value={value} name={typeof value === 'string' ? nameOf?.(value, name) : undefined} />
         <CopyPath path={path} />
       </div>
     );
@@ -220,7 +229,13 @@ function Name({ name }: { name: string | null }) {
   return name === null ? null : <span className="mr-1 shrink-0 text-muted">{name}:</span>;
 }
 
-function Leaf({ value }: { value: string | number | bigint | boolean | null }) {
+function Leaf({ value, name }: { value: string | number | bigint | boolean | null; name?: string | undefined }) {
+  if (name !== undefined && typeof value === 'string')
+    return (
+      <span title={value} className="underline decoration-dotted">
+        {name}
+      </span>
+    );
   const tone = typeof value === 'string' ? 'text-ok' : value === null ? 'text-faint' : 'text-info';
   return <span className={tone}>{JSON.stringify(value)}</span>;
 }

@@ -15,7 +15,7 @@ test('a proposal is seen on the graph, tried, also for real, applied in part, an
   const proposed = await propose('Add the tax', [
     { type: 'update_step', step: 'price', set: { script: 'return { net = 20 }' } },
     { type: 'add_step', step: lua('tax', 'return { sum = steps.price.result.net * 1.5 }', 'price') },
-    { type: 'add_step', step: lua('report', 'return steps.tax.result.sum', 'tax') },
+    { type: 'add_step', step: { ...lua('report', 'return steps.tax.result.sum', 'tax'), name: 'Report the sum' } },
     { type: 'add_step', step: { id: 'ask', type: 'human_task', instructions: 'Send it?', depends_on: ['tax'] } },
     { type: 'remove_step', step: 'old', heal: true },
   ]);
@@ -36,12 +36,12 @@ test('a proposal is seen on the graph, tried, also for real, applied in part, an
   await panel.getByRole('button', { name: 'Try', exact: true }).click();
   await panel.getByRole('button', { name: 'Add a check' }).click();
   await panel.getByRole('combobox', { name: 'Step of check 5' }).click();
-  await member.getByRole('option', { name: 'report' }).click();
+  await member.getByRole('option', { name: 'Report the sum' }).click();
   await panel.getByRole('textbox', { name: 'Value of check 5' }).fill('30');
   await panel.getByRole('button', { name: 'Start the trial' }).click();
   const trial = panel.getByRole('region', { name: 'Trial' });
   await expect(trial.getByRole('status')).toContainText('Simulated');
-  await expect(panel.getByRole('list', { name: 'Checks' })).toContainText('report equals 30');
+  await expect(panel.getByRole('list', { name: 'Checks' })).toContainText('Report the sum equals 30');
   await expectThemesAccessible(member);
 
   await trial.getByRole('button', { name: 'Try for real…' }).click();

@@ -1,5 +1,6 @@
 'use client';
 import { CircleAlert } from 'lucide-react';
+import { NamedStep } from '../../runs/step-names.tsx';
 import { groupConflicts, keyOf } from '../conflict-groups.ts';
 import type { Proposal } from './proposal.ts';
 
@@ -17,8 +18,8 @@ export function Conflicts({ conflicts }: { conflicts: Proposal['conflicts'] }) {
       <ul className="divide-y">
         {groupConflicts(conflicts).map(group => (
           <li key={group.step ?? ''} className="flex flex-col gap-2 px-3 py-2">
-            <h3 className="text-sm font-medium">
-              {group.step === null ? 'The workflow' : <code className="wrap-anywhere">{group.step}</code>}
+            <h3 className="text-sm font-medium wrap-anywhere">
+              {group.step === null ? 'The workflow' : <NamedStep id={group.step} />}
             </h3>
             {group.conflicts.map(conflict => (
               <Sides key={keyOf(conflict)} conflict={conflict} />

@@ -1,5 +1,6 @@
 'use client';
 import { CircleAlert, CircleCheck, TriangleAlert } from 'lucide-react';
+import { NamedStep } from '../../runs/step-names.tsx';
 import { useUrlState } from '../../ui/use-url-state.ts';
 import { inConsoleWords } from '../problem-words.ts';
 import type { Proposal } from './proposal.ts';
@@ -43,12 +44,8 @@ export function Findings({ validation: { errors, warnings }, needsInput }: Props
                 />
                 <span className="min-w-0 wrap-anywhere">
                   {step === null ? null : (
-                    <button
-                      type="button"
-                      className="mr-1 font-mono text-muted hover:underline"
-                      onClick={() => url.set({ step })}
-                    >
-                      {step}
+                    <button type="button" className="mr-1 text-muted hover:underline" onClick={() => url.set({ step })}>
+                      <NamedStep id={step} />
                     </button>
                   )}
                   {message}

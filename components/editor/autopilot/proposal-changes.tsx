@@ -1,8 +1,9 @@
 'use client';
 import { Check } from 'lucide-react';
 import { Checkbox } from 'radix-ui';
-import { useEffect, useRef } from 'react';
+import { use, useEffect, useRef } from 'react';
 import type { DraftDiff } from '../../../server/domains/workflows/edits/index.ts';
+import { StepNames } from '../../runs/step-names.tsx';
 import { useUrlState } from '../../ui/use-url-state.ts';
 import { ChangeList } from '../changes/change-list.tsx';
 import { changesOutside } from './proposal.ts';
@@ -19,6 +20,7 @@ type Props = {
 
 /** Shows the changes of a proposal, each step with a checkbox where some can be applied alone. */
 export function ProposalChanges({ diff, chosen, left, onToggle }: Props) {
+  const called = use(StepNames);
   const url = useUrlState();
   const selected = url.get('step');
   const frame = useRef<HTMLElement>(null);
@@ -31,13 +33,14 @@ export function ProposalChanges({ diff, chosen, left, onToggle }: Props) {
       <h3 className="text-sm font-semibold">Changes</h3>
       <ChangeList
         diff={diff}
+        called={called}
         whole
         selected={selected}
         onShow={step => url.set({ step })}
         {...(onToggle && {
           before: (step: string) => (
             <StepBox
-              step={step}
+              step={called(step)}
               checked={chosen.has(step)}
               isNeeded={chosen.has(step) && left.has(step)}
               onChange={isChosen => onToggle(step, isChosen)}
@@ -52,7 +55,13 @@ export function ProposalChanges({ diff, chosen, left, onToggle }: Props) {
   );
 }
 
-type BoxProps = { step: string; checked: boolean; isNeeded: boolean; onChange: (checked: boolean) => void };
+type BoxProps = {
+  /** The name of the step. */
+  step: string;
+  checked: boolean;
+  isNeeded: boolean;
+  onChange: (checked: boolean) => void;
+};
 
 function StepBox({ step, checked, isNeeded, onChange }: BoxProps) {
   return (

@@ -2,6 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { ChevronLeft } from 'lucide-react';
 import { useMemo, useState } from 'react';
+import type { DraftDiff } from '../../../server/domains/workflows/edits/index.ts';
+import { StepNames, stepNames } from '../../runs/step-names.tsx';
 import { useTRPC } from '../../trpc/provider.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
@@ -60,6 +62,7 @@ export function ProposalView({ id, onClose, ...panel }: Props) {
 function Opened({ proposal, target, editable }: Pick<Props, 'target' | 'editable'> & { proposal: Proposal }) {
   const nameOf = useNames();
   const diff = diffOf(proposal);
+  const called = useMemo(() => stepNames(proposal.draft.graph.steps, namedBefore(diff)), [proposal.draft, diff]);
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const chosen = useMemo(() => {
     const picked = diff.steps.map(({ step }) => step).filter(step => !left.has(step));
@@ -70,7 +73,7 @@ function Opened({ proposal, target, editable }: Pick<Props, 'target' | 'editable
   const isReviewed = !open || reviewed === proposal.etag;
   const look = statusLooks[proposal.status];
   return (
-    <>
+    <StepNames value={called}>
       <p className="flex flex-wrap items-center gap-2">
         <Badge tone={look.tone}>{look.label}</Badge>
         <Deed proposal={proposal} nameOf={nameOf} />
@@ -102,6 +105,10 @@ function Opened({ proposal, target, editable }: Pick<Props, 'target' | 'editable
         }
       />
       <TrialSection proposal={proposal} changes={diff.steps} />
-    </>
+    </StepNames>
   );
 }
+
+/** The steps that a proposal removes, which its draft no longer has. */
+const namedBefore = ({ steps }: DraftDiff) =>
+  steps.flatMap(change => (change.change === 'removed' ? [change.before] : []));

@@ -35,6 +35,8 @@ test('a typed check is sent with what its comparison takes', () => {
 test('a check reads as a sentence', () => {
   expect(describeCheck({ step: 'sum', path: 'total', op: 'at_least', value: 3 })).toBe('sum.total is at least 3');
   expect(describeCheck({ step: 'ask', path: '', op: 'skipped' })).toBe('ask was skipped');
+  const called = () => 'Add up';
+  expect(describeCheck({ step: 'sum', path: 'total', op: 'exists' }, called)).toBe('Add up: total exists');
 });
 
 test('a trial begins with the steps that are added and changed', () => {

@@ -82,9 +82,10 @@ export const takesValue = (op: CheckOp): boolean => !ALONE.includes(op);
 /** Whether a comparison is about a place in the result. */
 export const takesPath = (op: CheckOp): boolean => !ABOUT_STEP.includes(op);
 
-/** Returns a check as a sentence: "total.sum equals 12". */
-export function describeCheck({ step, path, op, value }: Check): string {
-  const what = path ? `${step}.${path}` : step;
+/** Returns a check as a sentence: "Total: sum equals 12". */
+export function describeCheck({ step, path, op, value }: Check, called: (id: string) => string = id => id): string {
+  const name = called(step);
+  const what = path ? `${name}${name === step ? '.' : ': '}${path}` : name;
   return `${what} ${opLabels[op]}${takesValue(op) ? ` ${JSON.stringify(value) ?? ''}` : ''}`;
 }
 

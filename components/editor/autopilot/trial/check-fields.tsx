@@ -1,5 +1,7 @@
 'use client';
 import { Plus, X } from 'lucide-react';
+import { use } from 'react';
+import { StepNames } from '../../../runs/step-names.tsx';
 import { Button, IconButton } from '../../../ui/button.tsx';
 import { Input } from '../../../ui/field.tsx';
 import { Select } from '../../../ui/select.tsx';
@@ -52,6 +54,7 @@ type RowProps = {
 };
 
 function CheckRow({ number, check, steps, onChange, onRemove }: RowProps) {
+  const called = use(StepNames);
   const { step, path, op, value } = check;
   return (
     <fieldset className="grid grid-cols-2 gap-2 border-b pb-3">
@@ -60,7 +63,7 @@ function CheckRow({ number, check, steps, onChange, onRemove }: RowProps) {
         size="sm"
         label={`Step of check ${number}`}
         value={step}
-        options={steps.map(id => ({ value: id, label: id }))}
+        options={steps.map(id => ({ value: id, label: called(id) }))}
         onChange={next => onChange({ step: next })}
       />
       <div className="flex min-w-0 items-center gap-1">

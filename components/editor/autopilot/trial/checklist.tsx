@@ -1,5 +1,7 @@
 'use client';
 import { CircleCheck, CircleDashed, CircleX, type LucideIcon } from 'lucide-react';
+import { use } from 'react';
+import { NamedStep, StepNames } from '../../../runs/step-names.tsx';
 import { Badge } from '../../../ui/badge.tsx';
 import { cx } from '../../../ui/classes.ts';
 import { Link } from '../../../ui/link.tsx';
@@ -44,7 +46,7 @@ export function Checklist({ trial, workflowId }: { trial: Trial; workflowId: str
           <Link className="underline underline-offset-2" href={`/workflows/${workflowId}/runs/${fromRun}`}>
             a run
           </Link>
-          , from <code>{trial.from_step}</code> on.
+          , from {trial.from_step === null ? '' : <NamedStep id={trial.from_step} />} on.
         </p>
       )}
       {current ? null : <p className="text-xs text-warn">The proposal has been edited since this trial.</p>}
@@ -62,7 +64,9 @@ export function Checklist({ trial, workflowId }: { trial: Trial; workflowId: str
           {[...new Set(live.executed.map(({ step }) => step))].map((step, index) => (
             <span key={step}>
               {index > 0 ? ', ' : ''}
-              <code className="text-text">{step}</code>
+              <span className="text-text">
+                <NamedStep id={step} />
+              </span>
             </span>
           ))}
           .
@@ -77,8 +81,10 @@ export function Checklist({ trial, workflowId }: { trial: Trial; workflowId: str
             {standIns.map(({ step, why, source }, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: a loop stands there once for each of its steps
               <li key={index} className="wrap-anywhere">
-                <code className="text-text">{step}</code> {effectLabels[why]}; its result is{' '}
-                {source === 'recorded' ? 'that of an earlier run' : 'an example'}.
+                <span className="text-text">
+                  <NamedStep id={step} />
+                </span>{' '}
+                {effectLabels[why]}; its result is {source === 'recorded' ? 'that of an earlier run' : 'an example'}.
               </li>
             ))}
           </ul>
@@ -89,12 +95,13 @@ export function Checklist({ trial, workflowId }: { trial: Trial; workflowId: str
 }
 
 function CheckLine({ check }: { check: Trial['checks'][number] }) {
+  const called = use(StepNames);
   const { icon: Icon, label, tone } = checkIcons[check.result];
   return (
     <li className="flex items-start gap-2 text-sm">
       <Icon aria-label={label} className={cx('mt-0.5 size-4 shrink-0', tone)} />
-      <span className="min-w-0 wrap-anywhere">
-        {describeCheck(check)}
+      <span title={check.step} className="min-w-0 wrap-anywhere">
+        {describeCheck(check, called)}
         {check.reason === null ? null : <span className="block text-xs text-bad">{check.reason}</span>}
         {check.result === 'failed' && check.actual !== undefined ? (
           <code className="block text-xs text-muted">It is {JSON.stringify(check.actual)}</code>

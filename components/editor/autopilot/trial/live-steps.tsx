@@ -2,6 +2,7 @@
 import { TriangleAlert } from 'lucide-react';
 import { stepPreview } from '@/server/orchestrator/steps/step-previews.ts';
 import type { Step } from '../../../../server/domains/workflows/edits/index.ts';
+import { NamedStep } from '../../../runs/step-names.tsx';
 import { Checkbox } from '../../../ui/checkbox.tsx';
 import { Field, Input } from '../../../ui/field.tsx';
 import { type Effect, effectLabels } from '../proposal.ts';
@@ -47,7 +48,7 @@ export function LiveSteps({ effects, steps, really, onReally, hosts, onHosts, bu
               onCheckedChange={isChosen => onReally(toggled(really, step, isChosen))}
               label={
                 <>
-                  <code>{step}</code> {[...new Set(of.map(({ why }) => effectLabels[why]))].join(', ')}
+                  <NamedStep id={step} /> {[...new Set(of.map(({ why }) => effectLabels[why]))].join(', ')}
                 </>
               }
               hint={

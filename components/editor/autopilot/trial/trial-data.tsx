@@ -1,5 +1,7 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
+import { use } from 'react';
+import { StepNames } from '../../../runs/step-names.tsx';
 import { type Outputs, useTRPC } from '../../../trpc/provider.tsx';
 import { Field, Textarea } from '../../../ui/field.tsx';
 import { Select } from '../../../ui/select.tsx';
@@ -20,6 +22,7 @@ type Props = {
 
 /** Edits the data of a trial: an input of its own, or the data of an earlier run from one of its steps on. */
 export function TrialData({ workflowId, steps, source, problem, onChange }: Props) {
+  const called = use(StepNames);
   const { run, step, input } = source;
   return (
     <>
@@ -51,7 +54,7 @@ export function TrialData({ workflowId, steps, source, problem, onChange }: Prop
         <Field label="From step" hint="The steps before it keep their results from that run.">
           <Select
             value={step}
-            options={steps.map(id => ({ value: id, label: id }))}
+            options={steps.map(id => ({ value: id, label: called(id) }))}
             onChange={next => onChange({ ...source, step: next })}
           />
         </Field>
