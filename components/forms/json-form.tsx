@@ -5,10 +5,10 @@ import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts'
 import { isNumber, parseJson, readNumber } from '@/server/platform/json-text.ts';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Checkbox } from '../ui/checkbox.tsx';
-import { cx } from '../ui/classes.ts';
 import { DateField } from '../ui/date-field.tsx';
-import { controlClass, Field, Input, Textarea } from '../ui/field.tsx';
+import { Field, Input, Textarea } from '../ui/field.tsx';
 import { Select } from '../ui/select.tsx';
+import { TimeInput } from '../ui/time-input.tsx';
 import type { FormField } from './form-schema.ts';
 
 type Change = (value: Json | undefined) => void;
@@ -125,6 +125,7 @@ function Control({ field, value, onChange }: { field: SimpleField; value: Json |
     case 'text':
       if (field.input === 'datetime-local') return <DateTime value={text} onChange={onChange} />;
       if (field.input === 'date') return <DateField value={text} onChange={onChange} className="w-40" />;
+      if (field.input === 'time') return <TimeInput value={text} onChange={onChange} className="w-32" />;
       return (
         <Input
           type={field.input}
@@ -189,14 +190,7 @@ function DateTime({ value, onChange }: { value: string; onChange: Change }) {
   return (
     <div className="flex gap-2">
       <DateField value={day} onChange={next => change(next, time)} className="w-40" />
-      <input
-        aria-label="Time"
-        placeholder="HH:MM"
-        maxLength={5}
-        value={time}
-        onChange={event => change(day, event.target.value)}
-        className={cx(controlClass, 'h-8 w-20! tabular-nums')}
-      />
+      <TimeInput label="Time" value={time} onChange={next => change(day, next)} className="w-32" />
     </div>
   );
 }

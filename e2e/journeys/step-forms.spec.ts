@@ -24,8 +24,9 @@ test('a request is pasted as a curl command, its secret goes into a connection, 
   context,
 }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const input_schema = { type: 'object', properties: { trace: { type: 'string' } } };
   const steps = [{ id: 'order', type: 'http_request', url: '' }];
-  const { id } = await api.call('POST', '/v1/workflows', { name: 'Requests', graph: { steps } });
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Requests', graph: { steps, input_schema } });
   const stored = async () => {
     const { graph } = await api.call('GET', `/v1/workflows/${String(id)}`);
     return (graph as { steps: Record<string, unknown>[] }).steps[0];
@@ -71,10 +72,9 @@ test('a request is pasted as a curl command, its secret goes into a connection, 
   await form.getByRole('tab', { name: /^Headers/ }).click();
   await form.getByRole('textbox', { name: 'Header 2: name' }).fill('X-Trace');
   const trace = form.getByRole('textbox', { name: 'Header 2: value' });
-  await trace.focus();
+  await form.getByRole('button', { name: 'Insert a value into Header 2: value' }).click();
+  await member.getByRole('treeitem', { name: /trace/ }).click();
   await expect(trace).toBeFocused();
-  await member.keyboard.insertText('{{input.');
-  await member.keyboard.insertText('trace}}');
   await expect.poll(stored).toMatchObject({ headers: { 'X-Trace': '{{input.trace}}' } });
   await form.getByRole('button', { name: 'Copy as cURL' }).click();
   await expect(member.getByText('without the credentials of the connection')).toBeVisible();

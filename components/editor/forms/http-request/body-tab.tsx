@@ -91,6 +91,7 @@ function BodyEditor({ kind, ...props }: Props & { kind: BodyKind }) {
         draw('form')
       ) : (
         <KeyValueTable
+          step={step.id}
           noun="Field"
           placeholder="Name"
           repeats

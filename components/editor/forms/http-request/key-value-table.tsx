@@ -5,10 +5,12 @@ import type { Json } from '@/server/platform/json.ts';
 import { IconButton } from '../../../ui/button.tsx';
 import { Input } from '../../../ui/field.tsx';
 import type { CompletionSource } from '../../code/completion.ts';
-import { LineEditor } from '../line-editor.tsx';
+import { ValueLine } from '../value-line.tsx';
 import { cellText, mapOf, newRow, type Row, rowsOf, sameMap } from './key-values.ts';
 
 type Props = {
+  /** The id of the step whose values can be inserted. */
+  step: string;
   /** The name of one line: “Parameter”, “Header”. */
   noun: string;
   /** The map of the field. */
@@ -22,7 +24,7 @@ type Props = {
 };
 
 /** Names and values, one line each; the last line is empty and becomes a new one when something is typed into it. */
-export function KeyValueTable({ noun, value, onChange, readOnly, completion, repeats, placeholder }: Props) {
+export function KeyValueTable({ step, noun, value, onChange, readOnly, completion, repeats, placeholder }: Props) {
   const present = rowsOf(value) ?? [];
   const [rows, setRows] = useState<Row[]>(() => [...present, newRow()]);
   // Undone, pasted, or changed elsewhere.
@@ -60,13 +62,13 @@ export function KeyValueTable({ noun, value, onChange, readOnly, completion, rep
               className="w-2/5 min-w-0"
               onChange={event => change(row.key, { name: event.target.value })}
             />
-            <LineEditor
+            <ValueLine
+              step={step}
               label={`${noun} ${index + 1}: value`}
               value={cellText(row.value)}
               placeholder="Value"
               readOnly={readOnly}
               completion={completion}
-              className="flex-1"
               onChange={text => change(row.key, { value: text })}
             />
             {readOnly ? null : (

@@ -6,8 +6,8 @@ import { Checkbox } from '../../../ui/checkbox.tsx';
 import { Input } from '../../../ui/field.tsx';
 import type { CompletionSource } from '../../code/completion.ts';
 import type { StepFormProps } from '../../inspector/step-forms.ts';
-import { LineEditor } from '../line-editor.tsx';
 import { LineField } from '../line-field.tsx';
+import { ValueLine } from '../value-line.tsx';
 import { cellText } from './key-values.ts';
 import { withField } from './nested-fields.tsx';
 
@@ -43,13 +43,13 @@ export function MultipartTable({
                 className="w-2/5 min-w-0"
                 onChange={event => change(index, 'name', event.target.value)}
               />
-              <LineEditor
+              <ValueLine
+                step={step.id}
                 label={`Part ${index + 1}: value`}
                 placeholder="Value"
                 value={part.value === undefined ? '' : cellText(part.value)}
                 readOnly={readOnly}
                 completion={completion}
-                className="flex-1"
                 onChange={text => change(index, 'value', text)}
               />
               {readOnly ? null : (

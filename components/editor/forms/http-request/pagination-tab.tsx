@@ -113,6 +113,7 @@ function RuleFields({ rule, pages, put, ...props }: RuleProps) {
       <section aria-label="Parameters of the next page" className="flex flex-col gap-1.5">
         <h3 className="text-sm font-medium">Parameters of the next page</h3>
         <KeyValueTable
+          step={props.step.id}
           noun="Parameter of the next page"
           placeholder="cursor"
           repeats

@@ -22,6 +22,7 @@ export function ParamsTab({ step, set, draw, problemOf, readOnly, completion }: 
   return (
     <>
       <KeyValueTable
+        step={step.id}
         noun="Parameter"
         placeholder="Name"
         repeats
@@ -49,6 +50,7 @@ export function HeadersTab({ step, set, draw, problemOf, readOnly, completion }:
   return (
     <>
       <KeyValueTable
+        step={step.id}
         noun="Header"
         placeholder="Name"
         repeats={false}
