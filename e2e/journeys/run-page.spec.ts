@@ -204,7 +204,7 @@ test('a run is linked with the run that it called, and a failed run with that of
   await expect(child).toBeFocused();
   await member.keyboard.press('Enter');
   await expect(member).toHaveURL(new RegExp(`/workflows/${called}/runs/`));
-  await member.getByRole('link', { name: 'Step call of another run' }).click();
+  await member.getByRole('link', { name: /^Caller: Run, / }).click();
   await expect(member).toHaveURL(new RegExp(`${path}$`));
 
   // The handler starts some seconds after the failure; the page shows it by itself.
