@@ -4,7 +4,7 @@ import { CREDIT } from '../../orchestrator/ports/microcredits.ts';
 import { type ChatService, saidIn, startChatService } from '../../testing/chat.ts';
 import { reached } from '../../testing/runs.ts';
 
-/** Limits of agents against providers that do not keep to anything: real HTTP, a scripted provider. */
+/** Tests the limits of agents against misbehaving providers, over real HTTP with a scripted provider. */
 let chat: ChatService;
 beforeAll(async () => {
   chat = await startChatService();
@@ -37,9 +37,9 @@ async function run(more: object) {
 
 test.each<[string, NonNullable<ScriptInput['answers']>[number]]>([
   ['never answers', { match: {}, content: [{ silence: true }] }],
-  ['asks to be left alone for an hour', { match: {}, error: { status: 429, headers: { 'Retry-After': '3600' } } }],
+  ['asks to retry after an hour', { match: {}, error: { status: 429, headers: { 'Retry-After': '3600' } } }],
   ['is down for a day', { match: {}, error: { status: 503, headers: { 'Retry-After': '86400' } } }],
-])('an agent whose provider %s ends within its time, its closing turn included', async (_, answer) => {
+])('an agent whose provider %s ends within its time limit, including its closing turn', async (_, answer) => {
   script(answer);
   const ended = await run({ limits: { timeout_s: 2 } });
   expect(ended).toMatchObject({ status: 'completed', output: { ended_by: 'timeout', complete: false, text: '' } });
@@ -50,14 +50,14 @@ test.each<[string, NonNullable<ScriptInput['answers']>[number]]>([
   expect(failed.seconds).toBeLessThan(5);
 });
 
-test('an agent closes in the time that is kept for that', async () => {
+test('an agent answers in the time that is reserved for its closing turn', async () => {
   script({ content: [{ text: 'Well' }, { silence: true }] }, { content: [{ text: 'So far.' }] });
   const ended = await run({ limits: { timeout_s: 4 } });
   expect(ended).toMatchObject({ status: 'completed', output: { ended_by: 'timeout', text: 'So far.' } });
   expect(ended.seconds).toBeLessThan(4);
 });
 
-test('the closing turn of any limit ends in time', async () => {
+test('the closing turn ends in time when the provider asks to wait', async () => {
   const call = { content: [{ calls: [{ name: 'nothing', arguments: {} }] }] };
   script(call, { match: {}, error: { status: 429, headers: { 'Retry-After': '3600' } } });
   const ended = await run({ limits: { timeout_s: 2, max_turns: 1 } });
@@ -65,7 +65,7 @@ test('the closing turn of any limit ends in time', async () => {
   expect(ended.seconds).toBeLessThan(6);
 });
 
-test('a provider that counts no tokens is charged by an estimate, and so the budget holds', async () => {
+test('the budget holds for a provider that counts no tokens: they are estimated', async () => {
   const call = { text: 'x'.repeat(2_000) };
   script({ match: {}, content: [call, { calls: [{ name: 'nothing', arguments: {} }] }], usage: null });
   const { output, credits } = await run({ limits: { budget_credits: 0.1, max_turns: 200 } });
@@ -76,25 +76,28 @@ test('a provider that counts no tokens is charged by an estimate, and so the bud
   expect(output.usage).toMatchObject({ output_tokens: expect.any(Number) });
 });
 
-test.each([600_000, 900_000, 1_048_576])('an answer of %i characters is kept as it was shown', async length => {
-  const text = 'All of it. '.repeat(length).slice(0, length);
-  script({ content: [{ text: [text.slice(0, 500_000), text.slice(500_000)] }] });
-  const thread = await chat.thread();
-  const { run_id, workflow_id } = await act('chat_send_message', { id: thread, text: 'Hello' });
-  const messages = await chat.settled(thread);
-  expect(messages.at(-1)?.metadata).toMatchObject({ status: 'completed', error: null });
-  expect(saidIn(messages.at(-1)) === text).toBe(true);
-  const { output } = await act('runs_get_summary', { id: workflow_id, runID: run_id });
-  expect((output as { text: string }).text === text).toBe(true);
-  // It is stored with its turn once, and once as the result of the agent.
-  const { rows } = await chat.service.db.pool.query<{ bytes: number }>(
-    'SELECT sum(length(body::text))::int AS bytes FROM run_payloads WHERE run_id = $1',
-    [run_id],
-  );
-  expect(rows[0]?.bytes).toBeLessThan(2.1 * length);
-});
+test.each([600_000, 900_000, 1_048_576])(
+  'an answer of %i characters is stored exactly as it was shown',
+  async length => {
+    const text = 'All of it. '.repeat(length).slice(0, length);
+    script({ content: [{ text: [text.slice(0, 500_000), text.slice(500_000)] }] });
+    const thread = await chat.thread();
+    const { run_id, workflow_id } = await act('chat_send_message', { id: thread, text: 'Hello' });
+    const messages = await chat.settled(thread);
+    expect(messages.at(-1)?.metadata).toMatchObject({ status: 'completed', error: null });
+    expect(saidIn(messages.at(-1)) === text).toBe(true);
+    const { output } = await act('runs_get_summary', { id: workflow_id, runID: run_id });
+    expect((output as { text: string }).text === text).toBe(true);
+    // The text is stored twice: as the result of the turn and as the result of the agent.
+    const { rows } = await chat.service.db.pool.query<{ bytes: number }>(
+      'SELECT sum(length(body::text))::int AS bytes FROM run_payloads WHERE run_id = $1',
+      [run_id],
+    );
+    expect(rows[0]?.bytes).toBeLessThan(2.1 * length);
+  },
+);
 
-test('an answer as an object is kept, too', async () => {
+test('a large answer that is an object is stored completely', async () => {
   const list = Array.from({ length: 60_000 }, (_, n) => `item ${n}`);
   const response_schema = { type: 'object', properties: { list: { type: 'array' } }, required: ['list'] };
   script({ content: [{ text: JSON.stringify({ list }) }] });

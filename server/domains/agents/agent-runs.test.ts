@@ -59,7 +59,7 @@ async function failuresOf(runID: string): Promise<string[]> {
   );
 }
 
-test('an agent answers with what its instructions, tools and input give it', async () => {
+test('an agent answers with its instructions, tools and input', async () => {
   fake.script({ answers: [{ content: [calls] }, { content: [{ text: 'Ann knows.' }] }] });
   const runID = await run(acme.contributor);
   await ended(runID);
@@ -68,7 +68,7 @@ test('an agent answers with what its instructions, tools and input give it', asy
   expect(JSON.stringify(fake.requests[0]?.body)).toContain('You write to Ann.');
 });
 
-test('a turn, a call and an approval are read as any step is', async () => {
+test('a turn, a call and an approval can be read like any other step', async () => {
   fake.script({ answers: [{ content: [calls] }, { content: [{ text: 'Ann knows.' }] }] });
   const viewer = await createTestMember(service.container.services, acme, 'project_viewer', 'asks@example.com');
   const runID = await run(viewer);
@@ -96,7 +96,7 @@ test('a turn, a call and an approval are read as any step is', async () => {
   await expect(foreign).rejects.toMatchObject({ status: 404 });
 });
 
-test('what a turn was sent is read from the log, as the provider got it', async () => {
+test('the prompt of a turn is read from the log exactly as the provider received it', async () => {
   fake.script({ answers: [{ content: [{ reasoning: 'Greet.' }, calls] }, { content: [{ text: 'Ann knows.' }] }] });
   fake.requests.length = 0;
   const runID = await run(acme.contributor);
@@ -123,7 +123,7 @@ test('what a turn was sent is read from the log, as the provider got it', async 
       content: [{ type: 'tool_result', name: 'send', outcome: 'result', text: expect.stringContaining('Sent.') }],
     },
   ]);
-  // The provider got as many messages, and the same tools.
+  // The provider received the same number of messages and the same tools.
   const sent = fake.requests.map(({ body }) => body as { messages: object[]; tools: { function: { name: string } }[] });
   const shown = [first, second] as unknown as { messages: object[]; tools: { name: string }[] }[];
   expect(shown.map(({ messages }) => messages.length)).toEqual(sent.map(({ messages }) => messages.length));
@@ -136,7 +136,7 @@ test('what a turn was sent is read from the log, as the provider got it', async 
   await expect(foreign).rejects.toMatchObject({ status: 404 });
 });
 
-test('a token that is revoked while the model thinks ends the call that it asks for, and not the run', async () => {
+test('revoking a token during a turn fails the call of that turn, but not the run', async () => {
   fake.script({ answers: [{ content: [{ hold: 'thinking' }, calls] }, { content: [{ text: 'I could not.' }] }] });
   const { services } = service.container;
   const { principal } = await createTestPat(services, acme.contributor, ['ai:use', 'mcp:execute', 'workflow:run']);
@@ -150,7 +150,7 @@ test('a token that is revoked while the model thinks ends the call that it asks 
   expect(await outputOf(runID)).toMatchObject({ text: 'I could not.', ended_by: 'answered' });
 });
 
-test('what a viewer asks an agent to send is a task for contributors', async () => {
+test('a call that writes for a viewer waits for the approval of a contributor', async () => {
   fake.script({ answers: [{ content: [calls] }, { content: [{ text: 'Done.' }] }] });
   const viewer = await createTestMember(service.container.services, acme, 'project_viewer', 'reads@example.com');
   const runID = await run(viewer);
@@ -168,7 +168,7 @@ test('what a viewer asks an agent to send is a task for contributors', async () 
   expect(await outputOf(runID)).toMatchObject({ text: 'Done.' });
 });
 
-test('the snapshot of a run has the turns, calls and approvals of its agents, as the log tells of them', async () => {
+test('the snapshot of a run has the same turns, calls and approvals of agents as its log', async () => {
   fake.script({ answers: [{ content: [calls] }, { content: [{ text: 'Done.' }] }] });
   const viewer = await createTestMember(service.container.services, acme, 'project_viewer', 'watches@example.com');
   const runID = await run(viewer);
@@ -208,7 +208,7 @@ test('the snapshot of a run has the turns, calls and approvals of its agents, as
   expect(done.credits_microcredits).toBe(spent);
 });
 
-test('a run begins again at a turn, with what was said and done before it', async () => {
+test('a rerun from a turn keeps the earlier turns, calls and approvals', async () => {
   const wants = (text: string) => ({ content: [{ calls: [{ name: 'send', arguments: { text } }] }] });
   fake.script({ answers: [wants('One'), wants('Two'), { content: [{ text: 'Both.' }] }] });
   const viewer = await createTestMember(service.container.services, acme, 'project_viewer', 'again@example.com');
@@ -233,7 +233,7 @@ test('a run begins again at a turn, with what was said and done before it', asyn
   const again = (from_step: string, of = runID) => act('runs_rerun', { id: agent, runID: of, from_step });
   const { run_id } = await again('agent.3');
   await ended(run_id);
-  // Nothing before the turn is asked, sent or approved again.
+  // No turn, call or approval before the chosen turn is repeated.
   expect(sent).toEqual(['Three']);
   expect(fake.requests).toHaveLength(2);
   const first = JSON.stringify(fake.requests[0]?.body);
@@ -281,7 +281,7 @@ test('a step of a workflow names an agent, with its own prompt and stricter limi
   await expect(act('agents_archive', { id: agent })).rejects.toMatchObject({ code: 'agent_in_use' });
 });
 
-test('a step that names no agent of the project, or one and its own settings, cannot be published', async () => {
+test('a step cannot be published with an unknown agent, or with both an agent and settings of its own', async () => {
   for (const [fields, code] of [
     [{ agent_id: '0198c0de-7a2b-7cc3-9d1e-3f2b8a6c4d10' }, 'agent_not_found'],
     [{ agent_id: agent, model: 'openai_compatible/scripted' }, 'field_conflict'],
@@ -293,7 +293,7 @@ test('a step that names no agent of the project, or one and its own settings, ca
   }
 });
 
-test('the instance of an agent is not deleted by accident', async () => {
+test('an MCP instance that an agent uses cannot be deleted', async () => {
   const { tools: [{ instance_id: id } = {}] = [] } = (await act('agents_get', { id: agent })) as unknown as {
     tools: { instance_id: string }[];
   };

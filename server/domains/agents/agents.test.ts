@@ -73,7 +73,7 @@ describe('creating', () => {
     expect(Object.keys(made.response_schema?.properties as object)).toEqual(['b', 'a']);
   });
 
-  test('refuses settings that could not be published, by the names of its fields', async () => {
+  test('refuses settings that could not be published, and names the fields of the agent', async () => {
     const refused = await refusal(create({ model: UNUSABLE_MODEL }));
     expect(refused).toMatchObject({
       status: 422,
@@ -110,13 +110,13 @@ describe('creating', () => {
     { timeout_s: 86_400 },
     { context_tokens: 1_000 },
     { context_tokens: 10_000_000 },
-  ])('limits at their bounds are taken: %j', async limits =>
+  ])('limits at their bounds are accepted: %j', async limits =>
     expect((await create({ limits })).limits).toMatchObject(limits),
   );
 });
 
 describe('changing', () => {
-  test('publishes a version with each change, and keeps what is not given', async () => {
+  test('publishes a version with each change, and keeps the fields that are not given', async () => {
     const { id } = await create({ temperature: 1, limits: { max_turns: 3, budget_credits: 2, context_tokens: 9_000 } });
     const changed = await call(agents.agents_patch, ctx, { id, instructions: 'Be brief.', limits: { max_turns: 4 } });
     expect(changed).toMatchObject({
@@ -154,7 +154,7 @@ describe('changing', () => {
     expect(rest.versions.map(({ version }) => version)).toEqual([1]);
   });
 
-  test('that changes nothing publishes nothing', async () => {
+  test('publishes no version if no field differs', async () => {
     const made = await create({ limits: { max_turns: 3 } });
     const { id } = made;
     for (const same of [{}, { name: given.name }, { limits: { max_turns: 3 } }, { tools: [] }]) {
@@ -162,7 +162,7 @@ describe('changing', () => {
     }
   });
 
-  test('is refused where the result could not be published, and a rename is not', async () => {
+  test('is refused if the result could not be published', async () => {
     const { id } = await create();
     expect(await refusal(call(agents.agents_patch, ctx, { id, model: UNUSABLE_MODEL }))).toMatchObject({
       code: 'invalid_agent',
@@ -170,7 +170,7 @@ describe('changing', () => {
     expect(await call(agents.agents_get, ctx, { id })).toMatchObject({ version: 1, model: given.model });
   });
 
-  test('applies to the state that If-Match names alone', async () => {
+  test('applies only to the state that If-Match names', async () => {
     const made = await create();
     const { id } = made;
     const next = await call(agents.agents_patch, ifMatch(made.etag), { id, name: 'Second' });
@@ -179,7 +179,7 @@ describe('changing', () => {
     expect(await call(agents.agents_patch, ifMatch(next.etag), { id, name: 'Third' })).toMatchObject({ version: 3 });
   });
 
-  test('of many at once loses none of them', async () => {
+  test('loses no change of many concurrent ones', async () => {
     const { id } = await create();
     const fields = [{ name: 'A' }, { description: 'B' }, { instructions: 'C' }, { temperature: 1 }];
     await Promise.all(fields.map(field => call(agents.agents_patch, ctx, { id, ...field })));
@@ -190,7 +190,7 @@ describe('changing', () => {
 });
 
 describe('a list', () => {
-  test('shows the last runs, filters by status and text, and leaves out what may be large', async () => {
+  test('shows the last runs, filters by status and text, and leaves out large fields', async () => {
     const { projectId } = await createTestProject(service.services, tenant, 'listed');
     const own = contextFor(service.services, { ...tenant.owner, projectId });
     const first = await create({ name: 'First', instructions: 'x'.repeat(1_000) }, own);
@@ -276,7 +276,7 @@ describe('running', () => {
     await call(runs.workflows_execute_command, ctx, start);
   });
 
-  test('where agents are switched off, a workflow with one is not started', async () => {
+  test('a workflow with an agent is not started if agents are switched off', async () => {
     const { id } = await create();
     const { services } = service;
     const off = contextFor({ ...services, config: { ...services.config, agents: false } }, tenant.owner);
@@ -288,7 +288,7 @@ describe('running', () => {
 });
 
 describe('validating', () => {
-  test('finds what saving would refuse, and saves nothing', async () => {
+  test('reports the problems for which saving would be refused, and saves nothing', async () => {
     const made = await create();
     const { id } = made;
     expect(await call(agents.agents_validate, ctx, { id })).toEqual({ valid: true, errors: [], warnings: [] });
@@ -330,7 +330,7 @@ describe('archiving', () => {
   });
 });
 
-test('a workflow of another kind, of another project or workspace is no agent', async () => {
+test('a workflow of another kind, project or workspace is not found as an agent', async () => {
   const { id } = await create();
   const workflow = await call(workflows.workflows_create, ctx, { name: 'Plain' });
   const rival = await createTestTenant(service.services, { slug: 'rival' });

@@ -6,8 +6,8 @@ import { PLATFORM } from '../../orchestrator/steps/agent/platform-tools.ts';
 import { isId } from '../../platform/ids.ts';
 
 /**
- * Returns what a call of an agent may be charged at most, in microcredits at these prices; null where that is not known, because the
- * call may start or continue runs; undefined for a question to a person, which is no call. A call is one attempt: it is not retried.
+ * Returns the maximum charge for a call of an agent, in microcredits. Null: the maximum is unknown, because the call may start or continue
+ * runs. Undefined: the tool asks a person, so that no call is charged. A call has one attempt only.
  */
 export function maxCostOfCall(tool: PlannedTool, prices: ActionPrices): number | null | undefined {
   switch (tool.instance_id) {
@@ -18,7 +18,7 @@ export function maxCostOfCall(tool: PlannedTool, prices: ActionPrices): number |
     case PLATFORM:
       return tool.read_only ? prices.workflow_step : null;
     default:
-      // The ids of MCP instances; anything else that is called may do more than one step.
+      // An id names an MCP instance. Other tools may start runs with several steps.
       return isId(tool.instance_id.toLowerCase()) ? prices.workflow_step + prices.tool_call : null;
   }
 }

@@ -5,27 +5,27 @@ type Models = Pick<Transaction, 'agentSettings' | 'workflow'>;
 type ApprovalRow = Record<'read_approval' | 'write_approval' | 'risky_approval', Approval | null>;
 
 const toRow = (stored: { readApproval: string | null; writeApproval: string | null; riskyApproval: string | null }) =>
-  // What is stored was checked before it was.
+  // The values were validated before they were stored.
   ({
     read_approval: stored.readApproval,
     write_approval: stored.writeApproval,
     risky_approval: stored.riskyApproval,
   }) as ApprovalRow;
 
-/** Returns what the workspace has decided; nulls where it has decided nothing. */
+/** Returns the approvals that the workspace has decided on. A null field is undecided. */
 export async function readApprovals(prisma: Pick<Models, 'agentSettings'>, tenantId: string): Promise<ApprovalRow> {
   const stored = await prisma.agentSettings.findUnique({ where: { tenantId } });
   return toRow(stored ?? { readApproval: null, writeApproval: null, riskyApproval: null });
 }
 
-/** Replaces what is given; null takes a decision back. */
+/** Replaces the given approvals. Null resets one to undecided. */
 export async function saveApprovals(
   prisma: Pick<Models, 'agentSettings'>,
   tenantId: string,
   { read_approval, write_approval, risky_approval }: { [Field in keyof ApprovalRow]?: Approval | null | undefined },
   { by, at }: { by: string; at: Date },
 ): Promise<ApprovalRow> {
-  // Prisma leaves alone what is undefined.
+  // Prisma does not change fields that are undefined.
   const changes = {
     readApproval: read_approval,
     writeApproval: write_approval,
@@ -38,7 +38,7 @@ export async function saveApprovals(
   );
 }
 
-/** Returns the approvals that count in a run of a workflow: none in one of Autopilot. */
+/** Returns the approvals of the workspace that apply to runs of this workflow. None apply to Autopilot. */
 export async function approvalsInRun(
   prisma: Models,
   { tenantId, workflowId }: { tenantId: string; workflowId: string },

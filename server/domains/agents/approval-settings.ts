@@ -12,7 +12,7 @@ export async function getAgentSettings({ principal, services }: Context): Promis
   return readApprovals(services.prisma, principal.tenantId);
 }
 
-/** PATCH /v1/agents/settings: changes what is given; null takes a decision back. */
+/** PATCH /v1/agents/settings: replaces the given approvals. Null resets one to undecided. */
 export async function patchAgentSettings(
   { principal, services }: Context,
   changes: z.output<typeof PatchAgentSettingsInput>,
@@ -21,7 +21,7 @@ export async function patchAgentSettings(
   return saveApprovals(services.prisma, principal.tenantId, changes, by);
 }
 
-/** Returns the decisions of workspaces for the agents of their runs. Autopilot's own agent only proposes: they are not about it. */
+/** Creates the port through which agents read their workspace's approvals. None apply to Autopilot, because it only proposes. */
 export function createApprovalSettings(services: Pick<Services, 'prisma'>): ApprovalSettings {
   return { of: ({ tenantId, workflowId }) => approvalsInRun(services.prisma, { tenantId, workflowId }) };
 }

@@ -45,7 +45,7 @@ const entry = (tools: string[], approval?: string) => ({
   tools,
   ...(approval && { approval }),
 });
-/** Lets a new agent call a tool: `auto` if it was called, `ask` if a person was asked, `deny` if the model was not offered it. */
+/** Lets a new agent call a tool. Returns `auto` if the call was made, `ask` if a person was asked, `deny` if the tool was not offered. */
 async function outcome(name: string, tools: object[]): Promise<string> {
   const id = await agentWith(tools);
   calls = [];
@@ -65,32 +65,32 @@ async function outcome(name: string, tools: object[]): Promise<string> {
 }
 
 describe('the approvals that a workspace decides on', () => {
-  test('are the default of entries that name none', async () => {
+  test('are the default for entries without an approval', async () => {
     const open = (name: string) => outcome(name, [entry(['*'])]);
     expect([await open('read'), await open('write')]).toEqual(['auto', 'ask']);
     await act('agents_patch_settings', { read_approval: 'ask', write_approval: 'auto' });
     expect([await open('read'), await open('write')]).toEqual(['ask', 'auto']);
     await act('agents_patch_settings', { read_approval: 'deny', write_approval: null, risky_approval: 'auto' });
     expect([await open('read'), await open('write')]).toEqual(['deny', 'ask']);
-    // Whatever is decided, what may destroy asks.
+    // A destructive tool asks even if every approval is `auto`.
     expect(await open('drop')).toBe('ask');
   });
 
-  test('are the least for entries that name one: of the two, the stricter counts', async () => {
+  test('are a minimum for entries with an approval: the stricter one counts', async () => {
     const auto = (name: string) => outcome(name, [entry([name], 'auto')]);
     await act('agents_patch_settings', { write_approval: 'ask' });
     expect([await auto('write'), await auto('read')]).toEqual(['ask', 'auto']);
     expect(await outcome('write', [entry(['write'], 'deny')])).toBe('deny');
     await act('agents_patch_settings', { write_approval: 'auto' });
     expect(await outcome('write', [entry(['write'], 'ask')])).toBe('ask');
-    // A tool that reaches an open world is one that reads or writes, too.
+    // The approval for tools that only read, or that write, also applies to tools with an open world.
     await act('agents_patch_settings', { write_approval: 'auto', risky_approval: 'ask' });
     expect([await auto('search'), await auto('send'), await auto('write')]).toEqual(['ask', 'ask', 'auto']);
     await act('agents_patch_settings', { risky_approval: 'deny' });
     expect(await auto('search')).toBe('deny');
   });
 
-  test('are about operations of the service, too', async () => {
+  test('apply to operations of the service, too', async () => {
     const operation = { type: 'platform', operations: ['workflows_list'], approval: 'auto' };
     const offered = async () => {
       const id = await agentWith([operation]);
@@ -110,7 +110,7 @@ describe('the approvals that a workspace decides on', () => {
     expect(await offered()).toMatchObject({ orchestration_phase: 'blocked' });
   });
 
-  test('are changed by administrators alone, and read by every member', async () => {
+  test('can be changed only by administrators, and read by every member', async () => {
     const { owner, contributor, viewer } = chat.acme;
     const as = (by: Principal, changes: object) => act('agents_patch_settings', changes, by);
     const decided = { ...UNDECIDED, write_approval: 'deny' };
@@ -134,13 +134,13 @@ describe('the approvals that a workspace decides on', () => {
     expect(entries).toHaveLength(1);
   });
 
-  test('are changed by no agent, whatever its author says', async () => {
+  test('cannot be changed by an agent', async () => {
     const tools = [{ type: 'platform', operations: ['agents_patch_settings'], approval: 'auto' }];
     await expect(agentWith(tools)).rejects.toMatchObject({ status: 422, code: 'invalid_agent' });
     await expect(agentWith([{ ...tools[0], operations: ['agents_get_settings'] }])).resolves.toBeTypeOf('string');
   });
 
-  test('are not about Autopilot, which only proposes', async () => {
+  test('do not apply to Autopilot', async () => {
     await act('agents_patch_settings', { write_approval: 'ask' });
     const { services } = chat.service.container;
     const id = await agentWith([]);
@@ -156,22 +156,22 @@ describe('the approvals that a workspace decides on', () => {
   });
 });
 
-describe('the task of an approval says what the call may cost at most', () => {
+describe('the maximum cost of a call, in the task of its approval', () => {
   const prices = { workflow_step: 1_000, tool_call: 10_000, llm_input_tokens: 10, llm_output_tokens: 50 };
   const planned = (instance: string, read_only = false) => ({ instance_id: instance, read_only }) as PlannedTool;
 
   test.each([
-    ['of a tool of a server: its step and the call', planned(newId()), 11_000],
-    ['of an operation that reads: its step', planned('platform', true), 1_000],
-    ['of one that may start or continue runs: not known', planned('platform'), null],
-    ['of a kind of tool that is not known here', planned('workflow'), null],
-    ['of a memory: its step', planned('memory'), 1_000],
-    ['nothing for a question', planned('person'), undefined],
+    ['a tool of a server costs its step and the call', planned(newId()), 11_000],
+    ['an operation that reads costs its step', planned('platform', true), 1_000],
+    ['an operation that may start or continue runs has no maximum', planned('platform'), null],
+    ['an unknown kind of tool has no maximum', planned('workflow'), null],
+    ['a memory tool costs its step', planned('memory'), 1_000],
+    ['a question to a person costs nothing', planned('person'), undefined],
   ])('%s', (_, tool, cost) => {
     expect(maxCostOfCall(tool, prices)).toBe(cost);
   });
 
-  test('on every surface, as long as it waits, and what is charged is no more', async () => {
+  test('is in the task while it is pending, and is not exceeded', async () => {
     const id = await agentWith([entry(['write'])]);
     chat.fake.script({
       answers: [{ content: [{ calls: [{ name: 'write', arguments: {} }] }] }, { content: [{ text: 'Done.' }] }],

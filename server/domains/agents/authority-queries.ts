@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 import type { RunScope } from '../runs/store.ts';
 
-/** For whom a run acts. */
+/** The user for whom a run acts, and the token that started the run, if any. */
 export type ActsFor = { user_id: string; pat_id: string | null };
 
-/** Returns for whom a run acts; null if it acts for no user or does not belong to this project. */
+/** Returns the user for whom a run acts. Null: the run acts for no user, or belongs to another project. */
 export async function findActsFor(pool: Pool, { runId, tenantId, projectId }: Omit<RunScope, 'workflowId'>) {
   const { rows } = await pool.query<{ acts_for: ActsFor | null }>({
     name: 'find_acts_for',
@@ -19,7 +19,7 @@ export type RightsRow = {
   email: string;
   tenant_admin: boolean;
   role: string | null;
-  /** Null where there is no such token of the user and project any more, or none was used. */
+  /** The scopes of the token. Null: no token was used, or the token was revoked. */
   scopes: string[] | null;
   expires_at: Date | null;
 };

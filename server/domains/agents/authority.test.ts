@@ -70,7 +70,7 @@ describe('a run of an agent', () => {
     },
   );
 
-  test('that a token asked for has the scopes of the token', async () => {
+  test('has the scopes of the token that started it', async () => {
     const given: Scope[] = ['ai:use', 'mcp:execute'];
     const { principal } = await createTestPat(service.services, await person(), given);
     expect(await standingOf(await runOf(principal))).toMatchObject({ kind: 'held', scopes: given });
@@ -130,14 +130,14 @@ describe('a run of an agent', () => {
     expect(await standingOf(run)).toMatchObject({ kind: 'lost', message: expect.stringMatching(/expired/) });
   });
 
-  test('of another project, or that does not exist, has no rights', async () => {
+  test('has no rights if it belongs to another project or does not exist', async () => {
     const run = await runOf(await person());
     expect(await standingOf(run, newId())).toMatchObject({ kind: 'lost' });
     expect(await standingOf(newId())).toMatchObject({ kind: 'lost' });
   });
 });
 
-describe('for whom a run acts', () => {
+describe('the user for whom a run acts', () => {
   const actorOf = async (runId: string) => {
     const { rows } = await service.db.pool.query<{ acts_for: unknown }>(
       `SELECT data->'acts_for' AS acts_for FROM run_events WHERE run_id = $1 AND seq = 1`,
@@ -152,14 +152,14 @@ describe('for whom a run acts', () => {
     return run_id;
   };
 
-  test('is not kept where no agent is', async () => {
+  test('is not recorded for a workflow without agents', async () => {
     const id = await publishGraph(service.services, tenant.owner, {
       steps: [{ id: 'one', type: 'condition', expression: 'true' }],
     });
     expect(await actorOf(await start(id, tenant.owner))).toBeNull();
   });
 
-  test('is the person of the rerun, not of the run before', async () => {
+  test('is the one who started the rerun, not the earlier run', async () => {
     const [first, second] = [await person(), await person()];
     const run = await runOf(first);
     expect(await actorOf(run)).toEqual({ user_id: first.userId, pat_id: null });
@@ -178,7 +178,7 @@ describe('for whom a run acts', () => {
     expect(await actorOf(rows[0].run_id)).toEqual({ user_id: asked.userId, pat_id: null });
   });
 
-  test('is inherited by the workflow that handles its failure', async () => {
+  test('is inherited by the failure handler', async () => {
     const handler = await publishGraph(service.services, tenant.owner, {
       steps: [{ id: 'answer', type: 'agent', prompt: 'What happened?', model: 'openai/gpt-5' }],
     });
@@ -189,7 +189,7 @@ describe('for whom a run acts', () => {
     const asked = await person();
     const run = await start(failing, asked);
     await sql(
-      // The database counts microseconds, the clock milliseconds: what is due now may not be due within the same one.
+      // The database counts microseconds and the clock milliseconds, so a handler due at now() may not be due within this millisecond.
       `INSERT INTO failure_handlers (run_id, tenant_id, project_id, workflow_id, next_attempt_at)
        VALUES ($1, $2, $3, $4, now() - interval '1 ms')`,
       run,

@@ -8,16 +8,16 @@ import { findAnswerers } from '../identity/answerer-queries.ts';
 import { effectiveRole } from '../identity/principal.ts';
 import { type ActsFor, findActsFor, findRights } from './authority-queries.ts';
 
-/** A right that ends is seen after this long at the latest. */
+/** The longest time for which a run keeps a right that its user has lost. */
 export const STANDING_TTL_MS = 2_000;
 const CAPACITY = 10_000;
 
 type Run = Attempt['run'];
 type Read = { standing: Standing; until: number; expiresAt: number | null };
 
-/** The rights of the people for whom runs act, as they are in the database. */
+/** Creates the port that reads the rights of the users for whom runs act. */
 export function createRunAuthority({ pool, clock }: Pick<Services, 'pool' | 'clock'>): RunAuthority {
-  // For whom a run acts never changes.
+  // The user for whom a run acts never changes, so these entries do not expire.
   const actors = new Map<string, ActsFor | null>();
   const known = new Map<string, Read>();
   async function actorOf({ id: runId, tenantId, projectId }: Run): Promise<ActsFor | null> {

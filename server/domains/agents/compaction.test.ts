@@ -39,7 +39,7 @@ const summary = (text = 'Pages were read.') => ({
   content: [{ text }],
 });
 
-/** Runs an agent that reads so many pages, one in each turn, and then answers. */
+/** Runs an agent that reads the given number of pages, one in each turn, and then answers. */
 async function run(
   pages: number,
   {
@@ -80,7 +80,7 @@ const turnsSent = () =>
     .map(({ body }) => body as Sent)
     .filter(({ messages }) => !JSON.stringify(messages[0]).includes('You summarise'));
 
-/** Each result follows the message whose calls it answers, and none is missing. */
+/** Expects that every call has a result, directly after the message with the call. */
 function expectPairs({ messages }: Sent): void {
   let open: string[] = [];
   for (const { role, tool_calls = [], tool_call_id = '' } of messages) {
@@ -96,7 +96,7 @@ function expectPairs({ messages }: Sent): void {
 }
 
 describe('a long conversation', () => {
-  test('is summarised before it fills the model, by steps of its own', async () => {
+  test('is summarised by added steps before it fills the context of the model', async () => {
     const ran = await run(14, { context_tokens: 8_192 });
     expect(ran.output).toMatchObject({ text: 'All are read.', ended_by: 'answered', turns: 15, tool_calls: 14 });
     const compactions = compactionsIn(ran.added);
@@ -110,7 +110,7 @@ describe('a long conversation', () => {
     expect(JSON.stringify(turnsSent().at(-1))).toContain('Pages were read.');
   });
 
-  test('is shown as each of its turns and compactions sent it', async () => {
+  test('is shown as each turn and each compaction sent it', async () => {
     const ran = await run(6, { context_tokens: 8_192 });
     const shown = new Map<string, string>();
     for (const { id, type } of ran.added)
@@ -131,7 +131,7 @@ describe('a long conversation', () => {
     expect(shown.size).toBe(sent.length);
   });
 
-  test('shows what a summary stands for, and charges it', async () => {
+  test('charges each summary, and records how many messages it replaces', async () => {
     const ran = await run(8, { context_tokens: 8_192 });
     const first = await ran.step('agent.c1');
     expect(first).toMatchObject({ definition: { type: 'agent_compaction', model: 'openai_compatible/scripted' } });
@@ -147,7 +147,7 @@ describe('a long conversation', () => {
     }
   });
 
-  test('that the model refuses is summarised, and the turn is made once more', async () => {
+  test('is summarised if the model refuses it, and the turn is repeated', async () => {
     const answers = [summary(), ...[1, 2, 3, 4].map(readPage), { content: [{ text: 'All are read.' }] }];
     const ran = await run(4, { script: { answers, context_tokens: 4_500 } });
     expect(ran.output).toMatchObject({ text: 'All are read.', ended_by: 'answered' });
@@ -158,7 +158,7 @@ describe('a long conversation', () => {
     turnsSent().forEach(expectPairs);
   });
 
-  test('whose request alone is too long fails with a code that says so', async () => {
+  test('fails with context_length_exceeded if its first message is too long', async () => {
     const ran = await run(0, { message: PAGE.repeat(3), script: { answers: [summary()], context_tokens: 2_000 } });
     expect(ran.error).toMatchObject({ code: 'context_length_exceeded', step_id: 'agent' });
     expect(ran.added.map(({ id }) => id)).toEqual(['agent.1', 'agent.c1']);

@@ -10,7 +10,7 @@ import { type AgentExtras, insertAgent } from './store.ts';
 import { requireValid } from './validate.ts';
 import { answerAgent, requireAgent } from './view.ts';
 
-/** POST /v1/agents: creates an agent and publishes its first version. AppError 422 `invalid_agent` with the problems. */
+/** POST /v1/agents: creates an agent and publishes its first version. Throws AppError 422 `invalid_agent` with the problems. */
 export async function createAgent(
   ctx: Context,
   input: z.output<typeof CreateAgentInput>,

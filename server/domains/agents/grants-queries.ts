@@ -18,7 +18,7 @@ export type GrantRow = {
   agent_id: string | null;
   thread_id: string | null;
   instance_id: string;
-  /** Null once the instance is gone. */
+  /** The name of the instance. Null: the instance was deleted. */
   instance: string | null;
   tool: string;
   arguments: JsonMap | null;
@@ -31,13 +31,13 @@ export type GrantRow = {
 const columnsOf = (subject: GrantSubject): [agentId: string | null, threadId: string | null] =>
   'agentId' in subject ? [subject.agentId, null] : [null, subject.threadId];
 
-/** The person who granted it may still write in the project, and it has not expired; `at` is the parameter with the time. */
+/** Returns the SQL condition of a grant in force: it has not expired, and its grantor may still write in the project. `at`: the parameter with the time. */
 const inForce = (at: string) => `((m.tenant_admin OR pm.role = 'project_contributor') IS TRUE
   AND (g.expires_at IS NULL OR g.expires_at > ${at}::timestamptz))`;
 const GRANTER = `LEFT JOIN memberships m ON m.user_id = g.granted_by AND m.tenant_id = $1
   LEFT JOIN project_members pm ON pm.user_id = g.granted_by AND pm.project_id = $2`;
 
-/** Inserts a grant. Returns its id, or that of one in force by the same person that says the same. */
+/** Inserts a grant and returns its id. Returns the id of the existing grant if the same person has already given an equal one. */
 export async function insertGrant(
   pool: Pool,
   { tenantId, projectId }: ProjectScope,
@@ -77,8 +77,8 @@ export async function insertGrant(
 }
 
 /**
- * Returns the grants in force in a run at a given time: those of the agent, and those of the conversation that the run
- * answers in.
+ * Returns the grants in force in a run at a given time: those for the agent, and those for the conversation in which the
+ * run answers.
  */
 export async function grantsInForce(
   pool: Pool,
@@ -98,7 +98,7 @@ export async function grantsInForce(
   return rows;
 }
 
-/** The grants of an agent or of a conversation, newest first, with those that do not count any more. */
+/** Returns the grants of an agent or of a conversation, newest first, including those that are no longer in force. */
 export async function listGrantRows(
   pool: Pool,
   { tenantId, projectId }: ProjectScope,
@@ -119,7 +119,7 @@ export async function listGrantRows(
   return rows;
 }
 
-/** Deletes a grant of an agent or of a conversation. Returns whether there was one. */
+/** Deletes a grant of an agent or of a conversation. Returns false if no grant has this id. */
 export async function deleteGrant(
   pool: Pool,
   { tenantId, projectId }: ProjectScope,
@@ -134,24 +134,24 @@ export async function deleteGrant(
   return rowCount === 1;
 }
 
-/** A call that a person is asked to approve: what the log says of it, and the agent and the conversation of its run. */
-export type AskedRow = {
+/** A call that waits for an approval, as the log records it, with the agent and the conversation of its run. */
+export type AskedCallRow = {
   /** The `AgentWork` of the agent, as `step_expanded` records it. */
   work: JsonMap | null;
-  /** The name by which the model calls the tool. */
+  /** The name of the tool that the model sees. */
   tool: string | null;
-  /** The workflow of the run, if it is an agent's own. */
+  /** The agent of the run. Null: the run is of a workflow with an agent step. */
   own_agent_id: string | null;
-  /** The conversation that the run answers in, if the person may see it. */
+  /** The conversation in which the run answers. Null: there is none, or the person may not see it. */
   thread_id: string | null;
-  /** Where the agent had read text from outside, if that is why it asks. */
+  /** The source of the text from outside because of which the agent asks. */
   outside: string | null;
-  /** Where it had read private data, if it asks because the call could send that out. */
+  /** The source of the private data that the call could send out. */
   private: string | null;
 };
 
-/** `agent`: the step of the agent. `approval`: that of the question, which is about the call of this number in `turn`. Null where the project has no such run. */
-export async function findAsked(
+/** Returns the call with this number in `turn`; null if the project has no run with this id. `agent`: the step of the agent. `approval`: the step of the task. */
+export async function findAskedCallRow(
   pool: Pool,
   { tenantId, projectId }: ProjectScope,
   {
@@ -162,8 +162,8 @@ export async function findAsked(
     turn,
     number,
   }: { runId: string; agent: string; approval: string; userId: string; turn: string; number: number },
-): Promise<AskedRow | null> {
-  const { rows } = await pool.query<AskedRow>(
+): Promise<AskedCallRow | null> {
+  const { rows } = await pool.query<AskedCallRow>(
     `SELECT (SELECT coalesce(e.data->'agent', p.body) FROM run_events e
                LEFT JOIN run_payloads p ON p.run_id = e.run_id AND p.id = (e.data->'agent_ref'->>'payload_id')::uuid
               WHERE e.run_id = r.id AND e.event_type = 'step_expanded' AND e.step_id = $4 LIMIT 1) AS work,

@@ -13,8 +13,8 @@ import { auditLedger } from '../billing/ledger/audit-store.ts';
 let chat: ChatService;
 let tools: TestServer;
 let instance_id: string;
-/** Opened by the test in which a call hangs. */
-let hang = Promise.withResolvers<void>();
+/** Resolves to end the calls of the tool `slow`. */
+let slowCall = Promise.withResolvers<void>();
 
 function configure(server: McpServer): void {
   const text = (said: string) => ({ content: [{ type: 'text' as const, text: said }] });
@@ -23,7 +23,7 @@ function configure(server: McpServer): void {
   server.registerTool('read', { inputSchema: schema, annotations: reads }, ({ n = 0 }) => text(`Read ${n}.`));
   server.registerTool('large', { inputSchema: schema, annotations: reads }, () => text('x'.repeat(5 * 1024 * 1024)));
   server.registerTool('slow', { inputSchema: schema, annotations: reads }, async () => {
-    await hang.promise;
+    await slowCall.promise;
     return text('At last.');
   });
   server.registerTool('browse', { inputSchema: schema, annotations: { readOnlyHint: true } }, () => text('A page.'));
@@ -70,7 +70,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   chat.fake.requests.length = 0;
-  hang = Promise.withResolvers();
+  slowCall = Promise.withResolvers();
 });
 
 type Ran = { id: string; runID: string; path: string };
@@ -105,14 +105,14 @@ const command = ({ id, runID }: Ran, name: string, params: Json = {}) =>
   must('POST', `/v1/workflows/${id}/command`, { command: name, params: { run_id: runID, ...params } });
 const decide = ({ path }: Ran, task: string, answer: Json, by?: string) =>
   api('POST', `${path}/tasks/${task}/complete`, answer, by);
-/** Returns the results of calls in the last request to the model. */
-function toldLast(): string {
+/** Returns the tool results in the last request to the model. */
+function lastToolResults(): string {
   const asked = z.object({ messages: z.array(z.looseObject({ role: z.string() })) });
   const { messages } = asked.parse(chat.fake.requests.at(-1)?.body);
   return JSON.stringify(messages.filter(({ role }) => role === 'tool'));
 }
 
-test('a call, its result and the text are events without a gap, each step with one end, under one key each', async () => {
+test('the log has no gap, each step ends once, and each attempt has its own idempotency key', async () => {
   const before = called().length;
   const signed = { calls: [{ name: 'read', arguments: { n: 1 }, signature: 'c2lnbmVkIGJ5IEdvb2dsZQ==' }] };
   const run = await start([{ content: [signed] }, { content: [{ text: 'Done.' }] }]);
@@ -122,7 +122,7 @@ test('a call, its result and the text are events without a gap, each step with o
   const ends = events.flatMap(({ event_type, step_id }) => (event_type === 'step_completed' ? [step_id] : []));
   expect(ends).toEqual(['agent.1', 'agent.1.1', 'agent.2', 'agent']);
   expect(called().slice(before)).toMatchObject([{ _meta: { idempotency_key: `${run.runID}:agent.1.1` } }]);
-  // What belongs to the provider goes back to it as it came.
+  // The signature of the provider returns to it unchanged.
   expect(chat.fake.requests[1]?.text).toContain('"c2lnbmVkIGJ5IEdvb2dsZQ=="');
   expect(chat.fake.requests.map(({ headers }) => headers['idempotency-key'])).toEqual([
     `${run.runID}:agent.1`,
@@ -130,7 +130,7 @@ test('a call, its result and the text are events without a gap, each step with o
   ]);
 });
 
-test('of two people who answer at once one is too late; calls beside the one that was asked for are not made again', async () => {
+test('only one of two concurrent answers to a task counts, and other calls of the turn are not repeated', async () => {
   const before = called().length;
   const run = await start([{ content: [calls('send', 'read', 'send')] }, { content: [{ text: 'Done.' }] }]);
   await phase(run, 'blocked');
@@ -148,7 +148,7 @@ test('of two people who answer at once one is too late; calls beside the one tha
       .map(({ name }) => name)
       .sort(),
   ).toEqual(['read', ...approved].sort());
-  expect(toldLast()).toContain('Once is enough.');
+  expect(lastToolResults()).toContain('Once is enough.');
 });
 
 describe('limits', () => {
@@ -161,14 +161,14 @@ describe('limits', () => {
     ['max_tool_calls', { max_tool_calls: 1 }],
     ['repeated_calls', {}],
     ['budget', { budget_credits: 0.6 }],
-  ])('%s ends with an answer, or fails if it is to', async (limit, limits) => {
+  ])('the limit %s ends the agent with an answer, or with a failure if on_limit is fail', async (limit, limits) => {
     const answered = await ended(await start(endless, { limits }));
     expect(answered).toMatchObject({ status: 'completed', output: { ended_by: limit, complete: false } });
     const failed = await ended(await start(endless, { limits, on_limit: 'fail' }));
     expect(failed).toMatchObject({ status: 'failed', error: { code: expect.stringContaining(limit) } });
     if (limit === 'budget')
       for (const { credits_microcredits: spent } of [answered, failed]) {
-        // The budget, and at most one turn, which costs a quarter of a credit.
+        // The agent exceeds its budget by at most one turn, which costs a quarter of a credit.
         expect(spent).toBeGreaterThan(250_000);
         expect(spent).toBeLessThan(850_000);
       }
@@ -182,26 +182,26 @@ describe('limits', () => {
   });
 });
 
-test('a result of 5 MiB is cut for the model, and a call that hangs is cut off with the time of the agent', async () => {
+test('a result of 5 MiB is shortened for the model, and a hanging call ends at the time limit of the agent', async () => {
   const large = await ended(await start([{ content: [calls('large')] }, { content: [{ text: 'Enough.' }] }]));
   expect(large.output).toMatchObject({ text: 'Enough.', ended_by: 'answered', tool_calls: 1 });
-  expect(toldLast()).toMatch(/characters left out|too_large/);
-  expect(toldLast().length).toBeLessThan(20_000);
+  expect(lastToolResults()).toMatch(/characters left out|too_large/);
+  expect(lastToolResults().length).toBeLessThan(20_000);
   const closing = { match: { last: 'You have reached the limit timeout' }, content: [{ text: 'So far.' }] };
   const run = await start([closing, { content: [calls('slow')] }], { limits: { timeout_s: 1 } });
   expect((await ended(run)).output).toMatchObject({ text: 'So far.', ended_by: 'timeout', complete: false });
-  hang.resolve();
+  slowCall.resolve();
 });
 
-test('a stop at once ends the connection to the provider within a second; a graceful one lets the call end and adds no turn', async () => {
+test('an immediate stop closes the connection to the provider within a second; a graceful stop lets the call end', async () => {
   const held = await start([{ content: [{ text: 'Half' }, { hold: 'stopped' }] }]);
   await chat.fake.held('stopped');
   const left = chat.fake.requests.at(-1)?.left;
   await command(held, 'stop');
-  // Counted in turns of the event loop: a process that was denied its core reads late that the connection has ended.
+  // The second is 100 timers of 10 ms: a process without CPU time notices late that the connection has ended.
   const second = async () => {
     for (let turn = 0; turn < 100; turn += 1) await delay(10);
-    throw new Error('The provider is still asked.');
+    throw new Error('The connection to the provider is still open.');
   };
   await Promise.race([left, second()]);
   expect(await ended(held)).toMatchObject({ status: 'stopped' });
@@ -209,7 +209,7 @@ test('a stop at once ends the connection to the provider within a second; a grac
   const graceful = await start([{ content: [calls('slow')] }, { content: [{ text: 'Never.' }] }]);
   await expect.poll(() => called().map(({ _meta }) => _meta.idempotency_key)).toContain(`${graceful.runID}:agent.1.1`);
   await command(graceful, 'stop', { mode: 'graceful' });
-  hang.resolve();
+  slowCall.resolve();
   expect(await ended(graceful)).toMatchObject({ status: 'stopped' });
   const steps = (await eventsOf(graceful)).flatMap(({ event_type, step_id }) =>
     event_type === 'step_completed' ? [step_id] : [],
@@ -217,7 +217,7 @@ test('a stop at once ends the connection to the provider within a second; a grac
   expect(steps).toEqual(['agent.1', 'agent.1.1']);
 });
 
-test('a demotion in the middle of a turn makes what writes a task for others', async () => {
+test('after a demotion during a turn, a call that writes needs the approval of a contributor', async () => {
   const before = called().length;
   const { contributor } = chat.acme;
   const approval = { tools: [{ type: 'mcp', instance_id, tools: ['send'], approval: 'auto' }] };
@@ -240,7 +240,7 @@ test('a demotion in the middle of a turn makes what writes a task for others', a
   ).toEqual(['send']);
 });
 
-test('after text from outside a tool that sends asks, though a wildcard allows it', async () => {
+test('after text from outside, a tool that sends asks even if a wildcard allows it', async () => {
   const tools = [{ type: 'mcp', instance_id, tools: ['*'], approval: 'auto' }];
   const answers = [calls('send'), calls('browse'), calls('send')].map(piece => ({ content: [piece] }));
   const run = await start([...answers, { content: [{ text: 'Done.' }] }], { tools });
@@ -250,7 +250,7 @@ test('after text from outside a tool that sends asks, though a wildcard allows i
   await ended(run);
 });
 
-test('all of it was charged exactly', async () => {
+test('the ledger agrees with the charges of all runs above', async () => {
   const { differences, runs } = await auditLedger(chat.service.db.pool, { now: Date.now() });
   expect(differences).toEqual([]);
   expect(runs.compared).toBeGreaterThan(10);

@@ -21,21 +21,20 @@ import { reached } from '../../testing/runs.ts';
 import { testSeed } from '../../testing/seed.ts';
 
 /**
- * An attacker writes what the model says, in random histories: entries of tools in any order, calls that nobody asked for, text from
- * outside, answers that are misspelt, and people who are removed. No call is made without the consent that docs/agents.md demands, and none
- * that has it is left out. With each call the attacker sends what the model has seen that is private: none of it leaves unasked.
- * `npm run consents` tries more of them.
+ * Tests the consents of docs/agents.md in random histories in which an attacker controls the model. The histories combine tool entries,
+ * unwanted calls, text from outside, malformed answers and people who are removed. Every call with the required consent is made, and no
+ * other call. The attacker adds private data to each call, and no private data leaves without a consent. `npm run consents` tries more.
  */
 const count = Number(process.env.BATON_TEST_CONSENTS || 24);
-/** Histories at a time. */
-const BATCH = 12;
+/** The number of histories that run concurrently. */
+const BATCH_SIZE = 12;
 const LEAVER = 'project_contributor';
 
-/** The result of the tools of a closed world. */
+/** The result of the tools with a closed world. */
 const SECRET = 'PRIVATE-7731';
 
 type Args = { text: string; seen?: string | null | undefined };
-/** The tool and the arguments of each call that has reached one, by its idempotency key. */
+/** The tool and the arguments of each call that was made, by its idempotency key. */
 const made = new Map<string, { tool: HostileTool; args: Args }[]>();
 
 function configure(server: McpServer): void {
@@ -57,7 +56,7 @@ const act = (...given: Parameters<ChatService['act']>) => chat.act(...given);
 
 beforeAll(async () => {
   chat = await startChatService();
-  // A service makes its partitions before its first run; here, a minute after its start, they would be made beneath the runs.
+  // The service creates partitions a minute after its start. Creating them now keeps that from blocking the runs.
   await ensurePartitions(chat.service.db.pool, systemClock, createLogger('silent'));
   instance_id = await chat.serveTools(configure);
 });
@@ -67,11 +66,11 @@ type Ref = { id: string; runID: string };
 type Task = { task_id: string; approved: boolean | null };
 
 const argumentsOf = ({ isValid }: HostileCall, step: string) => ({ text: isValid ? `From ${step}` : 7 });
-/** The attacker sends along whatever the model has seen that is private. */
+/** The argument with which the attacker sends the private data that the model has seen. */
 const STOLEN = { seen: '{{seen.PRIVATE-}}' };
 const callId = (turn: number, number: number) => `clerk.${turn + 1}.${number + 1}`;
 
-/** The answers of the model, for the history that the prompt names. */
+/** Returns the scripted answers of the model for the history that the prompt names. */
 function answersOf(name: string, { turns }: HostileHistory) {
   const said = turns.map((calls, turn) => ({
     match: { any: name, turn },
@@ -125,7 +124,7 @@ const command = (ref: Ref, name: 'pause' | 'resume') =>
 const pendingOf = async (ref: Ref) =>
   ((await act('tasks_list_pending_run', ref)) as unknown as { tasks: Task[] }).tasks;
 
-/** Answers every task of a run until it ends. Returns what was answered, by the call that was asked about. */
+/** Answers every task of a run until the run ends. Returns the answers by the step of the call. */
 async function drive(ref: Ref, { answers }: HostileHistory): Promise<Map<string, TaskAnswer>> {
   const { services } = chat.service.container;
   const given = new Map<string, TaskAnswer>();
@@ -172,7 +171,7 @@ async function answerTask(ref: Ref, task_id: string, answer: TaskAnswer, leaver:
   }
 }
 
-/** Returns the calls that must have reached the tools: their arguments by the step of the call. `asked`: the calls that people were asked about. */
+/** Returns the calls that must reach the tools, with their arguments by step. `asked`: the calls that need an approval. */
 function expectedOf(history: HostileHistory, given: ReadonlyMap<string, TaskAnswer>) {
   const calls: Record<string, unknown[]> = {};
   const asked: string[] = [];
@@ -186,7 +185,7 @@ function expectedOf(history: HostileHistory, given: ReadonlyMap<string, TaskAnsw
       const answer = rule === 'asks' ? given.get(step) : 'approve';
       const isMade = rule !== 'denied' && answer !== 'reject' && answer !== 'leaver';
       if (isMade) calls[step] = [answer === 'edit' ? { text: `Edited ${step}.ok` } : argumentsOf(call, step)];
-      // A call that was let through and then failed has shown its text, too.
+      // The model also reads the result of a call that was allowed and then failed.
       const isShown = rule !== 'denied' && answer !== 'reject';
       if (!isShown || call.tool === 'ghost') continue;
       if (HOSTILE_TOOLS[call.tool].open) read.isTainted = true;
@@ -197,8 +196,8 @@ function expectedOf(history: HostileHistory, given: ReadonlyMap<string, TaskAnsw
 }
 
 /**
- * Returns the calls by which private data has reached a tool of an open world that nobody was asked about, that its author has not named, and
- * that was made after a text of the attacker could be read. It knows nothing of the rule, only what has arrived.
+ * Returns the calls that leaked private data: the tool has an open world, no person was asked, the author of the agent did not name the tool,
+ * and the model could read text of the attacker before the call. The check uses only the received calls, not the rule under test.
  */
 function leaked(
   history: HostileHistory,
@@ -235,12 +234,12 @@ async function check(history: HostileHistory, name: string): Promise<void> {
 
 describe('in random histories', () => {
   test(
-    `no call is made without its consent, and none that has it is left out (${count})`,
+    `the calls with consent are made, and no others (${count})`,
     async () => {
       const histories = hostileHistories(testSeed, count);
-      for (let at = 0; at < histories.length; at += BATCH) {
+      for (let at = 0; at < histories.length; at += BATCH_SIZE) {
         const batch = histories
-          .slice(at, at + BATCH)
+          .slice(at, at + BATCH_SIZE)
           .map((history, n) => ({ history, name: `History ${at + n} of ${newId()}` }));
         chat.fake.script({ answers: batch.flatMap(({ history, name }) => answersOf(name, history)) } as never);
         chat.fake.requests.length = 0;
@@ -250,7 +249,7 @@ describe('in random histories', () => {
     Math.max(60_000, count * 2_000),
   );
 
-  test('the sample has every kind of consent', () => {
+  test('the histories cover every kind of consent', () => {
     const rules = hostileHistories(testSeed, count).flatMap(history =>
       history.turns.flat().map(call => ruleFor(history.entries, call, begins(history))),
     );

@@ -17,7 +17,7 @@ const common = { tag: 'Agents', feature: 'agents', mcp: { group: 'chat' } } as c
 const read = { ...common, access: 'project_viewer', scope: 'agent:read' } as const;
 const manage = { ...common, access: 'project_contributor', scope: 'agent:manage' } as const;
 
-/** Everything that can be done with agents; their runs are also under /v1/workflows/{id}. */
+/** The operations on agents. The runs of an agent are under /v1/workflows/{id}. */
 export const agentOperations = [
   operation({
     ...read,

@@ -7,8 +7,8 @@ import { reached } from '../../testing/runs.ts';
 import { sign } from '../../testing/webhooks.ts';
 
 /**
- * Text from outside that reaches an agent through the whole service: the writing tool of its wildcard asks, and says why. Beside private data the
- * tool that reads from anywhere does, too.
+ * Tests text from outside that reaches an agent through the whole service. A tool that writes then asks and says why, if only a wildcard
+ * allows it. A tool with an open world asks as well, if the agent has read private data.
  */
 let noted: string[] = [];
 let fetched: (string | undefined)[] = [];
@@ -67,7 +67,7 @@ async function start(id: string, params: object = {}): Promise<Ref> {
 const at = (ref: Ref, ...phases: ('blocked' | 'complete')[]) =>
   reached(chat.service.container.services, chat.acme.owner, ref, ...phases);
 
-/** Why the agent asks before it notes something; null if it did not ask. */
+/** Returns why the agent asks before it calls `note`; null if it did not ask. */
 async function reasonOf(ref: Ref, task_id = 'clerk.1.1.ok'): Promise<string | null> {
   await at(ref, 'blocked', 'complete');
   const { tasks } = (await act('tasks_list_run', { ...ref, task_id })) as unknown as {
@@ -100,7 +100,7 @@ async function deliver(workflow_id: string, payload: object): Promise<Ref> {
 }
 
 describe('the input of a webhook', () => {
-  test('asks, also when the run is repeated, and not where nothing reads it', async () => {
+  test('makes an agent that reads it ask, in a rerun as well', async () => {
     const id = await publish([clerk('{{input.text}}')]);
     script(wants('note'), done);
     const ref = await deliver(id, { text: 'Note it.' });
@@ -116,7 +116,7 @@ describe('the input of a webhook', () => {
     expect(await reasonOf(await deliver(await publish([clerk('Go.')]), { text: 'x' }))).toBeNull();
   });
 
-  test('asks in a workflow that is called with it', async () => {
+  test('makes an agent ask in a called workflow that receives it', async () => {
     const called = await publish([clerk('{{input.said}}')]);
     const call = {
       id: 'call',
@@ -142,7 +142,7 @@ describe('the input of a webhook', () => {
   });
 });
 
-test('a memory of what a model has answered asks, and one of what a person has said does not', async () => {
+test("an agent asks after a memory of a model's answer, but not after one of a person's words", async () => {
   const thread = await chat.thread();
   const index = (role: string, word: string) =>
     act('memory_index_conversation', {
@@ -159,7 +159,7 @@ test('a memory of what a model has answered asks, and one of what a person has s
   expect(await reasonOf(await start(await publish([asking('regatta')])))).toBeNull();
 });
 
-test('what an earlier answer of the thread has read asks, and the messages say where it was read', async () => {
+test('an agent asks if an earlier answer of the thread has read text from outside', async () => {
   const { id: agent_id } = await act('agents_create', {
     name: 'Clerk',
     model: 'openai_compatible/scripted',
@@ -181,10 +181,10 @@ test('what an earlier answer of the thread has read asks, and the messages say w
   expect(copied).toContain('in an earlier answer of this conversation');
 });
 
-describe('a tool that reads from anywhere', () => {
+describe('a tool with an open world', () => {
   const fetches = (url: string) => ({ content: [{ calls: [{ name: 'fetch', arguments: { url } }] }] });
   const steals = fetches('{{seen.ZEPPELIN-}}');
-  /** Why it asks before it fetches; null if it did not ask. */
+  /** Returns why the agent asks before it calls `fetch`; null if it did not ask. */
   async function askedFor(ref: Ref, task_id: string): Promise<string | null> {
     await at(ref, 'blocked', 'complete');
     const { tasks } = (await act('tasks_list_run', { ...ref, task_id })) as unknown as {
@@ -201,7 +201,7 @@ describe('a tool that reads from anywhere', () => {
       turns: [{ role: 'user', text }],
     });
 
-  test('asks after a recalled memory and a page, says why, and only an approval lets it go', async () => {
+  test('asks after a recalled memory and a page, unless the author has named it', async () => {
     await remember('The blimp code is ZEPPELIN-7731.');
     const remembers = { ...clerk('What is the blimp code?'), memory: { read: ['private'] } };
     script(wants('page'), steals, done);
@@ -218,7 +218,7 @@ describe('a tool that reads from anywhere', () => {
     expect(fetched).toEqual(['ZEPPELIN-7731']);
   });
 
-  test('does not ask an agent that has read nothing private, in a private thread either', async () => {
+  test('does not ask if the agent has read nothing private, even in a private thread', async () => {
     const agent = { name: 'Docs', model: 'openai_compatible/scripted', tools: all() };
     const { id: agent_id } = await act('agents_create', agent);
     const id = await chat.thread({ agent_id });
@@ -230,7 +230,7 @@ describe('a tool that reads from anywhere', () => {
     expect(await askedFor({ id: sent.workflow_id, runID: sent.run_id }, 'agent.2.1.ok')).toBeNull();
   });
 
-  test('asks in a thread whose earlier answer was given memories', async () => {
+  test('asks in a thread with an earlier answer that had recalled memories', async () => {
     await remember('The dirigible code is ZEPPELIN-7732.');
     const agent = { name: 'Knows', model: 'openai_compatible/scripted', tools: all(), memory: { read: ['private'] } };
     const { id: agent_id } = await act('agents_create', agent);
@@ -247,7 +247,7 @@ describe('a tool that reads from anywhere', () => {
   });
 });
 
-test('a run that an agent calls knows that its input holds private data, and so does its rerun', async () => {
+test('a run that an agent has called with private data asks, and so does its rerun', async () => {
   const turns = [{ role: 'user', text: 'The airship code is ZEPPELIN-7733.' }];
   await act('memory_index_conversation', { thread_id: await chat.thread(), visibility: 'private', turns });
   const input_schema = { type: 'object', properties: { said: { type: 'string' } } };
@@ -272,7 +272,7 @@ test('a run that an agent calls knows that its input holds private data, and so 
   };
   await expect.poll(called).not.toBe('');
   const child = { id, runID: await called() };
-  // The log names the run before it has started.
+  // The log of the caller names the called run before that run exists.
   const isThere = () =>
     act('runs_get_summary', child).then(
       () => true,
@@ -295,7 +295,7 @@ test('a run that an agent calls knows that its input holds private data, and so 
   expect(fetched).toEqual([]);
 });
 
-test('an answer says who changed the arguments of a call, and how', async () => {
+test('a message shows who changed the arguments of a call, and how', async () => {
   const { id: agent_id } = await act('agents_create', {
     name: 'Clerk',
     model: 'openai_compatible/scripted',
@@ -322,7 +322,7 @@ test('an answer says who changed the arguments of a call, and how', async () => 
   });
 });
 
-test('entries that differ about a tool are a warning, of workflows and of agents', async () => {
+test('contradicting entries for a tool are a warning, for workflows and for agents', async () => {
   const entry = (names: string[], approval: string) => ({ type: 'mcp', instance_id, tools: names, approval });
   const entries = [entry(['*'], 'auto'), entry(['page', 'note'], 'deny')];
   const expected = {

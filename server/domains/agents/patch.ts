@@ -15,12 +15,12 @@ import { type AgentRow, agentArchived, agentChanged, answerAgent, requireAgent }
 
 type Changes = Omit<z.output<typeof PatchAgentInput>, 'id'>;
 
-/** Without If-Match a change applies to what the agent is by now; this often it may change meanwhile. */
+/** How often a request without If-Match starts over because the agent has changed meanwhile. */
 const MAX_ATTEMPTS = 5;
 
 /**
- * PATCH /v1/agents/{id}: changes what is given and publishes the next version. Throws AppError 404, 409 `agent_archived`, 412
- * `etag_mismatch`, 422 `invalid_agent`. A change that changes nothing publishes nothing.
+ * PATCH /v1/agents/{id}: changes the given fields and publishes the next version. Publishes no version if no field differs. Throws AppError
+ * 404, 409 `agent_archived`, 412 `etag_mismatch`, 422 `invalid_agent`.
  */
 export async function patchAgent(
   ctx: Context,
@@ -50,7 +50,7 @@ function changedFields({ workflow, extras, settings }: AgentRow, changes: Change
   ];
 }
 
-/** Returns false if the agent is not at the revision of `row` any more. */
+/** Saves the changes. Returns false if the agent is no longer at the revision of `row`. */
 async function save(
   ctx: Context,
   { workflow, settings }: AgentRow,
@@ -62,7 +62,7 @@ async function save(
   const next = changeSettings(settings, changes);
   const graph = graphOf(next);
   const graphChecksum = checksum(graph);
-  // An agent with problems can be disabled or renamed without repairing it first.
+  // Unchanged settings are not checked, so that an agent with problems can be disabled or renamed.
   if (graphChecksum !== workflow.graphChecksum) await requireValid(ctx, id, next);
   const scope = projectScope(ctx);
   const at = new Date(clock.now());

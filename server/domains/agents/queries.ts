@@ -12,7 +12,7 @@ type Run = z.output<typeof ListAgentsOutput>['agents'][number]['recent_runs'][nu
 export type AgentListRow = Omit<WorkflowRow, 'graph' | 'runSetup' | 'status'> & {
   archived: boolean;
   extras: AgentExtras;
-  /** Without what may be large. */
+  /** The settings without the fields that may be large. */
   settings: Omit<AgentSettings, 'instructions' | 'response_schema'>;
   recentRuns: Run[];
 };
@@ -24,7 +24,7 @@ export type AgentFilter = {
   limit: number;
 };
 
-/** Newest first, each with its last 20 runs. */
+/** Returns the agents, newest first, each with its last 20 runs. */
 export async function listAgentRows(
   pool: Pool,
   { tenantId, projectId }: ProjectScope,
@@ -68,8 +68,8 @@ export async function listAgentRows(
 
 export type AgentUse = { workflow_id: string; name: string; published: boolean };
 
-/** The project's workflows, at most `limit`, with a step in the draft or the latest version that names the agent. */
-export async function usesOfAgent(
+/** Returns at most `limit` workflows of the project in which a step of the draft or of the latest version names the agent. */
+export async function listUsesOfAgent(
   pool: Pool,
   { tenantId, projectId, id }: ProjectScope & { id: string },
   limit: number,

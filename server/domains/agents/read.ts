@@ -6,7 +6,7 @@ import { listAgentRows } from './queries.ts';
 import type { AgentRef, AgentSchema, ListAgentsInput, ListAgentsOutput } from './schemas.ts';
 import { answerAgent, requireAgent, toAgentHead } from './view.ts';
 
-/** GET /v1/agents: the project's agents, newest first, without what may be large. */
+/** GET /v1/agents: the project's agents, newest first, without the fields that may be large. */
 export async function listAgents(
   ctx: Context,
   input: z.output<typeof ListAgentsInput>,
@@ -28,7 +28,7 @@ export async function listAgents(
   };
 }
 
-/** GET /v1/agents/{id}. AppError 404. */
+/** GET /v1/agents/{id}. Throws AppError 404. */
 export async function getAgent(ctx: Context, { id }: z.output<typeof AgentRef>): Promise<z.input<typeof AgentSchema>> {
   return answerAgent(ctx, await requireAgent(ctx, id));
 }

@@ -6,7 +6,7 @@ import { type ChatService, startChatService } from '../../testing/chat.ts';
 import { createTestTenant } from '../../testing/identity.ts';
 import { publishGraph, reached } from '../../testing/runs.ts';
 
-/** Workflows and agents as tools, where somebody or something works against them. */
+/** Tests attacks on workflows and agents that are tools. */
 const noted: string[] = [];
 function configure(server: McpServer): void {
   for (const name of ['note', 'read_result'])
@@ -64,7 +64,7 @@ async function eventOf(ref: Ref, step_id: string, event_type: string): Promise<J
   return events.find(event => event.step_id === step_id && event.event_type === event_type)?.data;
 }
 type Request = { tools?: { function: { name: string; description?: string } }[] };
-/** The tools of the last request to the model: their names, with their descriptions. */
+/** Returns the descriptions of the tools in the last request to the model, by name. */
 const offered = () =>
   new Map(
     ((chat.fake.requests.at(-1)?.body as Request | undefined)?.tools ?? []).map(
@@ -74,7 +74,7 @@ const offered = () =>
 const lastSent = () => JSON.stringify(chat.fake.requests.at(-1)?.body);
 
 describe('ids that a template writes', () => {
-  test('name no tool, whoever writes the input', async () => {
+  test('name no tool, for any input', async () => {
     const own = await publish('Own', lua('return "own"'));
     const other = await createTestTenant(chat.service.container.services, { slug: 'other' });
     const theirs = await publishGraph(chat.service.container.services, other.owner, lua('return "x"') as Graph);
@@ -83,7 +83,7 @@ describe('ids that a template writes', () => {
       workflowTools(template, own),
       { type: 'agent', agent_id: template, approval: 'auto' },
     ]) as unknown as Graph;
-    // Validation would not let it be published.
+    // This bypasses validation, which would refuse the templates.
     const id = await publishGraph(chat.service.container.services, chat.acme.owner, graph);
     for (const target of [theirs, own, id, '*']) {
       script(calls(call('own'), call(target), call('workflow'), call('tool')), says('Done.'));
@@ -94,7 +94,7 @@ describe('ids that a template writes', () => {
     }
   });
 
-  test('are refused where they stand in place of the whole list, and no start brings others', async () => {
+  test('are refused in place of the whole list, and a start cannot override the list', async () => {
     const own = await publish('Own', lua('return "own"'));
     const { id: draft } = await act('workflows_create', { name: 'T', graph: clerk('{{input.tools}}' as never) });
     expect(await act('workflows_validate', { id: draft })).toMatchObject({
@@ -109,7 +109,7 @@ describe('ids that a template writes', () => {
   });
 });
 
-test('two runs at once have runs of their own, and neither reads what the other has got', async () => {
+test('two concurrent runs call separate runs and read only their own results', async () => {
   const target = await publish('Echo', lua('return {said = "{{input.text}}"}'));
   const id = await publish('Desk', clerk([workflowTools(target)]));
   const both = ['first', 'second'];
@@ -136,7 +136,7 @@ describe('a run that does not end', () => {
   test.each([
     ['its limits', { limits: { timeout_s: 2 } }],
     ['its step', { timeout_s: 2 }],
-  ])('holds its agent no longer than the time of %s, and ends with it', async (_, more) => {
+  ])('is stopped when its agent reaches the time limit of %s', async (_, more) => {
     const slow = await publish('Slow', waits);
     const id = await publish('Desk', clerk([workflowTools(slow)], more));
     script(calls(call('slow')), says('Nobody answered.'));
@@ -148,7 +148,7 @@ describe('a run that does not end', () => {
     await expect.poll(async () => (await summary(child ?? ref)).status).toBe('stopped');
   });
 
-  test('is stopped, with what it has called, when its agent fails at its limit', async () => {
+  test('is stopped together with the runs that it called when its agent fails at a limit', async () => {
     const inner = await publish('Inner', waits);
     const outer = await publish('Outer', {
       steps: [{ id: 'call', type: 'call_workflow', workflow_id: inner }],
@@ -166,7 +166,7 @@ describe('a run that does not end', () => {
 });
 
 describe('a large output', () => {
-  test('is read in parts', async () => {
+  test('can be read in parts', async () => {
     const target = await publish(
       'Large',
       lua('return {head = "top", body = string.rep("x", 900000), tail = "deep 7731"}'),
@@ -180,7 +180,7 @@ describe('a large output', () => {
     expect(lastSent().length).toBeLessThan(40_000);
   });
 
-  test('of 2 MB is an error that the model reads, and fails nothing else', async () => {
+  test('of 2 MB becomes an error that only the model reads', async () => {
     const part = (id: string) => ({ id, type: 'lua_script', script: 'return string.rep("x", 1000000)' });
     const target = await publish('Large', { steps: [part('a'), part('b')] });
     const id = await publish('Desk', clerk([workflowTools(target)]));
@@ -196,7 +196,7 @@ describe('a large output', () => {
   });
 });
 
-test('names that are those of other tools are made different, and each call is of the tool that the model was told', async () => {
+test('equal names of tools are made unique, and each call reaches the tool with the unique name', async () => {
   const names = ['Note', 'note', 'read result', 'ask user', 'workflows list', '../../etc', '工具'];
   const ids: string[] = [];
   for (const name of names) ids.push(await publish(name, lua(`return "run of ${name}"`)));

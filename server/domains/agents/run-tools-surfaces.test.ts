@@ -5,7 +5,7 @@ import { type ChatService, startChatService } from '../../testing/chat.ts';
 import { type ClientAnswer, type Clients, clientSurfaces, createClients } from '../../testing/clients.ts';
 import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
 
-/** An agent step with workflows and agents as tools, as a client of REST and one of the Platform MCP make, start and stop it. */
+/** Tests agent steps with workflows and agents as tools over REST and the Platform MCP. */
 type Json = Record<string, unknown>;
 type Use = (name: string, input?: Json, as?: Principal) => Promise<ClientAnswer>;
 
@@ -23,7 +23,7 @@ afterAll(async () => {
   await chat.close();
 });
 
-/** Some operations are no tools of the Platform MCP. */
+/** Calls over REST, because some operations are no tools of the Platform MCP. */
 const rest: Use = (name, input = {}, as = chat.acme.contributor) => clients.REST(name, input, as);
 
 const model = 'openai_compatible/scripted';
@@ -72,7 +72,7 @@ async function ended(use: Use, ref: Ref): Promise<Summary> {
   return summary(use, ref);
 }
 type Called = { called_runs: { run_id: string; workflow_id: string }[] };
-/** The runs that a run has called, by the workflow that each is of. */
+/** Returns the runs that a run has called, by workflow. */
 async function calledBy(ref: Ref): Promise<Map<string, Ref>> {
   const { called_runs } = (await rest('runs_list_called', { ...ref, limit: 50 })) as unknown as Called;
   return new Map(called_runs.map(({ run_id, workflow_id }) => [workflow_id, { id: workflow_id, runID: run_id }]));
@@ -89,7 +89,7 @@ const lastSent = () => JSON.stringify(chat.fake.requests.at(-1)?.body);
 describe.each(clientSurfaces)('over %s', surface => {
   const use: Use = (name, input = {}, as = chat.acme.contributor) => clients[surface](name, input, as);
 
-  test('an agent step with both kinds of tools is made, checked and started; the transcript has what the runs returned', async () => {
+  test('an agent step with both kinds of tools is created, checked and run, and its transcript has the results', async () => {
     const [first, second] = [await publish(use, 'Look up', echo), await newAgent(use, 'Counter')];
     const graph = clerk([workflowTools([first]), agentTool(second)]);
     const { id } = await use('workflows_create', { name: 'Desk', graph });
@@ -119,7 +119,7 @@ describe.each(clientSurfaces)('over %s', surface => {
     expect(lastSent()).toContain('Three of them.');
   });
 
-  test('a stop of the caller stops the runs that it waits for', async () => {
+  test('stopping the caller stops the runs for which it waits', async () => {
     const [slow, inner] = [await publish(use, 'Slow', waits), await publish(use, 'Inner', waits)];
     const asks = await newAgent(use, 'Asker', [workflowTools([inner])]);
     const id = await publish(use, 'Desk', clerk([workflowTools([slow]), agentTool(asks)]));
@@ -138,7 +138,7 @@ describe.each(clientSurfaces)('over %s', surface => {
       await expect.poll(async () => (await summary(use, each)).status, { timeout: 20_000 }).toBe('stopped');
   });
 
-  test('what cannot be a tool is named with its path, and is not published', async () => {
+  test('a workflow or agent that cannot be a tool is a problem with its path', async () => {
     const foreign = await publish(use, 'Theirs', echo, other.owner);
     const archived = await publish(use, 'Archived', echo);
     await rest('workflows_archive', { id: archived });
@@ -161,18 +161,18 @@ describe.each(clientSurfaces)('over %s', surface => {
     expect(await use('workflows_validate', { id })).toMatchObject({ valid: false, errors: expected });
     const refused = await use('workflows_publish_version', { id });
     expect(refused).toMatchObject({ code: 'invalid_graph', details: expected });
-    // A stranger learns nothing of it: it is as if there were no such workflow.
+    // Another workspace gets the same answer as for an id that does not exist.
     expect(JSON.stringify(refused)).not.toContain('Theirs');
   });
 
-  test('arguments that do not fit start nothing; the model reads why', async () => {
+  test('invalid arguments start no run, and the model reads why', async () => {
     const target = await publish(use, 'Look up', echo);
     const id = await publish(use, 'Desk', clerk([workflowTools([target])]));
     const wrong = [{ text: 1 }, {}, { text: 'x', more: 1 }, { text: 'x'.repeat(41) }, [], { text: '{{input.secret}}' }];
     script(calls(...wrong.map(args => call('look_up', args))), says('Done.'));
     const ref = await start(use, id, { secret: 7731 });
     expect(await ended(use, ref)).toMatchObject({ status: 'completed', output: { text: 'Done.' } });
-    // The last one fits: a template of a model is text.
+    // The last arguments are valid: a template that a model writes is plain text.
     const [, run] = [...(await calledBy(ref))][0] ?? [];
     expect(await calledBy(ref)).toHaveProperty('size', 1);
     expect((await summary(use, run ?? ref)).output).toEqual({ said: '{{input.secret}}' });
@@ -180,7 +180,7 @@ describe.each(clientSurfaces)('over %s', surface => {
     expect(lastSent()).toContain('tool_args_invalid');
   });
 
-  test('a viewer starts none: not the workflow, and through an agent only what a contributor approves', async () => {
+  test('a viewer cannot start the workflow, neither directly nor through an agent without an approval', async () => {
     const { viewer } = chat.acme;
     const target = await publish(use, 'Look up', { ...echo, tool: { read_only: true } });
     const desk = await publish(use, 'Desk', clerk([workflowTools([target])]));
@@ -194,7 +194,7 @@ describe.each(clientSurfaces)('over %s', surface => {
     expect((await calledBy(ref)).size).toBe(0);
     const answer = { ...ref, task_id: 'agent.1.1.ok', approved: true };
     expect(await use('tasks_complete', answer, viewer)).toMatchObject({ code: 'insufficient_role' });
-    // A call that starts a run is decided by itself: it cannot be allowed for good.
+    // No grant can be given for a call that starts a run.
     const { tasks } = (await rest('tasks_list_run', ref)) as unknown as { tasks: Json[] };
     expect(tasks[0]).not.toHaveProperty('grants');
     expect(await use('tasks_complete', answer)).toMatchObject({ status: 'completed' });
@@ -202,7 +202,7 @@ describe.each(clientSurfaces)('over %s', surface => {
     expect((await calledBy(ref)).size).toBe(1);
   });
 
-  test('beneath an agent step work at most two other agents, and with no more than it may spend', async () => {
+  test('agents call agents at most two levels deep, within the budget of the first', async () => {
     const third = await newAgent(use, 'Third');
     const second = await newAgent(use, 'Second', [agentTool(third)]);
     const limits = { budget_credits: 900, max_turns: 200, max_tool_calls: 900, timeout_s: 80_000 };

@@ -6,8 +6,8 @@ import type { RunAgentInput } from './schemas.ts';
 import { requireAgent } from './view.ts';
 
 /**
- * POST /v1/agents/{id}/runs: starts a run of the agent's latest version, once for each `Idempotency-Key`. AppError 404, 422
- * `agent_disabled`, and what any start throws.
+ * POST /v1/agents/{id}/runs: starts a run of the agent's latest version, once per `Idempotency-Key`. Throws AppError 404, 422
+ * `agent_disabled`, and the errors of `startLatest`.
  */
 export async function runAgent(
   ctx: Context,

@@ -8,12 +8,12 @@ import {
 } from '../../orchestrator/steps/agent/settings.ts';
 import type { CreateAgentInput, ValidateAgentInput } from './schemas.ts';
 
-/** The step of an agent's own workflow. */
+/** The id of the only step in the workflow of an agent. */
 export const AGENT_STEP = 'agent';
 
 type Limits = z.output<typeof AgentLimits>;
 
-/** The settings of an agent, with all defaults: the fields of its step. */
+/** The settings of an agent with all defaults. They are the fields of its step. */
 export type AgentSettings = {
   model: string;
   instructions: string;
@@ -26,7 +26,7 @@ export type AgentSettings = {
   on_limit: 'answer' | 'fail';
 };
 
-/** The service's own agents read every memory that the person who talks to them may see. */
+/** Built-in agents read every memory that the person in the conversation may see. */
 export const ALL_MEMORIES: NonNullable<AgentSettings['memory']> = { read: ['private', 'project', 'workspace'] };
 
 type Given = Pick<
@@ -42,7 +42,7 @@ type Given = Pick<
   | 'on_limit'
 >;
 
-/** The settings of a new agent. */
+/** Returns the settings of a new agent. */
 export function newSettings(given: Given): AgentSettings {
   return changeSettings(
     { model: '', instructions: '', tools: [], limits: DEFAULT_AGENT_LIMITS, on_limit: 'answer' },
@@ -50,7 +50,7 @@ export function newSettings(given: Given): AgentSettings {
   );
 }
 
-/** The settings with what is given; null takes a field back to its default. */
+/** Returns the settings with the given changes. Null resets a field to its default. */
 export function changeSettings(
   settings: AgentSettings,
   { model, instructions, temperature, max_tokens, response_schema, memory, tools, limits, on_limit }: Changes,
@@ -82,7 +82,7 @@ type Present<T> = { [K in keyof T]?: NonNullable<T[K]> };
 const withoutEmpty = <T extends object>(fields: T): Present<T> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)) as Present<T>;
 
-/** The graph of an agent's own workflow: one step with the settings, which is asked what the input's `message` says. */
+/** Returns the graph of an agent's workflow: one step with the settings. Its prompt is the `message` of the input. */
 export function graphOf(settings: AgentSettings): Graph {
   return {
     steps: [{ id: AGENT_STEP, type: 'agent', prompt: '{{input.message}}', ...settings }],
@@ -95,18 +95,18 @@ export function graphOf(settings: AgentSettings): Graph {
   };
 }
 
-/** The settings in a graph that `graphOf` made. */
+/** Returns the settings from a graph that `graphOf` returned. */
 export function settingsOf({ steps: [step] }: Graph): AgentSettings {
   if (step === undefined) throw new Error('The workflow of an agent has no step.');
   return settingsOfStep(step);
 }
 
 function settingsOfStep({ id: _id, type: _type, prompt: _prompt, ...settings }: GraphStep): AgentSettings {
-  // What is stored was checked before it was.
+  // The settings were validated before they were stored.
   return settings as AgentSettings;
 }
 
-/** The names of the settings in which two differ, in their order. */
+/** Returns the names of the settings that differ. */
 export function changedSettings(before: AgentSettings, after: AgentSettings): string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof AgentSettings)[];
   return names.filter(name => JSON.stringify(before[name]) !== JSON.stringify(after[name]));

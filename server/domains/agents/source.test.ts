@@ -45,7 +45,7 @@ test('an agent of the project is found with the settings of its latest version',
   expect(await source.check(tenant, id)).toEqual([]);
 });
 
-test('one that is disabled can be published and not used, and one that is archived neither', async () => {
+test('a step can be published with a disabled agent, but not with an archived one; neither can be used', async () => {
   const ctx = contextFor(service.services, tenant.owner);
   const source = createAgentSource(service.services);
   const { id } = await call(agents.agents_create, ctx, { name: 'Support', model: 'openai/gpt-5' });
@@ -57,7 +57,7 @@ test('one that is disabled can be published and not used, and one that is archiv
   expect(await source.resolve(runIn(tenant), id, NEVER)).toMatchObject({ kind: 'failed', code: 'agent_archived' });
 });
 
-test('what is no agent of the project is not found', async () => {
+test('other workflows and agents of other projects are not found', async () => {
   const ctx = contextFor(service.services, tenant.owner);
   const source = createAgentSource(service.services);
   const rival = await createTestTenant(service.services, { slug: 'rival' });

@@ -7,7 +7,7 @@ import { findWorkflow, type ProjectScope } from '../workflows/store.ts';
 import { settingsOf } from './settings.ts';
 import { type AgentExtras, findAgentExtras } from './store.ts';
 
-/** Lets steps use agents of their own project. One of another project is as if it did not exist. */
+/** Creates the port through which steps use agents of their project. Agents of other projects are not found. */
 export function createAgentSource({ prisma }: Pick<Services, 'prisma'>): AgentSource {
   async function find(scope: ProjectScope, agentId: string): Promise<AgentAnswer> {
     const id = agentId.toLowerCase();
@@ -39,7 +39,7 @@ async function check(
   find: (scope: ProjectScope, agentId: string) => Promise<AgentAnswer>,
 ): Promise<StepProblem[]> {
   const answer = await find({ tenantId, projectId }, agentId);
-  // It may be active again by the time of a run.
+  // A disabled agent may be active again when the workflow runs.
   if (answer.kind === 'agent' || answer.code === 'agent_disabled') return [];
   return [{ path: 'agent_id', code: answer.code, message: answer.message }];
 }

@@ -3,13 +3,13 @@ import type { Transaction } from '../../platform/postgres/transaction.ts';
 import type { ProjectScope } from '../workflows/store.ts';
 import type { AgentStatus } from './schemas.ts';
 
-/** Archived is what the workflow is. */
+/** The status in the row of an agent. Whether an agent is archived is stored with its workflow. */
 export type StoredStatus = Exclude<z.output<typeof AgentStatus>, 'archived'>;
 export type AgentExtras = { status: StoredStatus; starters: string[] };
 
 type Models = Pick<Transaction, 'agent'>;
 
-/** Inserts what an agent has beside its workflow, which exists. */
+/** Inserts the fields that an agent has in addition to its workflow. The workflow must exist. */
 export async function insertAgent(
   tx: Models,
   { tenantId, projectId }: ProjectScope,
@@ -18,7 +18,7 @@ export async function insertAgent(
   await tx.agent.create({ data: { ...agent, tenantId, projectId } });
 }
 
-/** Null where the project has no such agent. */
+/** Returns the fields that an agent has in addition to its workflow; null if the project has no agent with this id. */
 export async function findAgentExtras(
   prisma: Models,
   { tenantId, projectId }: ProjectScope,
@@ -28,7 +28,7 @@ export async function findAgentExtras(
   return row && { status: row.status as StoredStatus, starters: row.starters };
 }
 
-/** Changes what is given. */
+/** Changes the given fields. */
 export async function updateAgentExtras(
   tx: Models,
   { tenantId, projectId, id }: ProjectScope & { id: string },

@@ -10,7 +10,7 @@ import { requireAgent } from './view.ts';
 
 type Report = z.output<typeof AgentReport>;
 
-/** POST /v1/agents/{id}/validate: what saving the agent with these settings would find. Saves nothing. AppError 404. */
+/** POST /v1/agents/{id}/validate: checks the agent with these settings as saving would. Saves nothing. Throws AppError 404. */
 export async function validateAgent(
   ctx: Context,
   { id, ...changes }: z.output<typeof ValidateAgentInput>,
@@ -19,17 +19,17 @@ export async function validateAgent(
   return reportOn(ctx, id, changeSettings(settings, changes));
 }
 
-/** Checks settings as publishing a workflow with such a step does. Paths are those of the agent's fields. */
+/** Checks settings as publishing a workflow with this step would. The paths name fields of the agent. */
 async function reportOn(ctx: Context, id: string, settings: AgentSettings): Promise<Report> {
   const graph = graphOf(settings);
   acceptDraft({ graph });
   const scope = { ...projectScope(ctx), workflowId: id };
   const { valid, errors, warnings } = await validateDraft(ctx.services, { graph, runSetup: {} }, scope);
-  const own = (problems: Report['errors']) => problems.map(problem => ({ ...problem, step_id: null }));
-  return { valid, errors: own(errors), warnings: own(warnings) };
+  const withoutStep = (problems: Report['errors']) => problems.map(problem => ({ ...problem, step_id: null }));
+  return { valid, errors: withoutStep(errors), warnings: withoutStep(warnings) };
 }
 
-/** Throws AppError 422 `invalid_agent` with the problems of settings that no version may have. */
+/** Throws AppError 422 `invalid_agent` with the problems, unless the settings can be published. */
 export async function requireValid(ctx: Context, id: string, settings: AgentSettings): Promise<void> {
   const { valid, errors } = await reportOn(ctx, id, settings);
   if (valid) return;

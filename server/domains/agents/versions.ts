@@ -6,7 +6,7 @@ import type { ListAgentVersionsInput, ListAgentVersionsOutput } from './schemas.
 import { settingsOf } from './settings.ts';
 import { requireAgent } from './view.ts';
 
-/** GET /v1/agents/{id}/versions: the agent's versions with their settings, newest first. AppError 404. */
+/** GET /v1/agents/{id}/versions: the agent's versions with their settings, newest first. Throws AppError 404. */
 export async function listAgentVersions(
   ctx: Context,
   input: z.output<typeof ListAgentVersionsInput>,

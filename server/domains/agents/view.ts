@@ -8,12 +8,12 @@ import type { AgentSchema } from './schemas.ts';
 import { type AgentSettings, settingsOf } from './settings.ts';
 import { type AgentExtras, findAgentExtras } from './store.ts';
 
-/** An agent: its workflow, and what it has beside. */
+/** An agent: its workflow, the settings in the workflow's graph, and the fields of its own row. */
 export type AgentRow = { workflow: WorkflowRow; extras: AgentExtras; settings: AgentSettings };
 
 /**
- * Returns the agent of the request's project. Throws AppError 404 for any other. The workflow is read first: should the agent change in
- * between, its ETag is that of before, with which nothing can be overwritten.
+ * Returns the agent with this id in the request's project. Throws AppError 404. The workflow is read first: if the agent changes between the
+ * two reads, the older ETag keeps the caller from overwriting that change.
  */
 export async function requireAgent(ctx: Context, id: string): Promise<AgentRow> {
   const { prisma } = ctx.services;
@@ -25,7 +25,7 @@ export async function requireAgent(ctx: Context, id: string): Promise<AgentRow> 
 
 type Head = Omit<z.input<typeof AgentSchema>, 'instructions' | 'response_schema' | 'memory'>;
 
-/** An agent as lists show it. */
+/** Returns an agent as lists show it. */
 export function toAgentHead(
   row: Omit<WorkflowRow, 'graph' | 'runSetup' | 'status'>,
   archived: boolean,
@@ -60,7 +60,7 @@ export function toAgentHead(
   };
 }
 
-/** The agent, and its ETag into the response's headers. */
+/** Returns the agent, and sets its ETag in the response headers. */
 export function answerAgent(ctx: Context, { workflow, extras, settings }: AgentRow): z.input<typeof AgentSchema> {
   ctx.responseHeaders.set('ETag', etagOf(workflow));
   return {
@@ -75,7 +75,7 @@ export function agentArchived(): AppError {
   return conflict('agent_archived', 'The agent is archived and can no longer be changed.');
 }
 
-/** The error of a change that is conditional on another state of the agent. */
+/** The error for an If-Match that names an older state of the agent. */
 export function agentChanged({ workflow }: AgentRow): AppError {
   const message = 'The agent has changed since it was read. Read it again before saving.';
   return new AppError(412, 'etag_mismatch', message, { headers: { ETag: etagOf(workflow) } });

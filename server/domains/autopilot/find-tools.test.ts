@@ -27,7 +27,7 @@ const find = async (input: object = {}, by = chat.acme.owner) =>
     next_cursor: string | null;
   };
 
-test('lists a line for each tool, and describes one in full', async () => {
+test('lists all tools in short, and describes one tool in full', async () => {
   const { tools: listed } = await find();
   const server = { id: expect.any(String), name: 'Tools' };
   const instances = [{ id: instance, name: 'Tools' }];
@@ -49,7 +49,7 @@ test('lists a line for each tool, and describes one in full', async () => {
   expect((await find({ limit: 1, cursor: first.next_cursor })).tools).toMatchObject([{ name: 'refund' }]);
 });
 
-test('viewers find them, and another workspace does not', async () => {
+test('viewers find the tools of their workspace only', async () => {
   const { services } = chat.service.container;
   const viewer = await createTestMember(services, chat.acme, 'project_viewer', 'viewer@example.com');
   expect((await find({}, viewer)).tools).toHaveLength(2);

@@ -4,12 +4,12 @@ import { listTools } from '../mcp-servers/catalog/list-tools.ts';
 import type { FindToolsInput, FindToolsOutput } from './schemas.ts';
 
 type Output = z.input<typeof FindToolsOutput>;
-/** The most characters of a description that a list shows: enough to choose a tool by. */
+/** The most characters of a description in a list, enough to choose a tool. */
 const MAX_DESCRIPTION = 200;
 
 /**
- * GET /v1/autopilot/tools: the published tools that `mcp_call` steps can call, a line for each, and with `tool` the schemas of those of
- * this name: so that an assistant need not read all schemas. A tool that does not exist is not found, which is no error.
+ * GET /v1/autopilot/tools: lists the published tools that `mcp_call` steps can call. With `tool`, returns the tools of this name with their
+ * schemas, so that an assistant need not read all schemas. The list is empty if no tool has the name.
  */
 export async function findTools(
   ctx: Context,
@@ -20,7 +20,7 @@ export async function findTools(
   const found = tools.map(({ name, title, description, annotations, server, instances, ...schemas }) => ({
     name,
     title,
-    description: isFull ? description : inShort(description),
+    description: isFull ? description : shorten(description),
     read_only: annotations?.readOnlyHint === true,
     server: { id: server.id, name: server.name },
     instances,
@@ -29,7 +29,7 @@ export async function findTools(
   return { tools: found, next_cursor };
 }
 
-function inShort(description: string | null): string | null {
+function shorten(description: string | null): string | null {
   const signs = [...(description ?? '')];
   return signs.length > MAX_DESCRIPTION ? `${signs.slice(0, MAX_DESCRIPTION).join('')}…` : description;
 }

@@ -11,11 +11,11 @@ import { countRefusedInput } from './proposals/rounds.ts';
 import * as schema from './schemas.ts';
 import { describeStepTypes } from './step-types.ts';
 import { getTrial } from './trials/read.ts';
-import { tryLive, tryProposal } from './trials/start.ts';
+import { startLiveTrial, tryProposal } from './trials/start.ts';
 
 const common = { tag: 'Autopilot', mcp: { group: 'chat' } } as const;
 const read = { ...common, access: 'project_viewer', scope: 'workflow:read' } as const;
-/** A proposal shows the draft that it was made from. */
+/** The options of operations whose output shows a draft. */
 const draft = {
   ...common,
   access: 'project_viewer',
@@ -64,7 +64,7 @@ or publishes any. The conversation is a thread of \`/v1/chat\`, where its messag
   }),
 ] as const;
 
-/** Changes of workflows that are worked out beside the draft. */
+/** The operations on conversations with Autopilot, proposals and trials. */
 export const autopilotOperations = [
   ...conversationOperations,
   operation({
@@ -189,7 +189,7 @@ export const autopilotOperations = [
     errors: [409, 412, 428, 503],
     headers: ['If-Match', 'traceparent'],
     mcp: { ...common.mcp, hints: { openWorld: true, destructive: true } },
-    run: tryLive,
+    run: startLiveTrial,
   }),
   operation({
     ...read,

@@ -14,16 +14,16 @@ import {
   WorkflowSchema,
 } from '../workflows/schemas.ts';
 
-/** The most edits of a proposal, all requests together. */
+/** The most edits of a proposal over all requests. */
 export const MAX_PROPOSAL_EDITS = 1_000;
-/** The most they take as JSON. */
+/** The most bytes of the edits of a proposal as JSON. */
 export const MAX_PROPOSAL_BYTES = 4 * 1024 * 1024;
-/** The most proposals of a project that wait for a decision. */
+/** The most open proposals of a project. */
 export const MAX_OPEN_PROPOSALS = 100;
-/** After so many requests in succession whose edits leave errors, a proposal needs input. */
+/** The number of consecutive answers with errors after which a proposal needs input. */
 export const MAX_ROUNDS = 6;
 
-/** A proposal that can be changed, tried and applied. */
+/** The statuses of a proposal that can be changed, tried and applied. */
 export const OPEN_STATUSES = ['building', 'ready', 'needs_input'] as const;
 export const ProposalStatus = z.enum([...OPEN_STATUSES, 'applied', 'undone', 'discarded', 'superseded']);
 export type ProposalStatus = z.output<typeof ProposalStatus>;

@@ -23,11 +23,11 @@ afterAll(async () => {
   await db.close();
 });
 
-test('every type that a person can write has a line, and no other', async () => {
+test('lists exactly the types that a person can write', async () => {
   const { step_types } = await call(describe, ctx, {});
   expect(step_types.map(({ type }) => type).sort()).toEqual(Object.keys(STEP_TYPES).sort());
   for (const each of step_types) expect(each).not.toHaveProperty('fields');
-  // These services have no models.
+  // No model is configured in this test.
   expect(step_types.filter(({ available }) => available).map(({ type }) => type)).not.toContain('llm_call');
 });
 
@@ -41,7 +41,7 @@ test.each(Object.keys(STEP_TYPES))('%s is described with its fields and an examp
   }
 });
 
-test('there is no type that nobody can write', async () => {
+test('a type that only the service writes is not found', async () => {
   for (const type of ['stand_in', 'agent_turn', 'constructor', '']) {
     expect(await refusal(call(describe, ctx, { type }))).toMatchObject({ status: 404 });
   }

@@ -12,8 +12,8 @@ type Output = z.input<typeof StepTypesOutput>;
 const helpOf: ReadonlyMap<string, StepHelp> = new Map(Object.entries(STEP_HELP));
 
 /**
- * GET /v1/autopilot/step-types: what the editor says about each type, so that an assistant need not know all schemas in advance.
- * AppError 404 for a type that no draft can have.
+ * GET /v1/autopilot/step-types: describes the step types with the texts of the editor, so that an assistant need not know all schemas in
+ * advance. Throws AppError 404 for a type that no draft can have.
  */
 export async function describeStepTypes(
   { services }: Context,
@@ -23,16 +23,16 @@ export async function describeStepTypes(
     const help = helpOf.get(each.type);
     return help === undefined ? [] : [{ type: each, help }];
   });
-  if (type === undefined) return { step_types: known.map(({ type, help }) => inShort(type, help)) };
+  if (type === undefined) return { step_types: known.map(({ type, help }) => toLine(type, help)) };
   const found = known.find(each => each.type.type === type);
   if (found === undefined) throw notFound('Step type');
   const { facts, example } = found.help;
   const fields = schemaOf(found.type.fields);
   const full = { facts: [...facts], fields, common_fields: schemaOf(CommonStepFields), example };
-  return { step_types: [{ ...inShort(found.type, found.help), ...full }] } as Output;
+  return { step_types: [{ ...toLine(found.type, found.help), ...full }] } as Output;
 }
 
-const inShort = ({ type, label, available }: StepType, { what, result }: StepHelp) => ({
+const toLine = ({ type, label, available }: StepType, { what, result }: StepHelp) => ({
   type,
   label,
   what,

@@ -3,7 +3,7 @@ import type { Context } from '../../operation/context.ts';
 import { CursorTime, cutPage, decodeCursor } from '../../operation/cursor.ts';
 import { maxCostOfCall } from '../agents/approval-cost.ts';
 import { type AskedCall, findAskedCall } from '../agents/grants/asked-call.ts';
-import { grantable } from '../agents/grants/give.ts';
+import { grantableFor } from '../agents/grants/give.ts';
 import { presentPrices } from '../billing/subscriptions/present-prices.ts';
 import { requireListedRun, runScope } from '../runs/access/find.ts';
 import type { ListRunTasksOutput, ListTasksOutput, RunTasksInput } from './schemas.ts';
@@ -31,7 +31,7 @@ export async function listAllOfRun(ctx: Context, input: Input): Promise<z.input<
   // It reads what the agent works from, which may be large: for the task that somebody looks at.
   const asked = await findAskedCall(ctx, task.run_id, task.task_id);
   if (asked === null) return { tasks, next_cursor: page.next_cursor };
-  const grants = await grantable(ctx, asked);
+  const grants = await grantableFor(ctx, asked);
   const { outside, private: hidden } = asked.row;
   const facts = {
     ...(grants.length > 0 && { grants }),

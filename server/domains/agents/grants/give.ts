@@ -17,21 +17,21 @@ const MAX_ARGUMENTS_LENGTH = 16_384;
 
 type For = z.output<typeof GrantFor>;
 
-/** The scope that a token needs for each, beside that of answering. */
+/** The scope that a token needs to give a grant, in addition to the scope to answer tasks. */
 export const GRANT_SCOPES = { agent: 'agent:manage', thread: 'ai:use' } as const satisfies Record<For, Scope>;
 
 /**
- * Returns what an approval of the call may allow for good; none for a tool that is not an MCP server's, such as a workflow, and where the run acts for somebody
- * who may only read: each call of theirs needs an approval. `thread`: only a conversation that the caller sees.
+ * Returns the kinds of grants that the caller may give with an approval of the call. There are none if the tool is not of an MCP instance, or
+ * if the run acts for a viewer, because each call for a viewer needs an approval. `thread` requires that the caller sees the conversation.
  */
-export async function grantable(ctx: Context, call: AskedCall): Promise<For[]> {
+export async function grantableFor(ctx: Context, call: AskedCall): Promise<For[]> {
   const subjects = await subjectsOf(ctx, call);
   return [...subjects.keys()].filter(each => hasScope(ctx, each));
 }
 
 /**
- * Checks that calls like the one that `step` asks for can be allowed for good, and returns the function that does it. AppError 403
- * `insufficient_scope`, 422 `grant_not_possible`.
+ * Checks that a grant can be given for the call that `step` asks to approve. Returns the function that inserts the grant. Throws AppError
+ * 403 `insufficient_scope`, 422 `grant_not_possible`.
  */
 export async function prepareGrant(
   ctx: Context,
@@ -58,7 +58,9 @@ export async function prepareGrant(
   const asked = await findAskedCall(ctx, runId, step);
   const subject = asked === null ? undefined : (await subjectsOf(ctx, asked)).get(given.for);
   if (asked !== null && !isOfInstance(asked.tool))
-    throw new AppError(422, 'grant_not_possible', ONCE, { details: [{ path: 'grant', message: ONCE }] });
+    throw new AppError(422, 'grant_not_possible', NOT_OF_INSTANCE, {
+      details: [{ path: 'grant', message: NOT_OF_INSTANCE }],
+    });
   if (asked === null || subject === undefined) throw notPossible(given.for);
   const { tool } = asked;
   return () =>
@@ -74,9 +76,9 @@ export async function prepareGrant(
     });
 }
 
-const ONCE = 'Only calls of tools of MCP instances can be allowed for good. This one is decided by itself.';
+const NOT_OF_INSTANCE = 'Only calls of tools of MCP instances can be allowed for good. This one is decided by itself.';
 
-/** Operations of the service, workflows, agents and questions to people are of no instance. */
+/** Operations of the service, workflows, agents and questions to people have a name in place of an instance id. */
 const isOfInstance = ({ instance_id }: AskedCall['tool']): boolean => isId(instance_id);
 
 function notPossible(subject: For): AppError {
@@ -89,7 +91,7 @@ function hasScope({ principal: { credential } }: Context, subject: For): boolean
   return credential.kind === 'session' || credential.scopes.includes(GRANT_SCOPES[subject]);
 }
 
-/** For whom calls like this one can be allowed for good. */
+/** Returns the subjects to which a grant for this call can be given, by kind. */
 async function subjectsOf(ctx: Context, { run: runId, tool, work, row }: AskedCall): Promise<Map<For, GrantSubject>> {
   const subjects = new Map<For, GrantSubject>();
   if (!isOfInstance(tool) || !(await actsForWriter(ctx, runId))) return subjects;

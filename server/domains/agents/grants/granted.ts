@@ -4,8 +4,8 @@ import { whileDatabaseAway } from '../../../platform/postgres/while-away.ts';
 import { grantsInForce } from '../grants-queries.ts';
 
 /**
- * Creates the port through which agents read grants. It reads the database each time, so a grant that was withdrawn no
- * longer counts for the next call.
+ * Creates the port through which agents read grants. The port caches nothing, so a withdrawn grant does not apply to the
+ * next call.
  */
 export function createAgentGrants({ pool, clock }: Pick<Services, 'pool' | 'clock'>): AgentGrants {
   return {

@@ -9,7 +9,7 @@ import { startSdkServer, type TestServer } from '../../../testing/mcp-server.ts'
 import { reached } from '../../../testing/runs.ts';
 
 let sent: string[] = [];
-/** How the tool `send` is described when the next client connects. */
+/** The description of the tool `send` for the next client that connects. */
 let description = 'Sends a message.';
 
 function configure(server: McpServer): void {
@@ -72,7 +72,7 @@ const approve = (agent: string, runID: string, more: object = {}, by?: Principal
 type Grant = { id: string; in_force: boolean; tool: string; granted_by: string };
 const grantsOf = async (agent: string) =>
   (await act('agents_list_grants', { id: agent, limit: 50 })).grants as unknown as Grant[];
-/** Runs the agent until it has ended, or asks. */
+/** Runs the agent until it ends or asks. Returns whether it asks. */
 async function asks(agent: string, call = wants('send'), by?: Principal): Promise<boolean> {
   script(call);
   sent = [];
@@ -91,7 +91,7 @@ async function asks(agent: string, call = wants('send'), by?: Principal): Promis
   return tasks.length > 0;
 }
 const stop = { type: 'stop', mode: 'immediate', by: 'test' } as const;
-/** Lets the agent do for good what it asks for, and returns the grant's id. */
+/** Runs the agent, approves its call with a grant, and returns the grant's id. */
 async function allow(agent: string, grant: object = { for: 'agent' }, call = wants('send'), by?: Principal) {
   script(call);
   const runID = await run(agent);
@@ -101,8 +101,8 @@ async function allow(agent: string, grant: object = { for: 'agent' }, call = wan
   return String(grant_id);
 }
 
-describe('a call that was allowed for an agent', () => {
-  test('is no longer asked for, by the tool that was named, until the grant is withdrawn', async () => {
+describe('a call with a grant for its agent', () => {
+  test('needs no approval until the grant is withdrawn', async () => {
     script(wants('send'));
     const runID = await run(clerk);
     await at(clerk, runID, 'blocked');
@@ -132,7 +132,7 @@ describe('a call that was allowed for an agent', () => {
     await expect(act('agents_revoke_grant', { id: clerk, grant_id })).rejects.toMatchObject({ status: 404 });
   });
 
-  test('is made even after text from outside, and where the tool may destroy: the grant names it', async () => {
+  test('needs no approval even after text from outside, or if the tool is destructive', async () => {
     const agent = await agentWith(['*'], 'auto');
     const lookFirst = async () => {
       script({ content: [{ calls: [{ name: 'look', arguments: {} }] }] }, wants('send'));
@@ -153,7 +153,7 @@ describe('a call that was allowed for an agent', () => {
     expect(await asks(agent, wants('drop'))).toBe(false);
   });
 
-  test('has the arguments that were named, and comes before the grant expires', async () => {
+  test('needs an approval if its arguments differ or the grant has expired', async () => {
     const agent = await agentWith(['send']);
     await allow(agent, { for: 'agent', arguments: { text: 'Hello' } });
     expect(await asks(agent)).toBe(false);
@@ -166,7 +166,7 @@ describe('a call that was allowed for an agent', () => {
     expect(await grantsOf(short)).toMatchObject([{ in_force: false }]);
   });
 
-  test('is asked for again once whoever allowed it may no longer write', async () => {
+  test('needs an approval once the grantor may no longer write', async () => {
     const { services } = chat.service.container;
     const ann = await createTestMember(services, chat.acme, 'project_contributor', 'ann@example.com');
     const agent = await agentWith(['send']);
@@ -181,7 +181,7 @@ describe('a call that was allowed for an agent', () => {
     expect(await asks(agent)).toBe(false);
   });
 
-  test('is asked for again once the tool is described differently', async () => {
+  test('needs an approval once the description of the tool changes', async () => {
     const agent = await agentWith(['send']);
     await allow(agent);
     expect(await asks(agent)).toBe(false);
@@ -190,7 +190,7 @@ describe('a call that was allowed for an agent', () => {
     expect(await asks(agent)).toBe(true);
   });
 
-  test('is asked for where somebody asks who may only read', async () => {
+  test('needs an approval in a run for a viewer', async () => {
     const { services } = chat.service.container;
     const viewer = await createTestMember(services, chat.acme, 'project_viewer', 'viewer@example.com');
     const agent = await agentWith(['send']);
@@ -229,7 +229,7 @@ describe('a call that was allowed for an agent', () => {
 });
 
 describe('a grant', () => {
-  test('takes an approval, a call of an agent, a time to come and the right of its kind', async () => {
+  test('needs an approval, a call of an agent, an expiry in the future and the scope of its kind', async () => {
     const agent = await agentWith(['send']);
     script(wants('send'));
     const runID = await run(agent);
@@ -260,7 +260,7 @@ describe('a grant', () => {
     await at(agent, runID);
   });
 
-  test('is of one agent of one project, and the same one is given once', async () => {
+  test('belongs to one agent of one project, and an equal grant is not stored twice', async () => {
     const agent = await agentWith(['send']);
     script({
       content: [
@@ -291,24 +291,24 @@ describe('a grant', () => {
     const { viewer } = chat.acme;
     await expect(act('agents_revoke_grant', { id: agent, grant_id }, viewer)).rejects.toMatchObject({ status: 403 });
     expect(await grantsOf(agent)).toHaveLength(1);
-    // Or its next turn would take what the next test scripts.
+    // The run has to end: its next turn would receive the answers of the next test.
     await at(agent, runID);
   });
 });
 
-describe('a call that was allowed in a conversation', () => {
+describe('a call with a grant for a conversation', () => {
   const answering = async (id: string) => {
     const { run_id, workflow_id } = await act('chat_send_message', { id, text: 'Say hello.' });
     return { runID: run_id, agent: workflow_id ?? clerk };
   };
 
-  test('is no longer asked for there, and is elsewhere', async () => {
+  test('needs no approval in this conversation, but in others', async () => {
     const agent = await agentWith(['send']);
     const thread = await chat.thread({ agent_id: agent });
     script(wants('send'));
     const { runID } = await answering(thread);
     await at(agent, runID, 'blocked');
-    // Not in a conversation that is another person's alone.
+    // The other person cannot see this private conversation.
     const grant = { for: 'thread' };
     const other = chat.acme.contributor;
     await expect(approve(agent, runID, { grant }, other)).rejects.toMatchObject({ code: 'grant_not_possible' });
@@ -338,7 +338,7 @@ describe('a call that was allowed in a conversation', () => {
   });
 });
 
-test('a call that starts a run is allowed once: nothing else is offered, or accepted', async () => {
+test('a call that starts a run can be approved only once, without a grant', async () => {
   const graph = { steps: [{ id: 'say', type: 'lua_script', script: 'return 1' }] };
   const { id } = await act('workflows_create', { name: 'Work', graph });
   await act('workflows_publish_version', { id });

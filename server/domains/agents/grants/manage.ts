@@ -10,22 +10,22 @@ import { requireAgent } from '../view.ts';
 
 type List = z.output<typeof ListGrantsInput>;
 
-/** GET /v1/agents/{id}/grants. AppError 404. */
+/** GET /v1/agents/{id}/grants. Throws AppError 404. */
 export async function listAgentGrants(ctx: Context, input: List): Promise<z.input<typeof ListGrantsOutput>> {
   await requireAgent(ctx, input.id);
   return listGrants(ctx, { agentId: input.id }, input);
 }
 
-/** DELETE /v1/agents/{id}/grants/{grant_id}. AppError 404. */
+/** DELETE /v1/agents/{id}/grants/{grant_id}. Throws AppError 404. */
 export async function revokeAgentGrant(ctx: Context, input: z.output<typeof RevokeGrantInput>): Promise<void> {
   await requireAgent(ctx, input.id);
-  const wasThere = await deleteGrant(
+  const isDeleted = await deleteGrant(
     ctx.services.pool,
     projectScope(ctx),
     { agentId: input.id },
     { id: input.grant_id },
   );
-  if (!wasThere) throw notFound('Grant');
+  if (!isDeleted) throw notFound('Grant');
 }
 
 /** Returns a page of the grants of an agent or a conversation, the newest first. */

@@ -9,11 +9,11 @@ import { startHttpServer, type TestHttpServer } from '../../../testing/http-serv
 import { createTestMember, withScopes } from '../../../testing/identity.ts';
 import { luaStep, refusal } from '../../../testing/workflows.ts';
 
-/** The model is the attacker: it has read something, and tries to get it out (docs/security.md#agents). */
+/** Tests attacks by the model itself, which has read private data and tries to send it out (docs/security.md#agents). */
 let chat: ChatService;
 let collector: TestHttpServer;
 let instance_id: string;
-/** The questions that the tool that only reads has received. */
+/** The questions that the tool `find` has received. */
 let looked: string[] = [];
 
 const lookUp = (server: McpServer) =>
@@ -78,7 +78,7 @@ const trialOf = async (id: string) => {
   await expect.poll(async () => (await read()).verdict).not.toBeNull();
   return read();
 };
-/** Each request that has left the service for the two servers. */
+/** Returns each request that has reached the collector or the tool. */
 const left = () => [...collector.seen.map(({ path }) => path), ...looked];
 
 describe('a proposal cannot carry data out', () => {
@@ -101,13 +101,13 @@ describe('a proposal cannot carry data out', () => {
       ['find', 'unseen'],
     ]);
     expect(left()).toEqual([]);
-    // Nor when a person lets it be tried again, who has not seen what it would send.
+    // A trial by a person does not send the request either, because the person has not seen its contents.
     await chat.act('autopilot_try_proposal', { id: proposal.id, checks });
     await trialOf(proposal.id);
     expect(left()).toEqual([]);
   });
 
-  test('that an earlier answer of the conversation has read, or what the message is about', async () => {
+  test('that an earlier answer of the conversation has read, or that is in the context of the message', async () => {
     script(calls('memory_search', { query: 'safe' }), { text: 'It is 7731.' });
     const { thread_id } = await say('Look it up');
     script(propose(add(get('7731'))), tryIt, { text: 'Tried.' });
@@ -129,7 +129,7 @@ describe('a proposal cannot carry data out', () => {
     expect(left()).toEqual([]);
   });
 
-  test('by an edit, or by the input of a trial of what a person has proposed', async () => {
+  test("by an edit of a person's proposal, or by the input of its trial", async () => {
     const templated = { ...find('{{input.q}}'), id: 'get' };
     const { id } = await chat.act('autopilot_propose', { title: 'Mine', edits: add(templated) });
     const input = { q: '7731' };
@@ -139,7 +139,7 @@ describe('a proposal cannot carry data out', () => {
     await say('Try it');
     expect((await trialOf(id)).stand_ins).toMatchObject([{ step: 'get', why: 'unseen' }]);
     expect(left()).toEqual([]);
-    // The same trial by a person: what is sent is what a person wrote.
+    // The same trial by a person sends the request, because a person wrote all of it.
     await chat.act('autopilot_try_proposal', { id, checks, input: { q: 'pens' } });
     await trialOf(id);
     expect(left()).toEqual(['pens']);
@@ -153,7 +153,7 @@ describe('a proposal cannot carry data out', () => {
     expect(left()).toEqual(['pens']);
   });
 
-  test('what a model wrote that knows only what the person has said is read for real', async () => {
+  test('but a model that knows only the words of the person may send requests that read', async () => {
     script(calls('autopilot_describe_step_types', {}), propose(add(get('said'))), tryIt, { text: 'Tried.' });
     await say('Read that address');
     const proposal = await newest();
@@ -162,7 +162,7 @@ describe('a proposal cannot carry data out', () => {
     expect(left()).toEqual(['/collect?d=said']);
   });
 
-  test('until a person has seen the exact request, and has named its host', async () => {
+  test('unless a person has seen the exact request and has named its host', async () => {
     script(
       calls('memory_search', { query: 'safe' }),
       propose(add(get('7731'), { ...find('{{steps.get.result.status}}'), depends_on: ['get'] })),
@@ -185,7 +185,7 @@ describe('a proposal cannot carry data out', () => {
     expect(await live({ hosts: [host] })).toMatchObject({ live: { really: ['get'], executed: [{ hosts: [host] }] } });
     await trialOf(id);
     expect(left()).toEqual(['/collect?d=7731']);
-    // Seen once, this request is sent by later trials; another one is not, and neither is one with data of the run.
+    // Later trials send the request that a person has seen, but no other request and none with data of the run.
     script(calls('autopilot_try_proposal', { id, checks }), { text: 'Tried.' });
     await say('Once more', { thread_id });
     expect((await trialOf(id)).stand_ins.map(({ step }) => step)).toEqual(['find']);
@@ -199,7 +199,7 @@ describe('a proposal cannot carry data out', () => {
     expect(left()).toHaveLength(2);
   });
 
-  test('to a host that only the run decides, for real either', async () => {
+  test('to a host that only the run decides, even in a live trial', async () => {
     const anywhere = { ...get(''), url: '{{input.address}}' };
     const { id, etag } = await chat.act('autopilot_propose', { title: 'Anywhere', edits: add(anywhere) });
     await chat.act('autopilot_try_proposal', { id, checks, input: { address: address('7731') } });
@@ -210,7 +210,7 @@ describe('a proposal cannot carry data out', () => {
     expect(left()).toEqual([]);
   });
 
-  test('through a contributor who tries what a viewer wrote', async () => {
+  test('through a contributor who tries the proposal of a viewer', async () => {
     const viewer = await createTestMember(
       chat.service.container.services,
       chat.acme,
@@ -223,7 +223,7 @@ describe('a proposal cannot carry data out', () => {
     expect(left()).toEqual([]);
   });
 
-  test('by an assistant over MCP: what it had read is not known, and it cannot let it happen for real', async () => {
+  test('by an assistant over MCP, which cannot start a live trial', async () => {
     const ask = async (name: string, args: JsonMap) => {
       const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } };
       const response = await fetch(`${chat.service.url}/mcp`, {
@@ -247,7 +247,7 @@ describe('a proposal cannot carry data out', () => {
     expect(left()).toEqual([]);
   });
 
-  test('whatever it does in which order', async () => {
+  test('in any order of reading, proposing, editing and trying', async () => {
     const harmless = fc.constant(calls('autopilot_describe_step_types', {}));
     const reading = fc.constantFrom(
       calls('memory_search', { query: 'safe' }),
@@ -291,7 +291,7 @@ describe('a conversation', () => {
     }
   });
 
-  test('is about a step that is there, or is refused', async () => {
+  test('is refused if its context names a step that does not exist', async () => {
     const loop = { id: 'each', type: 'for_each', items: '{{input.list}}', steps: [luaStep('inner', 'return 1')] };
     const graph = { steps: [luaStep('one', 'error("no")'), loop] };
     const { id: workflow_id } = await chat.act('workflows_create', { name: 'Steps', graph });

@@ -2,18 +2,18 @@ import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
 import { isObject } from '../../../platform/json.ts';
 import { EditSchema } from '../../workflows/edit-schemas.ts';
 
-/** Shortens an operation for a model: the schema of its arguments, and what it returns. */
+/** Shortens an operation for a model: the schema of its arguments and its output. */
 export type Brief = {
-  /** The service checks arguments by the whole schema, and says what is wrong with them. */
+  /** Returns a shorter schema. The service validates arguments with the complete schema and reports their problems. */
   input: (schema: JsonMap) => JsonMap;
   output: (output: JsonValue) => JsonValue;
 };
 
-/** The inverse of another edit, as an answer gave it; models do not write it themselves. */
-const UNWRITTEN = 'restore';
-const kinds = EditSchema.options.filter(({ shape }) => shape.type.value !== UNWRITTEN);
+/** The inverse of an edit. Models copy it from an answer and need no description of it. */
+const HIDDEN_EDIT = 'restore';
+const kinds = EditSchema.options.filter(({ shape }) => shape.type.value !== HIDDEN_EDIT);
 
-/** A line for each edit: its name, and its fields. */
+/** Describes each edit in a line: its name and its fields. */
 const lines = kinds.map(({ shape }) => {
   const { type, ...fields } = shape;
   const named = Object.entries(fields).map(([name, field]) => (field.safeParse(undefined).success ? `${name}?` : name));
@@ -27,7 +27,7 @@ A step that is added is the whole step {id, type, depends_on?, …}, any other t
 const propose: Brief = { input: withEdits(EDITS), output: withoutContents };
 const edit: Brief = { input: withEdits('As those of autopilot_propose'), output: withoutContents };
 
-/** By the names of the operations. A model that makes edits needs neither their schema, which is as long as all others, nor the whole draft after each. */
+/** The shortened operations, by name. The schema of edits is as long as all other schemas together, and each output repeats the whole draft. */
 export const BRIEF: Readonly<Record<string, Brief>> = { autopilot_propose: propose, autopilot_edit_proposal: edit };
 
 function withEdits(description: string) {

@@ -10,9 +10,9 @@ import type { AutopilotChatInput, AutopilotStreamInput } from '../schemas.ts';
 import { autopilotFor, beginThread, lastThread, requireAutopilotThread } from './threads.ts';
 
 /**
- * POST /v1/autopilot/chat: sends a message to Autopilot, in a conversation that there is or in a new one. Throws AppError 403
- * `insufficient_scope` without `workflow:read`, 404 for a
- * thread that is none of its conversations, 422 `model_not_configured`, and what `sendMessage` throws.
+ * POST /v1/autopilot/chat: sends a message to Autopilot, in an existing conversation or a new one. Throws AppError 403
+ * `insufficient_scope` without `workflow:read`, 404 for a thread that is not a conversation with Autopilot, 422
+ * `model_not_configured`, and the errors of `sendMessage`.
  */
 export async function chatWithAutopilot(
   ctx: Context,
@@ -34,8 +34,8 @@ export async function chatWithAutopilot(
 }
 
 /**
- * GET /v1/autopilot/stream: the answer that is being written, as `chat_stream` gives it. Null if none is. Throws AppError 404, 422 for
- * a malformed `Last-Event-ID`, 503.
+ * GET /v1/autopilot/stream: the answer that is being written, in the format of `chat_stream`. Null if no answer is being written. Throws
+ * AppError 404, 422 for a malformed `Last-Event-ID`, 503.
  */
 export async function streamAutopilot(
   ctx: Context,

@@ -14,18 +14,18 @@ import { startSdkServer, type TestServer } from '../../../testing/mcp-server.ts'
 import { testSeed } from '../../../testing/seed.ts';
 
 /**
- * An attacker writes what Autopilot says, in random histories: what it reads, proposes, edits and tries, and what people try and agree to.
- * Nothing leaves that the specification does not let leave (docs/specification/autopilot.md#what-a-trial-sends), and what it does
- * lets leave is not held back. `npm run consents` tries more of them.
+ * Tests what trials send in random histories in which an attacker controls Autopilot. The histories combine reads, proposals, edits and
+ * trials of the model with trials, edits and consents of people. The trials send exactly the requests that the specification allows
+ * (docs/specification/autopilot.md#what-a-trial-sends). `npm run consents` tries more histories.
  */
 const asked = process.env.BATON_TEST_CONSENTS;
-/** One of these takes as long as 20 of those of agents, because people and the model take turns. */
+/** A history takes as long as 20 of server/domains/agents/hostile-histories.test.ts, because people and the model alternate. */
 const count = asked ? Math.ceil(Number(asked) / 20) : 8;
 
-/** The step of a proposal: `reads` and `finds` only read, `posts` writes, `templates` requests with a value of the run, `passes` calls a tool with one. */
+/** The step of a proposal. `reads` and `finds` only read, `posts` writes, `templates` and `passes` send a value of the run by HTTP and by MCP. */
 type Step = 'reads' | 'finds' | 'posts' | 'templates' | 'passes';
 type ModelMove = 'harmless' | 'read' | 'try' | 'edit' | 'try live' | 'apply';
-/** A message, in whose answer the model makes these moves, or one move of a person. */
+/** A round is a message with the model's moves in its answer, or one move of a person. */
 type Round = { by: 'model'; moves: ModelMove[] } | { by: 'person'; move: 'try' | 'live' | 'edit' };
 type History = { step: Step; before: ('harmless' | 'read')[]; hasContext: boolean; rounds: Round[] };
 
@@ -33,7 +33,7 @@ const modelMove = fc.constantFrom<ModelMove[]>(
   ...(['harmless', 'harmless', 'read', 'try', 'try', 'try', 'edit', 'edit', 'try live', 'apply'] as const),
 );
 const round: fc.Arbitrary<Round> = fc.oneof(
-  // A trial that replaces one that still runs would be no clearer to judge.
+  // A round has at most one trial: the outcome of two concurrent trials depends on their order.
   fc.array(modelMove, { minLength: 1, maxLength: 3 }).map(moves => ({
     by: 'model' as const,
     moves: moves.filter((move, at) => move !== 'try' || at === moves.indexOf(move)),
@@ -51,9 +51,9 @@ let chat: ChatService;
 let collector: TestHttpServer;
 let tools: TestServer;
 let instance_id: string;
-/** A workflow that messages may be about. */
+/** The workflow that a message may have as its context. */
 let about: string;
-/** The values that have reached the two servers. */
+/** The values that the tool `find` has received. */
 const found: string[] = [];
 const leftValues = () => [...collector.seen.map(({ path }) => path.split('d=')[1] ?? path), ...found];
 
@@ -67,7 +67,7 @@ function configure(server: McpServer): void {
 
 beforeAll(async () => {
   chat = await startChatService();
-  // A service makes its partitions before its first run; here, a minute after its start, they would be made beneath the runs.
+  // The service creates partitions a minute after its start. Creating them now keeps that from blocking the runs.
   await ensurePartitions(chat.service.db.pool, systemClock, createLogger('silent'));
   collector = await startHttpServer({ '/collect': (_, response) => response.end('{}') });
   tools = await startSdkServer({ configure });
@@ -90,7 +90,7 @@ const holdsTemplate = (kind: Step): boolean => kind === 'templates' || kind === 
 const checks = [{ step: 'go', op: 'completed' }];
 const hosts = () => [collector.url, tools.url].map(url => new URL(url).host);
 
-/** The step of the proposal that sends the value `d`. */
+/** Returns the step of the proposal that sends the value `d`. */
 function stepOf(kind: Step, d: string): JsonMap {
   const request = (value: string, more: JsonMap = {}): JsonMap => ({
     ...{ id: 'go', type: 'http_request', url: `${collector.url}/collect?d=${value}` },
@@ -112,13 +112,13 @@ function stepOf(kind: Step, d: string): JsonMap {
   }
 }
 
-/** The edit by which the step sends another value; of a template the name changes. */
+/** Returns the edit that makes the step send another value. A step with a template changes its name only. */
 function editOf(kind: Step, d: string): JsonMap {
   const { id: _, type: _type, ...fields } = stepOf(kind, d);
   return { type: 'update_step', step: 'go', set: holdsTemplate(kind) ? { name: d } : fields };
 }
 
-/** The state that decides what may leave, by the specification alone. */
+/** Predicts what may leave from the specification, independently of the implementation. */
 class Expected {
   readonly left: string[] = [];
   readonly #kind: Step;
@@ -127,7 +127,7 @@ class Expected {
   #value: string;
   #isWritten: boolean;
   #hasRead: boolean;
-  /** Whether the last trial has replaced the step, so that it can be tried for real until an edit. */
+  /** Whether a live trial may execute the step: the last trial has replaced it, and no edit followed. */
   mayBeLive = false;
 
   constructor({ step, before, hasContext }: History, value: string, input: string) {
@@ -148,7 +148,10 @@ class Expected {
     if (by === 'model' && this.#hasRead) this.#isWritten = true;
   }
 
-  /** A trial sends what only reads, and no request with a value of the run, unless a model that had read something wrote it or asks for it, and no person has seen it. */
+  /**
+   * A trial executes steps that only read and hold no template. It replaces a request that no person has seen if a model wrote the request, or
+   * asks for the trial, after reading something.
+   */
   try(by: Round['by']): void {
     const isUnseen = this.#isWritten || (by === 'model' && this.#hasRead);
     const isReplaced =
@@ -179,7 +182,7 @@ const MODEL_CALLS: Readonly<Record<'harmless' | 'read', Content>> = {
 const script = (...contents: Content[]) =>
   chat.fake.script({ answers: [...contents, { text: 'Done.' }].map(content => ({ content: [content] })) });
 
-/** Plays a history. Returns what has left, and what was to leave. */
+/** Plays a history. Returns the values that left, and the values that should have left. */
 async function play(of: History, number: number): Promise<{ left: string[]; expected: string[] }> {
   collector.seen.length = 0;
   found.length = 0;
@@ -204,10 +207,10 @@ async function play(of: History, number: number): Promise<{ left: string[]; expe
   return { left: leftValues().sort(), expected: expected.left.sort() };
 }
 
-type Moving = { id: string; tried: JsonMap; edits: JsonMap[]; value: string; expected: Expected };
+type MoveContext = { id: string; tried: JsonMap; edits: JsonMap[]; value: string; expected: Expected };
 
-/** The call of the model for a move, whose consequences are noted. */
-function moveOf(move: ModelMove, { id, tried, edits, value, expected }: Moving): Content {
+/** Returns the call of the model for a move, and updates the expectation. */
+function moveOf(move: ModelMove, { id, tried, edits, value, expected }: MoveContext): Content {
   switch (move) {
     case 'harmless':
       return MODEL_CALLS.harmless;
@@ -221,7 +224,7 @@ function moveOf(move: ModelMove, { id, tried, edits, value, expected }: Moving):
       expected.edit('model', value);
       return calls('autopilot_edit_proposal', { id, edits });
     case 'try live':
-      // It has no such tool, and what an unknown tool answers is not known to be harmless.
+      // Autopilot lacks this tool. The answer of an unknown tool counts as read.
       expected.read();
       return calls('autopilot_try_live', { ...tried, really: ['go'], hosts: hosts(), budget_credits: 5 });
     case 'apply':
@@ -230,14 +233,17 @@ function moveOf(move: ModelMove, { id, tried, edits, value, expected }: Moving):
   }
 }
 
-async function modelRound(moves: ModelMove[], { thread_id, ...of }: Moving & { thread_id: string }): Promise<void> {
+async function modelRound(
+  moves: ModelMove[],
+  { thread_id, ...of }: MoveContext & { thread_id: string },
+): Promise<void> {
   script(...moves.map(move => moveOf(move, of)));
   await say('Go on', { thread_id });
 }
 
 async function personRound(
   move: 'try' | 'live' | 'edit',
-  { id, tried, edits, value, expected }: Moving,
+  { id, tried, edits, value, expected }: MoveContext,
 ): Promise<void> {
   const { etag } = await chat.act('autopilot_get_proposal', { id });
   switch (move) {
@@ -261,7 +267,7 @@ async function personRound(
   }
 }
 
-/** Waits until no trial of the proposal runs; there may be none at all. */
+/** Waits until no trial of the proposal is running. */
 async function trialEnded(id: string): Promise<void> {
   const { status } = await chat.act('autopilot_get_proposal', { id });
   expect(status).not.toBe('applied');
@@ -277,17 +283,17 @@ async function trialEnded(id: string): Promise<void> {
 }
 
 test(
-  `in random histories nothing leaves that may not, and nothing that may is held back (${count})`,
+  `in random histories trials send exactly the allowed requests (${count})`,
   async () => {
     let sent = 0;
-    let held = 0;
+    let heldBack = 0;
     for (const [number, each] of fc.sample(history, { seed: testSeed, numRuns: count }).entries()) {
       const { left, expected } = await play(each, number);
       expect(left, JSON.stringify(each)).toEqual(expected);
       sent += left.length;
-      held += left.length === 0 ? 1 : 0;
+      heldBack += left.length === 0 ? 1 : 0;
     }
-    expect(Math.min(sent, held)).toBeGreaterThan(0);
+    expect(Math.min(sent, heldBack)).toBeGreaterThan(0);
   },
   Math.max(120_000, count * 5_000),
 );

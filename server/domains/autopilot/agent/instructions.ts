@@ -1,4 +1,4 @@
-/** The instructions of the built-in agent. A change becomes the next version of its workflow in every project. */
+/** The instructions of the built-in agent. A change publishes a new version of Autopilot's workflow in every project. */
 export const INSTRUCTIONS = `You are Autopilot: you build, change, explain and repair workflows of this project, with the rights of the person who talks to you.
 
 How you work

@@ -5,7 +5,7 @@ import { type ChatService, saidIn, startChatService } from '../../../testing/cha
 import { luaStep } from '../../../testing/workflows.ts';
 import { MAX_ROUNDS } from '../schemas.ts';
 
-/** The model goes on and on, whatever it is told (docs/specification/autopilot.md#rounds). */
+/** Tests models that ignore the limit of rounds (docs/specification/autopilot.md#rounds). */
 let chat: ChatService;
 beforeAll(async () => {
   chat = await startChatService();
@@ -58,7 +58,7 @@ describe('a model that does not stop', () => {
         }),
     ],
     ['no JSON', (_, turn) => ({ calls: [{ name: 'autopilot_propose', arguments: `{"title": "${turn}` }] })],
-  ])('%s: it asks after six rounds, and means it', async (_, next) => {
+  ])('%s: after six rounds every edit is refused', async (_, next) => {
     const { id } = await chat.act('autopilot_propose', {
       title: 'Broken',
       edits: add(luaStep('a', 'return 1', 'nobody')),
@@ -66,7 +66,7 @@ describe('a model that does not stop', () => {
     endless(turn => next(id, turn));
     const { run_id, messages } = await say('Repair it');
     expect(messages.at(-1)?.metadata.status).toBe('completed');
-    // Six rounds, one refusal if it goes on, and the closing turn, in which it can call nothing.
+    // Six rounds, one refusal, and the closing turn, which has no tools.
     expect(chat.fake.requests.length).toBeGreaterThan(MAX_ROUNDS);
     expect(chat.fake.requests.length).toBeLessThanOrEqual(MAX_ROUNDS + 2);
     const closing = chat.fake.requests.at(-1)?.body as { tool_choice?: unknown };

@@ -1,8 +1,8 @@
 import { type AgentSettings, ALL_MEMORIES, newSettings } from '../../agents/settings.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 
-/** The operations that Autopilot reads with, under the rights of the person who talks to it. */
-const READS = [
+/** The operations with which Autopilot reads, under the rights of the person in the conversation. */
+const READ_OPERATIONS = [
   'workflows_list',
   'workflows_get',
   'workflows_get_version',
@@ -21,16 +21,20 @@ const READS = [
   'autopilot_get_trial',
 ];
 /**
- * The operations that it proposes and tries changes with. None of them changes a workflow: applying and publishing are
- * left to people, and never belong here.
+ * The operations with which Autopilot proposes and tries changes. None of them may change a workflow: only people apply
+ * and publish.
  */
-const PROPOSES = ['autopilot_propose', 'autopilot_edit_proposal', 'autopilot_try_proposal'];
+const PROPOSAL_OPERATIONS = ['autopilot_propose', 'autopilot_edit_proposal', 'autopilot_try_proposal'];
 
 const LIMITS = { max_turns: 60, max_tool_calls: 200, timeout_s: 3_600 };
 
 /** Returns the settings of the built-in agent: its model, instructions, tools and limits. */
 export function autopilotSettings(model: string): AgentSettings {
-  const operations = { type: 'platform' as const, operations: [...READS, ...PROPOSES], approval: 'auto' as const };
+  const operations = {
+    type: 'platform' as const,
+    operations: [...READ_OPERATIONS, ...PROPOSAL_OPERATIONS],
+    approval: 'auto' as const,
+  };
   const tools = [operations, { type: 'ask_user' as const }];
   return newSettings({ model, instructions: INSTRUCTIONS, memory: ALL_MEMORIES, tools, limits: LIMITS });
 }

@@ -10,8 +10,8 @@ import { projectScope } from '../../workflows/view.ts';
 import { autopilotSettings } from './settings.ts';
 
 /**
- * Returns the workflow whose runs are Autopilot's answers: one for each model of the project, made when it is first needed. No list
- * shows it. Throws AppError 422 `model_not_configured`.
+ * Returns the workflow whose runs are Autopilot's answers. Each model has its own workflow, created on first use and hidden from lists.
+ * Throws AppError 422 `model_not_configured`.
  */
 export async function autopilotFor(
   ctx: Context,
@@ -27,8 +27,8 @@ export async function autopilotFor(
 }
 
 /**
- * Begins a conversation with Autopilot. A request that repeats a message id finds the conversation that the first one began. Throws
- * what `autopilotFor` throws.
+ * Creates a conversation with Autopilot. A repeated message id returns the conversation of the first request. Throws the errors of
+ * `autopilotFor`.
  */
 export async function beginThread(
   ctx: Context,
@@ -45,14 +45,14 @@ export async function beginThread(
   return id;
 }
 
-/** Returns a conversation with Autopilot that the caller may see. Throws AppError 404 for any other thread. */
+/** Returns a conversation with Autopilot. Throws AppError 404 for other threads, and for those that the caller may not see. */
 export async function requireAutopilotThread(ctx: Context, id: string): Promise<ThreadRow> {
   const thread = await requireThread(ctx, id);
   if (thread.kind !== 'autopilot') throw notFound('Thread');
   return thread;
 }
 
-/** Returns the caller's own conversation with Autopilot that changed last; null where there is none. */
+/** Returns the caller's conversation with Autopilot that changed last; null if the caller has none. */
 export async function lastThread(ctx: Context): Promise<ThreadRow | null> {
   const scope = threadScope(ctx);
   const filter = {

@@ -13,33 +13,33 @@ import { insertWorkflow, type WorkflowRow } from '../../workflows/store.ts';
 import { answerWorkflow, projectScope } from '../../workflows/view.ts';
 import type { ApplyProposalInput, ChangedWorkflow, ProposalRef } from '../schemas.ts';
 import { proposalConflict } from './conflicts.ts';
-import { requireFitting } from './fitting.ts';
+import { requirePublishableMerge } from './publishable-merge.ts';
 import { requireReviewed } from './review.ts';
 import { type ProposalRow, recordApplied, updateStatus } from './store.ts';
 import { requireOpen, requireProposal, toProposalHead } from './view.ts';
 
 type Output = z.input<typeof ChangedWorkflow>;
-/** Writes what was worked out; null where the draft has moved since. */
+/** Writes the planned draft. Returns null if the draft has changed since the plan was made. */
 type Write = (tx: Transaction) => Promise<WorkflowRow | null>;
-type Work = { write: Write; changed: boolean };
-/** How often the draft may change under a request before that fails. */
+type WritePlan = { write: Write; changed: boolean };
+/** How often a request starts over because the draft has changed meanwhile. */
 const MAX_ATTEMPTS = 5;
 
 /**
- * POST /v1/autopilot/proposals/{id}/apply: merges the proposal, or its changes of some steps, into the draft as it is now. Publishes
- * nothing. AppError 404, 409 `proposal_conflict` with both sides, `proposal_closed`, `workflow_archived` or `busy`, 412, 428, 422
- * `unknown_step`, `step_needed`, or a result that is no draft.
+ * POST /v1/autopilot/proposals/{id}/apply: merges the proposal, or its changes of some steps, into the current draft. Publishes no version.
+ * Throws AppError 404, 409 `proposal_conflict` with both sides, `proposal_closed`, `workflow_archived` or `busy`, 412, 428, and 422
+ * `unknown_step`, `step_needed`, or if the result is no valid draft.
  */
 export async function applyProposal(ctx: Context, input: z.output<typeof ApplyProposalInput>): Promise<Output> {
-  return inAttempts(ctx, input.id, async row => {
+  return retryWhileChanged(ctx, input.id, async row => {
     requireOpen(row);
     requireReviewed(ctx, row, input.etag);
     const expected = revisionIn(input.draft_etag);
-    const wanted = input.steps === undefined ? row.draft : chosen(row, input.steps);
+    const wanted = input.steps === undefined ? row.draft : chooseSteps(row, input.steps);
     const { before, write, changed } =
       row.workflow_id === null
-        ? creation(ctx, wanted)
-        : await mergeInto(ctx, row.workflow_id, { base: row.base, wanted, ours: 'proposal', expected });
+        ? planCreation(ctx, wanted)
+        : await planMerge(ctx, row.workflow_id, { base: row.base, wanted, ours: 'proposal', expected });
     const record: Write = async tx => {
       const workflow = await write(tx);
       if (workflow === null) return null;
@@ -53,17 +53,17 @@ export async function applyProposal(ctx: Context, input: z.output<typeof ApplyPr
 }
 
 /**
- * POST /v1/autopilot/proposals/{id}/undo: takes what the proposal changed out of the draft again; later changes of others stay.
- * AppError 404, 409 `proposal_conflict` with both sides, `proposal_not_applied`, `workflow_archived` or `busy`, 412.
+ * POST /v1/autopilot/proposals/{id}/undo: reverses the changes of the proposal in the draft and keeps later changes. Throws AppError 404, 409
+ * `proposal_conflict` with both sides, `proposal_not_applied`, `workflow_archived` or `busy`, 412.
  */
 export async function undoProposal(ctx: Context, { id }: z.output<typeof ProposalRef>): Promise<Output> {
-  return inAttempts(ctx, id, async row => {
+  return retryWhileChanged(ctx, id, async row => {
     const { workflow_id, before, after, revision } = row;
     if (row.status !== 'applied' || workflow_id === null || before === null || after === null) {
       const message = `Only a proposal that is applied can be undone; this one is ${row.status}.`;
       throw conflict('proposal_not_applied', message);
     }
-    const { write, changed } = await mergeInto(ctx, workflow_id, {
+    const { write, changed } = await planMerge(ctx, workflow_id, {
       base: after,
       wanted: before,
       ours: 'undone',
@@ -80,11 +80,15 @@ export async function undoProposal(ctx: Context, { id }: z.output<typeof Proposa
   });
 }
 
-/** Works out what to write, and writes it unless the proposal or the draft has changed meanwhile; then it begins again. */
-async function inAttempts(ctx: Context, id: string, workOut: (row: ProposalRow) => Promise<Work>): Promise<Output> {
+/** Plans a write and executes it. Plans again if the proposal or the draft has changed meanwhile. */
+async function retryWhileChanged(
+  ctx: Context,
+  id: string,
+  plan: (row: ProposalRow) => Promise<WritePlan>,
+): Promise<Output> {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const row = await requireProposal(ctx, id);
-    const { write, changed } = await workOut(row);
+    const { write, changed } = await plan(row);
     const workflow = await transact(ctx.services, async tx => {
       const now = await requireProposal(ctx, id, { db: tx, lock: true });
       return now.revision === row.revision ? write(tx) : null;
@@ -96,7 +100,7 @@ async function inAttempts(ctx: Context, id: string, workOut: (row: ProposalRow) 
   throw conflict('busy', 'Others are changing the workflow at this moment. Try again.');
 }
 
-function chosen({ base, draft }: ProposalRow, steps: readonly string[]): Draft {
+function chooseSteps({ base, draft }: ProposalRow, steps: readonly string[]): Draft {
   const result = choose(base, draft, steps);
   if (result.ok) return result.draft;
   const unknown = result.unknown.map((id): ErrorDetail => {
@@ -117,9 +121,9 @@ function chosen({ base, draft }: ProposalRow, steps: readonly string[]): Draft {
   throw invalid('These steps need others that were not chosen.', needed, 'step_needed');
 }
 
-type Worked = { before: Draft; write: Write; changed: boolean };
+type MergePlan = { before: Draft; write: Write; changed: boolean };
 
-function creation(ctx: Context, draft: Draft): Worked {
+function planCreation(ctx: Context, draft: Draft): MergePlan {
   const { name, description, graph, run_setup: runSetup } = draft;
   acceptDraft({ graph, runSetup });
   const contents = { name, description, graph, runSetup, graphChecksum: checksum(graph) };
@@ -134,8 +138,8 @@ function creation(ctx: Context, draft: Draft): Worked {
 
 type Change = { base: Draft; wanted: Draft; ours: 'proposal' | 'undone'; expected: number | null };
 
-/** Merges what leads from `base` to `wanted` into the draft of the workflow. */
-async function mergeInto(ctx: Context, id: string, { base, wanted, ours, expected }: Change): Promise<Worked> {
+/** Plans to merge the changes from `base` to `wanted` into the draft of the workflow. */
+async function planMerge(ctx: Context, id: string, { base, wanted, ours, expected }: Change): Promise<MergePlan> {
   const row = await requireEditable(ctx, id);
   if (row.status === 'archived') throw archived();
   if (expected !== null && expected !== row.revision) throw await whyUnchanged(ctx, id);
@@ -144,7 +148,7 @@ async function mergeInto(ctx: Context, id: string, { base, wanted, ours, expecte
   if (!merged.ok) throw proposalConflict(merged.conflicts, { ours, theirs: 'draft' });
   const { name, description, graph, run_setup: runSetup } = merged.draft;
   acceptDraft({ graph, runSetup });
-  await requireFitting(ctx, id, { base, wanted, before, merged: merged.draft, ours });
+  await requirePublishableMerge(ctx, id, { base, wanted, before, merged: merged.draft, ours });
   const changed = !sameDraft(before, merged.draft);
   const contents = { name, description, graph: { value: graph, checksum: checksum(graph) }, runSetup };
   return { before, changed, write: tx => saveDraftIn(tx, ctx, { id, revision: row.revision }, contents) };

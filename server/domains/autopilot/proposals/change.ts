@@ -25,7 +25,7 @@ import {
   type ProposalStatus,
   type ProposeInput,
 } from '../schemas.ts';
-import { readBefore } from './reading.ts';
+import { findReadSource } from './read-source.ts';
 import { requireMayChange } from './review.ts';
 import { countRefusal, countRefusedInput, countRound, type Rounds, roundsBefore } from './rounds.ts';
 import {
@@ -48,30 +48,30 @@ type Contents = Pick<
 >;
 type Before = Pick<ProposalRow, 'draft' | 'ops' | 'workflow_id' | 'changes'>;
 
-/** How often a proposal may change under a request before that fails. */
+/** How often a request starts over because the proposal has changed meanwhile. */
 const MAX_ATTEMPTS = 5;
 const EMPTY: Draft = { name: 'New workflow', description: '', graph: { steps: [] }, run_setup: {} };
 
 /**
- * POST /v1/autopilot/proposals: a proposal to change a workflow, or to make one. Changes no workflow. AppError 403
- * `insufficient_scope` without `workflow:read`, 404, 409 `managed_elsewhere`, `workflow_archived` or `proposal_closed` (the one that it
- * replaces), 422 `limit_reached`, and what editing throws.
+ * POST /v1/autopilot/proposals: creates a proposal to change a workflow or to create one. Changes no workflow. Throws AppError 403
+ * `insufficient_scope` without `workflow:read`, 404, 409 `managed_elsewhere`, `workflow_archived`, or `proposal_closed` for the superseded
+ * proposal, 422 `limit_reached`, and the errors of editing.
  */
 export async function propose(ctx: Context, input: z.output<typeof ProposeInput>): Promise<Output> {
   requireScopes(ctx.principal, ['workflow:read']);
-  const id = idFor(ctx);
-  // The process may have ended after an agent's call and before its end was recorded: the call is repeated then.
+  const id = proposalIdFor(ctx);
+  // After a crash an agent's call is repeated, possibly after it has created the proposal.
   const made = ctx.agentCall === undefined ? null : await findProposal(ctx.services.pool, projectScope(ctx), id);
   if (made !== null) return toProposal(ctx, made);
-  const { workflow, replaced } = await about(ctx, input).catch(async error => {
+  const { workflow, replaced } = await findTargets(ctx, input).catch(async error => {
     throw await countRefusedInput(ctx, error);
   });
   const base = workflow === null ? EMPTY : withoutPinsOf(draftOf(workflow));
   const rounds = await roundsBefore(ctx, replaced, input.answer);
   const before = { draft: base, ops: [], workflow_id: workflow?.id ?? null, changes: [] };
   const request = { edits: (input.edits ?? []) as Edit[], answer: input.answer, rounds };
-  const written_after_reading = await readBefore(ctx, workflow && { workflow_id: workflow.id, thread_id: null });
-  const contents = await edited(ctx, before, { ...request, written_after_reading }).catch(async error => {
+  const written_after_reading = await findReadSource(ctx, workflow && { workflow_id: workflow.id, thread_id: null });
+  const contents = await computeContents(ctx, before, { ...request, written_after_reading }).catch(async error => {
     throw await countRefusal(ctx, rounds, { id: null, error });
   });
   await insert(ctx, { id, workflow, base, title: input.title, contents, supersedes: input.supersedes });
@@ -79,7 +79,7 @@ export async function propose(ctx: Context, input: z.output<typeof ProposeInput>
 }
 
 /** Returns the workflow that a new proposal changes, and the proposal that it replaces. */
-async function about(
+async function findTargets(
   ctx: Context,
   { workflow_id: workflowId, supersedes }: z.output<typeof ProposeInput>,
 ): Promise<{ workflow: WorkflowRow | null; replaced: ProposalRow | null }> {
@@ -90,13 +90,13 @@ async function about(
   return { workflow, replaced };
 }
 
-/** A call of an agent makes one proposal, however often it is carried out. */
-function idFor({ agentCall, principal: { tenantId } }: Context): string {
+/** Returns the id of a new proposal. A repeated call of an agent gets the same id, so that it creates one proposal. */
+function proposalIdFor({ agentCall, principal: { tenantId } }: Context): string {
   if (agentCall === undefined) return newId();
   return derivedId(0, ['proposal', tenantId, agentCall.runId, agentCall.stepId]);
 }
 
-type New = {
+type NewContents = {
   id: string;
   workflow: WorkflowRow | null;
   base: Draft;
@@ -105,7 +105,7 @@ type New = {
   supersedes: string | undefined;
 };
 
-async function insert(ctx: Context, { id, workflow, base, title, contents, supersedes }: New): Promise<void> {
+async function insert(ctx: Context, { id, workflow, base, title, contents, supersedes }: NewContents): Promise<void> {
   const { services, principal } = ctx;
   const scope = projectScope(ctx);
   const at = new Date(services.clock.now());
@@ -129,7 +129,7 @@ async function insert(ctx: Context, { id, workflow, base, title, contents, super
   });
 }
 
-/** The conversation in which an agent proposes it; null where a person or another client does. */
+/** Returns the conversation of the proposing agent; null if a person or another client proposes. */
 async function conversationOf({ agentCall, principal, services }: Context): Promise<NewProposal['madeIn']> {
   if (agentCall === undefined) return null;
   const { runId } = agentCall;
@@ -138,17 +138,17 @@ async function conversationOf({ agentCall, principal, services }: Context): Prom
 }
 
 /**
- * POST /v1/autopilot/proposals/{id}/edits: applies all edits to the proposal, or none, and checks the result. AppError 403, 404, 409
- * `proposal_closed`, `needs_input` or `busy`, 422 `edit_not_applicable`, `limit_reached`, or a result that is no draft.
+ * POST /v1/autopilot/proposals/{id}/edits: applies all edits to the proposal, or none, and validates the result. Throws AppError 403, 404,
+ * 409 `proposal_closed`, `needs_input` or `busy`, 422 `edit_not_applicable`, `limit_reached`, or if the result is no valid draft.
  */
 export async function editProposal(ctx: Context, input: z.output<typeof EditProposalInput>): Promise<Output> {
   requireScopes(ctx.principal, ['workflow:read']);
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const row = await requireChangeable(ctx, input.id);
     const rounds = await roundsBefore(ctx, row, input.answer);
-    const written_after_reading = row.written_after_reading ?? (await readBefore(ctx, row));
+    const written_after_reading = row.written_after_reading ?? (await findReadSource(ctx, row));
     const request = { edits: input.edits as Edit[], answer: input.answer, rounds, written_after_reading };
-    const contents = await edited(ctx, row, request).catch(async error => {
+    const contents = await computeContents(ctx, row, request).catch(async error => {
       throw await countRefusal(ctx, rounds, { id: row.id, error });
     });
     const at = new Date(ctx.services.clock.now());
@@ -160,7 +160,7 @@ export async function editProposal(ctx: Context, input: z.output<typeof EditProp
   throw conflict('busy', 'Others are changing the proposal at this moment. Try again.');
 }
 
-/** Returns the open proposal that the caller may change. An agent that names another one goes round in circles, too. */
+/** Returns the open proposal that the caller may change. An agent's refused request counts as a round. */
 async function requireChangeable(ctx: Context, id: string): Promise<ProposalRow> {
   try {
     const row = await requireProposal(ctx, id);
@@ -172,13 +172,13 @@ async function requireChangeable(ctx: Context, id: string): Promise<ProposalRow>
   }
 }
 
-/** POST /v1/autopilot/proposals/{id}/discard: it can no longer be applied. AppError 403, 404, 409 `proposal_closed` for one that is applied. */
+/** POST /v1/autopilot/proposals/{id}/discard: closes the proposal. Throws AppError 403, 404, 409 `proposal_closed` for an applied proposal. */
 export async function discardProposal(ctx: Context, { id }: z.output<typeof ProposalRef>): Promise<Output> {
   requireScopes(ctx.principal, ['workflow:read']);
   const at = new Date(ctx.services.clock.now());
   await transact(ctx.services.pool, async db => {
     const row = await requireProposal(ctx, id, { db, lock: true });
-    // These can no longer be applied either.
+    // A proposal with one of these statuses is closed already, so discarding it is idempotent.
     if (['discarded', 'superseded', 'undone'].includes(row.status)) return;
     requireOpen(row);
     requireMayChange(ctx, row);
@@ -194,11 +194,11 @@ type Request = {
   written_after_reading: string | null;
 };
 
-/** A proposal neither shows nor changes pinned results: they may be data of people, and stay in the draft. */
+/** Removes pinned results, because they may hold personal data. Applying a proposal leaves them in the draft. */
 const withoutPinsOf = (draft: Draft): Draft => ({ ...draft, run_setup: withoutPins(draft.run_setup) as Fields });
 
-/** Returns what the contents are after these edits. */
-async function edited(
+/** Returns the contents of the proposal after these edits. */
+async function computeContents(
   ctx: Context,
   before: Before,
   { edits, answer, rounds: counted, written_after_reading }: Request,
@@ -215,7 +215,7 @@ async function edited(
   return { draft, ops, validation, rounds, status: statusOf(validation, rounds), changes, written_after_reading };
 }
 
-/** The changes with one more; requests in succession by the same author are one. */
+/** Adds a change to the history. Consecutive requests of the same author are one change. */
 function withChange(
   { agentCall, principal, services }: Context,
   changes: readonly ProposalChange[],
@@ -245,7 +245,7 @@ function requireWithinLimits(ops: readonly Edit[]): void {
   }
 }
 
-/** Returns what publishing the draft would find. */
+/** Validates the draft as publishing it would. */
 function check(ctx: Context, draft: Draft, workflowId: string | null): Promise<Validation> {
   return validateDraft(ctx.services, partsOfRow(draft), {
     ...projectScope(ctx),

@@ -1,12 +1,12 @@
 import { AppError, type ErrorDetail } from '../../../platform/errors.ts';
 import type { Conflict } from '../../workflows/edits/index.ts';
 
-/** The most characters of each side that a message shows. */
+/** The most characters that a message shows of each side. */
 const MAX_SHOWN = 500;
-/** The conflicts that an answer shows. */
+/** The most conflicts that a response lists. */
 export const MAX_CONFLICTS = 200;
 
-/** 409 `proposal_conflict`: each detail has what both sides say. */
+/** Returns the error 409 `proposal_conflict`, whose details show the values of both sides. */
 export function proposalConflict(conflicts: readonly Conflict[], sides: { ours: string; theirs: string }): AppError {
   const details = conflicts.map(
     (conflict): ErrorDetail => ({

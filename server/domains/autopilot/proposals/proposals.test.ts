@@ -45,13 +45,13 @@ const as = (principal = tenant.contributor, headers: Record<string, string> = {}
 const workflow = (...ids: string[]) =>
   call(workflows.workflows_create, as(), { name: 'Nightly', graph: chain(...ids) });
 const read = (id: string) => call(workflows.workflows_get, as(), { id });
-const byHand = (id: string, ...edits: unknown[]) => call(workflows.workflows_edit, as(), { id, edits });
+const editManually = (id: string, ...edits: unknown[]) => call(workflows.workflows_edit, as(), { id, edits });
 const propose = (input: Record<string, unknown>, ctx = as(tenant.viewer)) =>
   call(autopilot.autopilot_propose, ctx, { title: 'Better', ...input });
 const edit = (id: string, ...edits: unknown[]) =>
   call(autopilot.autopilot_edit_proposal, as(tenant.viewer), { id, edits });
 const get = (id: string) => call(autopilot.autopilot_get_proposal, as(tenant.viewer), { id });
-/** Applies the proposal as it is now, unless `more` names another state. */
+/** Applies the proposal in its current state, unless `more` names another state. */
 const apply = async (id: string, steps?: string[], ctx = as(), more: object = {}) => {
   const { etag } = await get(id);
   return call(autopilot.autopilot_apply_proposal, ctx, { id, etag, ...(steps && { steps }), ...more });
@@ -66,7 +66,7 @@ const add = (id: string, ...depends_on: string[]) => ({
 const idsOf = (draft: { graph: { steps: { id: string }[] } }) => draft.graph.steps.map(({ id }) => id);
 
 describe('a proposal', () => {
-  test('leaves the draft as it is, says what it changes, and whether that could be published', async () => {
+  test('leaves the draft unchanged, shows its changes, and whether they could be published', async () => {
     const before = await workflow('a', 'b');
     const made = await propose({ workflow_id: before.id, edits: [set('a', { name: 'A' }), add('c', 'b')] });
     expect(made).toMatchObject({
@@ -85,7 +85,7 @@ describe('a proposal', () => {
     expect(await read(before.id)).toEqual(before);
   });
 
-  test('with errors is being built; its findings say a way out', async () => {
+  test('with errors has the status building, and each error has a hint', async () => {
     const made = await propose({ edits: [add('fetch'), add('next', 'fetsh')] });
     expect(made).toMatchObject({ workflow_id: null, status: 'building', valid: false, rounds: 1 });
     expect(made.validation.errors).toMatchObject([{ code: 'unknown_dependency', hint: 'Did you mean "fetch"?' }]);
@@ -93,7 +93,7 @@ describe('a proposal', () => {
     expect(repaired).toMatchObject({ status: 'ready', rounds: 0, edits: 3 });
   });
 
-  test(`needs input after ${MAX_ROUNDS} answers that leave errors, and not before`, async () => {
+  test(`needs input after ${MAX_ROUNDS} answers with errors`, async () => {
     const { id } = await propose({ edits: [add('a', 'nobody')] });
     for (let round = 2; round < MAX_ROUNDS; round += 1) {
       expect(await edit(id, set('a', { name: `Round ${round}` }))).toMatchObject({ status: 'building', rounds: round });
@@ -112,7 +112,7 @@ describe('a proposal', () => {
     expect(idsOf((await get(id)).draft)).toEqual(['a']);
   });
 
-  test('of a call of an agent is made once, though the call is repeated after a crash', async () => {
+  test('is created once if the call of an agent is repeated after a crash', async () => {
     const agentCall = { runId: newId(), stepId: 'agent.1.1' };
     const calling = () => ({ ...as(tenant.viewer), agentCall });
     const first = await propose({ title: 'Once', edits: [add('one')] }, calling());
@@ -121,7 +121,7 @@ describe('a proposal', () => {
     expect((await propose({ title: 'Twice' }, next)).id).not.toBe(first.id);
   });
 
-  test('replaces another one, which is closed then', async () => {
+  test('replaces and closes an earlier proposal', async () => {
     const { id } = await propose({});
     await propose({ supersedes: id });
     expect(await get(id)).toMatchObject({ status: 'superseded' });
@@ -131,7 +131,7 @@ describe('a proposal', () => {
     expect(await discard(id)).toMatchObject({ status: 'superseded' });
   });
 
-  test('that is discarded stays in the list', async () => {
+  test('stays in the list when it is discarded', async () => {
     const { id: workflow_id } = await workflow('a');
     const { id } = await propose({ workflow_id });
     expect(await discard(id)).toMatchObject({ status: 'discarded' });
@@ -148,10 +148,10 @@ describe('a proposal', () => {
 });
 
 describe('applying', () => {
-  test('merges into the draft as it is by then, and publishes nothing', async () => {
+  test('merges into the current draft, and publishes no version', async () => {
     const { id: workflow_id } = await workflow('a', 'b');
     const { id } = await propose({ workflow_id, edits: [set('a', { name: 'A' }), add('c', 'b')] });
-    await byHand(workflow_id, set('b', { name: 'By hand' }), set('a', { timeout_s: 9 }));
+    await editManually(workflow_id, set('b', { name: 'By hand' }), set('a', { timeout_s: 9 }));
     const done = await apply(id);
     expect(done.proposal).toMatchObject({
       status: 'applied',
@@ -168,10 +168,10 @@ describe('applying', () => {
     expect(await refusal(discard(id))).toMatchObject({ status: 409, code: 'proposal_closed' });
   });
 
-  test('is a conflict with both sides where the draft changed the same, and writes nothing', async () => {
+  test('is a conflict with both sides if the draft changed the same field, and writes nothing', async () => {
     const { id: workflow_id } = await workflow('a', 'b');
     const { id } = await propose({ workflow_id, edits: [set('a', { name: 'Mine' }), set('b', { name: 'B' })] });
-    await byHand(workflow_id, set('a', { name: 'Theirs' }));
+    await editManually(workflow_id, set('a', { name: 'Theirs' }));
     const before = await read(workflow_id);
     expect((await get(id)).conflicts).toEqual([{ step: 'a', field: 'name', proposal: 'Mine', draft: 'Theirs' }]);
     const refused = await refusal(apply(id));
@@ -184,7 +184,7 @@ describe('applying', () => {
     expect((await apply(id, ['b'])).workflow.graph.steps).toMatchObject([{ name: 'Theirs' }, { name: 'B' }]);
   });
 
-  test('takes some steps alone, with what they need', async () => {
+  test('can be limited to some steps and the steps that they need', async () => {
     const { id: workflow_id } = await workflow('a', 'b');
     const edits = [add('c', 'b'), add('d', 'c'), set('a', { name: 'A' }), { type: 'set_details', name: 'Other' }];
     const { id } = await propose({ workflow_id, edits });
@@ -196,17 +196,17 @@ describe('applying', () => {
     expect(after.graph.steps[0]).not.toHaveProperty('name');
   });
 
-  test('makes a new workflow, where it proposes one', async () => {
+  test('creates the proposed new workflow', async () => {
     const { id } = await propose({ edits: [{ type: 'set_details', name: 'Made' }, add('a')] });
     const { workflow: made, proposal } = await apply(id);
     expect(made).toMatchObject({ name: 'Made', status: 'draft' });
     expect(proposal.workflow_id).toBe(made.id);
     expect(await read(made.id)).toEqual(made);
-    await byHand(made.id, add('own'));
+    await editManually(made.id, add('own'));
     expect(idsOf((await undo(id)).workflow)).toEqual(['own']);
   });
 
-  test('by two people at once happens once', async () => {
+  test('twice at once succeeds once', async () => {
     const { id: workflow_id } = await workflow('a');
     const { id } = await propose({ workflow_id, edits: [add('b', 'a')] });
     const both = await Promise.allSettled([apply(id), apply(id, undefined, as(tenant.owner))]);
@@ -216,7 +216,7 @@ describe('applying', () => {
     expect(await read(workflow_id)).toMatchObject({ etag: '"2"' });
   });
 
-  test('by two people at once makes one new workflow', async () => {
+  test('twice at once creates one workflow', async () => {
     const { id } = await propose({ edits: [{ type: 'set_details', name: 'Made once' }, add('a')] });
     const both = await Promise.allSettled([apply(id), apply(id, undefined, as(tenant.owner))]);
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
@@ -224,7 +224,7 @@ describe('applying', () => {
     expect(made).toHaveLength(1);
   });
 
-  test('two proposals at once keeps both', async () => {
+  test('keeps the changes of two concurrent proposals', async () => {
     const { id: workflow_id } = await workflow('a');
     const one = await propose({ workflow_id, edits: [add('b', 'a')] });
     const other = await propose({ workflow_id, edits: [add('c', 'a')] });
@@ -232,7 +232,7 @@ describe('applying', () => {
     expect(idsOf(await read(workflow_id)).sort()).toEqual(['a', 'b', 'c']);
   });
 
-  test('honors the ETag of the draft, and refuses archived workflows and those of other parts', async () => {
+  test('honors the ETag of the draft, and refuses archived workflows and other kinds of workflows', async () => {
     const { id: workflow_id } = await workflow('a');
     const { id } = await propose({ workflow_id, edits: [add('b', 'a')] });
     expect(await refusal(apply(id, undefined, as(), { draft_etag: '"7"' }))).toMatchObject({ status: 412 });
@@ -243,12 +243,15 @@ describe('applying', () => {
 });
 
 describe('undo', () => {
-  test('takes out what the proposal changed, and nothing that came later', async () => {
+  test('reverses the changes of the proposal, and keeps later changes', async () => {
     const { id: workflow_id } = await workflow('a', 'b');
     const edits = [set('a', { name: 'A' }), add('c', 'b'), { type: 'set_details', description: 'Better' }];
     const { id } = await propose({ workflow_id, edits });
     await apply(id);
-    await byHand(workflow_id, set('a', { timeout_s: 9 }), add('own', 'b'), { type: 'set_details', name: 'Renamed' });
+    await editManually(workflow_id, set('a', { timeout_s: 9 }), add('own', 'b'), {
+      type: 'set_details',
+      name: 'Renamed',
+    });
     const { workflow: after, proposal } = await undo(id);
     expect(proposal.status).toBe('undone');
     expect(idsOf(after)).toEqual(['a', 'b', 'own']);
@@ -257,12 +260,12 @@ describe('undo', () => {
     expect(await refusal(undo(id))).toMatchObject({ status: 409, code: 'proposal_not_applied' });
   });
 
-  test('is a conflict where later edits changed the same, or need what it added', async () => {
+  test('is a conflict if later edits changed the same field, or need a step that the proposal added', async () => {
     const { id: workflow_id } = await workflow('a');
     const { id } = await propose({ workflow_id, edits: [set('a', { name: 'A' }), add('b', 'a')] });
     expect(await refusal(undo(id))).toMatchObject({ status: 409, code: 'proposal_not_applied' });
     await apply(id);
-    await byHand(workflow_id, set('a', { name: 'By hand' }), add('c', 'b'));
+    await editManually(workflow_id, set('a', { name: 'By hand' }), add('c', 'b'));
     const before = await read(workflow_id);
     const refused = await refusal(undo(id));
     expect(refused).toMatchObject({ status: 409, code: 'proposal_conflict' });
@@ -272,11 +275,11 @@ describe('undo', () => {
   });
 });
 
-describe('who may', () => {
+describe('authorization', () => {
   const token = (principal: Principal, ...scopes: string[]): Principal =>
     ({ ...principal, credential: { kind: 'pat', patId: newId(), scopes } }) as Principal;
 
-  test('not propose without reading the draft', async () => {
+  test('proposing needs the scope to read the draft', async () => {
     const { id: workflow_id } = await workflow('a');
     const { id } = await propose({ workflow_id });
     const ctx = as(token(tenant.viewer, 'ai:use'));
@@ -292,7 +295,7 @@ describe('who may', () => {
     });
   });
 
-  test('nobody of another workspace or project', async () => {
+  test('members of other workspaces and projects are refused', async () => {
     const { id: workflow_id } = await workflow('a');
     const { id } = await propose({ workflow_id, edits: [add('b')] });
     for (const stranger of strangers) {

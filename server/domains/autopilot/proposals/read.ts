@@ -6,7 +6,7 @@ import type { ListProposalsInput, ListProposalsOutput, ProposalRef, ProposalSche
 import { listProposalRows } from './store.ts';
 import { requireProposal, toProposal, toProposalHead } from './view.ts';
 
-/** GET /v1/autopilot/proposals: the project's proposals, newest first, without what may be large. */
+/** GET /v1/autopilot/proposals: the project's proposals, newest first, without large fields. */
 export async function listProposals(
   ctx: Context,
   { limit, cursor, workflow_id, thread_id, status }: z.output<typeof ListProposalsInput>,
@@ -19,7 +19,7 @@ export async function listProposals(
   return { proposals: kept.map(toProposalHead), next_cursor };
 }
 
-/** GET /v1/autopilot/proposals/{id}. AppError 404. */
+/** GET /v1/autopilot/proposals/{id}. Throws AppError 404. */
 export async function getProposal(
   ctx: Context,
   { id }: z.output<typeof ProposalRef>,

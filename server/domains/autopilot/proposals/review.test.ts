@@ -11,7 +11,7 @@ import { workflowOperations } from '../../workflows/operations.ts';
 import { autopilotOperations } from '../operations.ts';
 import { MAX_ROUNDS } from '../schemas.ts';
 
-/** Proposals are applied as they were reviewed, and after six rounds a person is asked (docs/security.md#agents). */
+/** Tests that proposals are applied as reviewed, and that a person is asked after six rounds (docs/security.md#agents). */
 const workflows = operationsByName(workflowOperations);
 const autopilot = operationsByName(autopilotOperations);
 
@@ -37,7 +37,7 @@ const as = (principal = tenant.contributor, headers: Record<string, string> = {}
 const workflow = (...ids: string[]) =>
   call(workflows.workflows_create, as(), { name: 'Nightly', graph: chain(...ids) });
 const read = (id: string) => call(workflows.workflows_get, as(), { id });
-const byHand = (id: string, ...edits: unknown[]) => call(workflows.workflows_edit, as(), { id, edits });
+const editManually = (id: string, ...edits: unknown[]) => call(workflows.workflows_edit, as(), { id, edits });
 const propose = (input: Record<string, unknown>, ctx = as()) =>
   call(autopilot.autopilot_propose, ctx, { title: 'Better', ...input });
 const edit = (id: string, edits: unknown[], ctx = as(), more: object = {}) =>
@@ -70,7 +70,7 @@ describe('what was reviewed is what is applied', () => {
         code: 'etag_required',
       });
     }
-    // The ETag of a draft is another one: a client that sends it has not named what it reviewed.
+    // The ETag of a draft does not name a state of the proposal.
     expect(await refusal(apply(id, { etag: '"1"' }))).toMatchObject({ status: 412, code: 'etag_mismatch' });
     expect(await refusal(apply(id, { etag: 'proposal-1' }))).toMatchObject({ status: 422 });
     expect(await refusal(apply(id, { etag }, as(tenant.contributor, { 'if-match': '"1"' })))).toMatchObject({
@@ -81,7 +81,7 @@ describe('what was reviewed is what is applied', () => {
     });
   });
 
-  test('a proposal that has changed since is not applied, whoever has changed it', async () => {
+  test('a proposal that has changed since its review is not applied', async () => {
     const { id, etag } = await propose({ edits: [add('a')] });
     const changed = await edit(id, [add('late')]);
     expect(changed.etag).not.toBe(etag);
@@ -90,7 +90,7 @@ describe('what was reviewed is what is applied', () => {
     expect((await apply(id, { etag: changed.etag })).workflow.graph.steps).toHaveLength(2);
   });
 
-  test('an edit and an apply at once: what is applied is what was reviewed, or nothing', async () => {
+  test('with an edit and an apply at once, the reviewed state is applied or nothing', async () => {
     for (let round = 0; round < 20; round += 1) {
       const { id, etag } = await propose({ edits: [add('a')] });
       const [edited, applied] = await Promise.allSettled([edit(id, [add('late')]), apply(id, { etag })]);
@@ -104,7 +104,7 @@ describe('what was reviewed is what is applied', () => {
     }
   });
 
-  test('a live trial names it, too', async () => {
+  test('a live trial must name the reviewed state, too', async () => {
     const { id, etag } = await propose({ edits: [add('a')] });
     const live = (more: object) =>
       call(autopilot.autopilot_try_live, as(), {
@@ -119,7 +119,7 @@ describe('what was reviewed is what is applied', () => {
     expect(await refusal(live({ etag }))).toMatchObject({ status: 412 });
   });
 
-  test('a viewer changes no proposal of somebody else; a contributor does, and it shows who has', async () => {
+  test('a contributor, but no viewer, may change the proposals of others; the history names the author', async () => {
     const { id } = await propose({ edits: [add('a')] });
     for (const ask of [
       () => edit(id, [add('late')], as(other)),
@@ -147,7 +147,7 @@ describe('six rounds', () => {
   };
   const wrong = (n: number) => set('a', { depends_on: [`nobody${n}`] });
 
-  test('count refused edits as well as errors, and those of new proposals', async () => {
+  test('count refused edits and errors, also of new proposals', async () => {
     const next = agent();
     expect(await refusal(propose({ edits: [add('a'), add('a')] }, next()))).toMatchObject({ status: 422 });
     const { id, rounds } = await propose({ edits: [add('a', 'nobody')] }, next());
@@ -158,7 +158,7 @@ describe('six rounds', () => {
     const again = await propose({ edits: [add('a', 'nobody')], supersedes: id }, next());
     const last = await refusal(edit(again.id, [rename('b', 'e')], next()));
     expect(last.message).toMatch(/ask the person/);
-    // From here on it asks: no edit is taken, neither a right one nor one of a new proposal.
+    // From here on every edit is refused, including valid edits and those of new proposals.
     for (const ask of [
       () => edit(again.id, [set('a', { depends_on: [] })], next()),
       () => propose({ edits: [add('a')] }, next()),
@@ -166,7 +166,7 @@ describe('six rounds', () => {
       expect(await refusal(ask())).toMatchObject({ status: 409, code: 'needs_input' });
   });
 
-  test('end the run of an agent, whatever it claims; what a person says begins another one', async () => {
+  test('end the run of an agent even if it claims an answer; the next message begins again', async () => {
     const next = agent();
     const { id } = await propose({ edits: [add('a', 'nobody')] }, next());
     for (let round = 2; round <= MAX_ROUNDS; round += 1) await edit(id, [wrong(round)], next());
@@ -176,7 +176,7 @@ describe('six rounds', () => {
     expect(await edit(id, [wrong(0)], agent()())).toMatchObject({ status: 'building', rounds: 1 });
   });
 
-  test('of a client with a token end with what a person has answered, which is shown', async () => {
+  test('of a client with a token end with the `answer` of a person, which the history shows', async () => {
     const credential = { kind: 'pat' as const, patId: newId(), scopes: ['ai:use', 'workflow:read'] as const };
     const client = as({ ...tenant.viewer, credential });
     const { id } = await propose({ edits: [add('a', 'nobody')] }, client);
@@ -190,7 +190,7 @@ describe('six rounds', () => {
     expect(answered.changes.at(-1)).toMatchObject({ answer: 'Read it from the shop.' });
   });
 
-  test('begin anew after an answer without errors', async () => {
+  test('are counted from zero after an answer without errors', async () => {
     const next = agent();
     const { id } = await propose({ edits: [add('a', 'nobody')] }, next());
     expect(await edit(id, [set('a', { depends_on: [] })], next())).toMatchObject({ status: 'ready', rounds: 0 });
@@ -199,7 +199,7 @@ describe('six rounds', () => {
   });
 });
 
-describe('a merge that does not fit together', () => {
+describe('a merge that cannot be published', () => {
   test.each([
     ['a template that reads a renamed step', [rename('b', 'z')], [reader('late', 'b')], ['steps.b']],
     [
@@ -242,7 +242,7 @@ describe('a merge that does not fit together', () => {
     const made = { name: 'Both', graph: { steps: [...graph.steps, ...more] } };
     const { id: workflow_id } = await call(workflows.workflows_create, as(), made);
     const { id, etag } = await propose({ workflow_id, edits: ours });
-    await byHand(workflow_id, ...theirs);
+    await editManually(workflow_id, ...theirs);
     const before = await read(workflow_id);
     const refused = await refusal(apply(id, { etag }));
     expect(refused).toMatchObject({ status: 409, code: 'proposal_conflict' });
@@ -254,18 +254,18 @@ describe('a merge that does not fit together', () => {
 });
 
 describe('an undo', () => {
-  test('of a rename is refused where a later step reads the new name', async () => {
+  test('of a rename is refused if a later step reads the new name', async () => {
     const { id: workflow_id } = await workflow('a', 'b');
     const { id, etag } = await propose({ workflow_id, edits: [rename('a', 'first')] });
     await apply(id, { etag });
-    await byHand(workflow_id, reader('late', 'first'));
+    await editManually(workflow_id, reader('late', 'first'));
     const before = await read(workflow_id);
     const refused = await refusal(undo(id));
     expect(refused).toMatchObject({ status: 409, code: 'proposal_conflict', details: [{ path: 'steps.first' }] });
     expect(await read(workflow_id)).toEqual(before);
   });
 
-  test('says whether it did something', async () => {
+  test('reports whether it changed the draft', async () => {
     const { id: workflow_id } = await workflow('a', 'b');
     const edits = [set('a', { name: 'A' })];
     const one = await propose({ workflow_id, edits });
@@ -273,39 +273,40 @@ describe('an undo', () => {
     expect(await undo(one.id)).toMatchObject({ changed: true });
     const again = await propose({ workflow_id, edits });
     await apply(again.id, { etag: again.etag });
-    await byHand(workflow_id, { type: 'update_step', step: 'a', unset: ['name'] });
+    await editManually(workflow_id, { type: 'update_step', step: 'a', unset: ['name'] });
     expect(await undo(again.id)).toMatchObject({ changed: false, proposal: { status: 'undone' } });
   });
 
-  test('of edits renames later readers, says when it did nothing, and is refused where the old id is taken', async () => {
+  test('of edits renames later readers, reports whether it changed the draft, and is refused if the old id is taken', async () => {
     const { id } = await workflow('a', 'b');
-    const { undo: back, changed } = await byHand(id, rename('a', 'first'));
+    const { undo: back, changed } = await editManually(id, rename('a', 'first'));
     expect(changed).toBe(true);
-    await byHand(id, reader('late', 'first'));
-    const { workflow: after } = await byHand(id, ...back);
+    await editManually(id, reader('late', 'first'));
+    const { workflow: after } = await editManually(id, ...back);
     expect(after.graph.steps.map(step => step.id)).toEqual(['a', 'b', 'late']);
     expect(after.graph.steps[2]).toMatchObject({ instructions: '{{steps.a.result}}', depends_on: ['a'] });
-    expect(await byHand(id, ...back)).toMatchObject({ changed: false });
-    const { undo: again } = await byHand(id, rename('a', 'first'));
-    await byHand(id, add('a'));
-    const refused = await refusal(byHand(id, ...again));
+    expect(await editManually(id, ...back)).toMatchObject({ changed: false });
+    const { undo: again } = await editManually(id, rename('a', 'first'));
+    await editManually(id, add('a'));
+    const refused = await refusal(editManually(id, ...again));
     expect(refused).toMatchObject({ status: 422, code: 'edit_not_applicable', details: [{ code: 'step_exists' }] });
   });
 
-  test('cannot take the type of a step away, and no other edit can', async () => {
+  test('cannot remove the type of a step, like any edit', async () => {
     const { id } = await workflow('a');
     const update = { change: 'update', step: 'a', set: {}, unset: ['type'], keys: [] };
     for (const bad of [
       { type: 'update_step', step: 'a', unset: ['type'] },
       { type: 'restore', steps: [update] },
     ]) {
-      const refused = await refusal(byHand(id, bad));
+      const refused = await refusal(editManually(id, bad));
       expect(refused).toMatchObject({
         status: 422,
         code: 'edit_not_applicable',
         details: [{ code: 'type_not_removable' }],
       });
     }
-    for (const type of [null, 5]) expect(await refusal(byHand(id, set('a', { type })))).toMatchObject({ status: 422 });
+    for (const type of [null, 5])
+      expect(await refusal(editManually(id, set('a', { type })))).toMatchObject({ status: 422 });
   });
 });

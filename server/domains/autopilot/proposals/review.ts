@@ -2,12 +2,12 @@ import type { Context } from '../../../operation/context.ts';
 import { AppError, forbidden, invalid } from '../../../platform/errors.ts';
 import type { ProposalHeadRow } from './store.ts';
 
-/** The state of a proposal that a person reviews. It has another form than the ETag of a draft, so that neither passes for the other. */
+/** Returns the ETag of a proposal. Its form differs from the ETag of a draft, so that clients cannot confuse the two. */
 export const proposalEtag = ({ revision }: Pick<ProposalHeadRow, 'revision'>): string => `"proposal-${revision}"`;
 
 /**
- * Requires that the request names the state of the proposal that was reviewed, by `etag` or `If-Match`. AppError 428 `etag_required`
- * where it names none (also by `*`), 412 `etag_mismatch` where the proposal has changed since, 422 for what is no tag.
+ * Requires that the request names the reviewed state of the proposal, by `etag` or `If-Match`. Throws AppError 428 `etag_required` if the
+ * request names no state or `*`, 412 `etag_mismatch` if the proposal has changed since, 422 for a malformed tag.
  */
 export function requireReviewed(ctx: Context, row: ProposalHeadRow, etag: string | undefined): void {
   const header = ctx.headers.get('if-match')?.trim();
@@ -26,7 +26,7 @@ export function requireReviewed(ctx: Context, row: ProposalHeadRow, etag: string
   }
 }
 
-/** AppError 403 `insufficient_role` for a viewer who would change the proposal of somebody else. */
+/** Throws AppError 403 `insufficient_role` if the caller is a viewer and the proposal is not the caller's own. */
 export function requireMayChange({ principal }: Context, { creator_id }: ProposalHeadRow): void {
   if (principal.role !== 'project_viewer' || principal.userId === creator_id) return;
   throw forbidden('Changing the proposal of somebody else needs the role project_contributor.', 'insufficient_role');

@@ -4,7 +4,7 @@ import type { ProposalAt } from './store.ts';
 export type RunRounds = { rounds: number; asked_at: Date | null };
 type Run = { tenantId: string; runId: string };
 
-/** Returns how many answers in succession have left errors to the agent of the run; null if none was counted. */
+/** Returns the number of consecutive answers with errors in the run of an agent; null if no answer was counted. */
 export async function findRunRounds(db: Queryable, { tenantId, runId }: Run): Promise<RunRounds | null> {
   const { rows } = await db.query<RunRounds>(
     'SELECT rounds, asked_at FROM autopilot_rounds WHERE run_id = $1 AND tenant_id = $2',
@@ -13,7 +13,7 @@ export async function findRunRounds(db: Queryable, { tenantId, runId }: Run): Pr
   return rows[0] ?? null;
 }
 
-/** Counts one answer more, and notes when the `max`th one tells the agent to ask a person. Returns the count. */
+/** Increments the count and returns it. When the count reaches `max`, records the time at which the agent must ask a person. */
 export async function addRunRound(
   db: Queryable,
   { tenantId, runId }: Run,
@@ -30,7 +30,7 @@ export async function addRunRound(
   return rows[0]?.rounds ?? 0;
 }
 
-/** Begins to count from nothing again. */
+/** Resets the count to 0. */
 export async function resetRunRounds(db: Queryable, { tenantId, runId }: Run, at: Date): Promise<void> {
   await db.query(
     'UPDATE autopilot_rounds SET rounds = 0, asked_at = NULL, updated_at = $3 WHERE run_id = $1 AND tenant_id = $2',
@@ -38,7 +38,7 @@ export async function resetRunRounds(db: Queryable, { tenantId, runId }: Run, at
   );
 }
 
-/** Whether a person has answered a question or an approval of the run since then. */
+/** Returns whether a person has answered a question or an approval of the run since `since`. */
 export async function hasAnswered(db: Queryable, { tenantId, runId }: Run, since: Date): Promise<boolean> {
   const { rowCount } = await db.query(
     `SELECT FROM human_tasks WHERE run_id = $1 AND tenant_id = $2 AND completed_by IS NOT NULL AND completed_at >= $3 LIMIT 1`,
@@ -47,7 +47,7 @@ export async function hasAnswered(db: Queryable, { tenantId, runId }: Run, since
   return rowCount !== 0;
 }
 
-/** Counts a refused edit of a proposal; its contents, and so its ETag, stay. `rounds`: the count before, which a person's answer ends. */
+/** Counts a refused edit of a proposal, without changing its ETag. `isAnswered`: a person has answered, so that the count restarts at 1. */
 export async function addProposalRound(
   db: Queryable,
   { tenantId, projectId, id, at }: Omit<ProposalAt, 'revision'>,

@@ -5,18 +5,18 @@ import { MAX_ROUNDS } from '../schemas.ts';
 import { addProposalRound, addRunRound, findRunRounds, hasAnswered, resetRunRounds } from './rounds-store.ts';
 import type { ProposalRow } from './store.ts';
 
-/** The code with which edits are refused until a person has answered; an agent ends with its question then. */
+/** The error code for edits after too many rounds. An agent with this error has to ask a person. */
 const NEEDS_INPUT = 'needs_input';
 
-/** How many answers in succession have left errors, and whether a person has answered since the last of them. */
+/** The number of consecutive answers with errors, and whether a person has answered since the last one. */
 export type Rounds = { count: number; isAnswered: boolean };
-/** The proposal that is changed, or that a new one replaces; null for neither. */
+/** The proposal that is changed or superseded; null for neither. */
 type Before = Pick<ProposalRow, 'rounds'> | null;
 
 /**
- * Returns how many answers in succession have left errors: to the run of an agent, whatever it proposes, or to the edits of the
- * proposal. Throws AppError 409 `needs_input` where they are too many and no person has answered since: a person in the console answers by editing,
- * any other client by saying what a person has answered, and an agent cannot say so itself.
+ * Returns the number of consecutive answers with errors. An agent's answers are counted per run, those of other clients per proposal.
+ * Throws AppError 409 `needs_input` if the number reached the limit and no person has answered since. A person in the console answers by
+ * editing, other clients send `answer`, and an agent needs a completed task.
  */
 export async function roundsBefore(ctx: Context, before: Before, answer: string | undefined): Promise<Rounds> {
   const { agentCall, principal, services, surface } = ctx;
@@ -30,7 +30,7 @@ export async function roundsBefore(ctx: Context, before: Before, answer: string 
   }
   const run = { tenantId: principal.tenantId, runId: agentCall.runId };
   const found = await findRunRounds(services.pool, run);
-  // Another run of the conversation begins with what a person has said.
+  // A new run of the conversation begins with a message of a person, which counts as an answer.
   if (found === null || found.rounds < MAX_ROUNDS) return { count: found?.rounds ?? 0, isAnswered: found === null };
   if (found.asked_at === null || !(await hasAnswered(services.pool, run, found.asked_at)))
     throw needsInput('Ask the person what is missing, with ask_user or in your answer. No edit is accepted before.');
@@ -41,7 +41,7 @@ export async function roundsBefore(ctx: Context, before: Before, answer: string 
 const needsInput = (what: string) =>
   conflict(NEEDS_INPUT, `${MAX_ROUNDS} answers in succession have left errors, or refused an edit. ${what}`);
 
-/** Counts an answer, and returns the count that the proposal shows: 0 for one without errors. */
+/** Counts an answer. Returns the count that the proposal shows, which is 0 after an answer without errors. */
 export async function countRound(ctx: Context, { count }: Rounds, isValid: boolean): Promise<number> {
   const { agentCall, principal, services } = ctx;
   if (agentCall === undefined) return isValid ? 0 : count + 1;
@@ -53,8 +53,8 @@ export async function countRound(ctx: Context, { count }: Rounds, isValid: boole
 }
 
 /**
- * Counts an answer that refuses edits; anything but a refusal is not counted. `id`: the proposal that shows the count. Returns the error,
- * which says so when a person is to be asked.
+ * Counts an answer that refuses edits. Failures of the service are not counted. `id`: the proposal that shows the count. Returns the error
+ * for the client, extended by a request to ask a person once the limit is reached.
  */
 export async function countRefusal(
   ctx: Context,
@@ -75,7 +75,7 @@ export async function countRefusal(
   return new AppError(status, code, said, details === undefined ? {} : { details });
 }
 
-/** The same for an answer to an agent that refuses edits before any proposal is read: their form is not valid, or there is no such proposal. */
+/** Counts an agent's request that was refused before its proposal was read, because it is malformed or the proposal does not exist. */
 export async function countRefusedInput(ctx: Context, error: unknown): Promise<unknown> {
   if (ctx.agentCall === undefined || (error instanceof AppError && error.code === NEEDS_INPUT)) return error;
   try {

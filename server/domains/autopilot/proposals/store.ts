@@ -33,25 +33,25 @@ export type ProposalHeadRow = {
   thread_id: string | null;
   message_id: string | null;
   created_by: string;
-  /** The user who made it. */
+  /** The id of the user who created the proposal. */
   creator_id: string;
   created_at: Date;
   updated_at: Date;
 };
-/** A change of a proposal, or several in succession by the same author. */
+/** A change of a proposal. Consecutive changes of the same author are one. */
 export type ProposalChange = z.output<typeof ProposalChangeSchema> & { role: Role };
 type Live = Omit<z.output<typeof LiveSchema>, 'executed'> & Partial<Pick<z.output<typeof LiveSchema>, 'executed'>>;
 /** The last trial of a proposal. The verdict is stored once the run has ended. */
 export type StoredTrial = {
   run_id: string;
   version: number;
-  /** How many edits the proposal had. */
+  /** The number of edits that the proposal had. */
   edits: number;
   checks: z.output<typeof Check>[];
   stand_ins: z.output<typeof StandInSchema>[];
   started_by: string;
   started_at: string;
-  /** Absent in trials from before there were live ones; the same holds for `executed` and the fields below. */
+  /** Absent in trials from before live trials existed, like `executed` and the fields below. */
   live?: Live | null;
   from_run?: string | null;
   from_step?: string | null;
@@ -91,7 +91,7 @@ export type NewProposal = {
   ops: readonly Edit[];
   rounds: number;
   validation: Validation;
-  /** The conversation, and the answer in it, that made the proposal. */
+  /** The conversation and the answer that created the proposal; null if a person created it. */
   madeIn: { threadId: string; messageId: string } | null;
   createdBy: string;
   at: Date;
@@ -154,7 +154,7 @@ export type ProposalFilter = {
   limit: number;
 };
 
-/** Newest first. */
+/** Returns proposals, newest first. */
 export async function listProposalRows(
   pool: Pool,
   { tenantId, projectId }: ProjectScope,
@@ -180,7 +180,7 @@ export async function listProposalRows(
   return rows;
 }
 
-/** How many proposals of the project wait for a decision. */
+/** Returns the number of open proposals of the project. */
 export async function countOpenProposals(db: Queryable, { tenantId, projectId }: ProjectScope): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     'SELECT count(*)::int AS count FROM autopilot_proposals WHERE tenant_id = $1 AND project_id = $2 AND status = ANY($3)',
@@ -189,10 +189,10 @@ export async function countOpenProposals(db: Queryable, { tenantId, projectId }:
   return rows[0]?.count ?? 0;
 }
 
-/** Where a proposal is, and the revision that it must still have. */
+/** The key of a proposal, and the revision that it must still have. */
 export type ProposalAt = ProjectScope & { id: string; revision: number; at: Date };
 
-/** Stores other contents; false where the proposal is not at this revision any more. */
+/** Replaces the contents. Returns false if the proposal is no longer at this revision. */
 export async function updateContents(
   db: Queryable,
   { tenantId, projectId, id, revision, at }: ProposalAt,
@@ -221,7 +221,7 @@ export async function updateContents(
   return rowCount === 1;
 }
 
-/** Stores another status; false where the proposal is not at this revision any more. */
+/** Replaces the status. Returns false if the proposal is no longer at this revision. */
 export async function updateStatus(
   db: Queryable,
   { tenantId, projectId, id, revision, at }: ProposalAt,
@@ -235,7 +235,7 @@ export async function updateStatus(
   return rowCount === 1;
 }
 
-/** Records what applying a locked proposal has changed. */
+/** Records that a locked proposal was applied, with the draft before and after. */
 export async function recordApplied(
   db: Queryable,
   { tenantId, projectId, id, at }: Omit<ProposalAt, 'revision'>,
@@ -260,7 +260,7 @@ export async function recordApplied(
   );
 }
 
-/** Stores the trial that was started last, and the workflow of its run. */
+/** Stores the latest trial and the workflow of its run. */
 export async function updateTrial(
   db: Queryable,
   { tenantId, projectId, id }: ProjectScope & { id: string },
@@ -273,7 +273,7 @@ export async function updateTrial(
   );
 }
 
-/** Notes steps that a person has let a trial execute for real, as they are at this revision. */
+/** Replaces the digests of the steps that a person has seen and let a live trial execute. */
 export async function recordSeen(
   db: Queryable,
   { tenantId, projectId, id }: ProjectScope & { id: string },
@@ -285,7 +285,7 @@ export async function recordSeen(
   );
 }
 
-/** Stores how a trial ended, unless another one was started meanwhile. */
+/** Stores the verdict of a trial, unless a newer trial was started meanwhile. */
 export async function endTrial(
   db: Queryable,
   { tenantId, projectId, id }: ProjectScope & { id: string },

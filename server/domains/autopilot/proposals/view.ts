@@ -18,7 +18,7 @@ type Proposal = z.input<typeof ProposalSchema>;
 const isOpen = ({ status }: Pick<ProposalHeadRow, 'status'>): boolean =>
   (OPEN_STATUSES as readonly string[]).includes(status);
 
-/** Returns the proposal of the request's project. AppError 404. */
+/** Returns the proposal with this id in the request's project. Throws AppError 404. */
 export async function requireProposal(
   ctx: Context,
   id: string,
@@ -29,12 +29,12 @@ export async function requireProposal(
   return row;
 }
 
-/** AppError 409 `proposal_closed` for a proposal that was decided on. */
+/** Throws AppError 409 `proposal_closed` unless the proposal is open. */
 export function requireOpen(row: ProposalHeadRow): void {
   if (!isOpen(row)) throw conflict('proposal_closed', `The proposal is ${row.status}.`);
 }
 
-/** A proposal as lists show it. */
+/** Returns a proposal as lists show it. */
 export function toProposalHead(row: ProposalHeadRow): Head {
   const { id, tenant_id, project_id, workflow_id, title, status, base_revision, edits, valid, rounds } = row;
   return {
@@ -51,7 +51,7 @@ export function toProposalHead(row: ProposalHeadRow): Head {
   };
 }
 
-/** A proposal with all that it would change, compared with the draft as it is now. */
+/** Returns a proposal with its changes, and its conflicts with the current draft. */
 export async function toProposal(ctx: Context, row: ProposalRow): Promise<Proposal> {
   const { draft, base, validation } = row;
   ctx.responseHeaders.set('ETag', proposalEtag(row));

@@ -44,7 +44,7 @@ describe('a check', () => {
     expect(judge(check(op, path, value), completed, never).result).toBe(holds ? 'proven' : 'failed');
   });
 
-  test('of a step that did not complete fails, whatever it asks', () => {
+  test('of a step that did not complete fails with every operator', () => {
     for (const op of ['absent', 'not_equals', 'skipped', 'completed'] as const) {
       expect(judge(check(op, 'x', 1), undefined, never)).toMatchObject({ result: 'failed' });
     }
@@ -57,12 +57,12 @@ describe('a check', () => {
     }
   });
 
-  test('that depends on a stand-in is simulated, or fails as any other', () => {
+  test('that depends on a stand-in is simulated or failed, but never proven', () => {
     expect(judge(check('equals', 'total', 3), completed, () => true).result).toBe('simulated');
     expect(judge(check('equals', 'total', 4), completed, () => true).result).toBe('failed');
   });
 
-  test('shows the value, unless it is long', () => {
+  test('shows the actual value unless it is long', () => {
     expect(judge(check('equals', 'total', 4), completed, never)).toMatchObject({ actual: 3 });
     const of = (letters: number) => ({ kind: 'completed' as const, result: 'x'.repeat(letters) });
     expect(judge(check('exists'), of(1_998), never)).toHaveProperty('actual');

@@ -6,14 +6,14 @@ import { type Json, sameJson } from '../../workflows/edits/index.ts';
 import type { Check, CheckResult } from '../schemas.ts';
 
 export type CheckInput = z.output<typeof Check>;
-/** How a step ended, as the log says it. */
+/** The end of a step according to the log. */
 export type StepEnd = { kind: 'completed'; result: JsonValue } | { kind: 'skipped' } | { kind: 'too_large' };
 
-/** The longest value that an answer shows, as JSON. */
-const MAX_SHOWN = 2_000;
+/** The most characters of a value that a response shows, as JSON. */
+const MAX_SHOWN_CHARACTERS = 2_000;
 
 /**
- * Judges a check against the log of a trial. `simulated`: it holds, and depends on a step that only stood in for another one.
+ * Judges a check against the log of a trial. The result `simulated` means that the check holds but depends on a stand-in.
  */
 export function judge(
   check: CheckInput,
@@ -24,7 +24,7 @@ export function judge(
   if (end === undefined) return failed('The step has not completed.');
   if (end.kind === 'too_large') return failed('The result of the step is too large to be checked.');
   const actual = end.kind === 'completed' ? valueAt(end.result, check.path) : undefined;
-  const shown = actual === undefined || JSON.stringify(actual).length > MAX_SHOWN ? {} : { actual };
+  const shown = actual === undefined || JSON.stringify(actual).length > MAX_SHOWN_CHARACTERS ? {} : { actual };
   const reason = whyNot(check, end, actual);
   if (reason !== null) return { ...failed(reason), ...shown };
   return { ...check, result: isSimulated(check.step) ? 'simulated' : 'proven', reason: null, ...shown };

@@ -8,24 +8,24 @@ import { settingsOf } from '../../agents/settings.ts';
 import { findServerUrl } from '../../mcp-servers/calls/binding.ts';
 import { findWorkflow } from '../../workflows/store.ts';
 import { projectScope } from '../../workflows/view.ts';
-import type { Effect } from './stand-ins.ts';
+import type { ReplaceableStep } from './stand-ins.ts';
 
-/** Returns the hosts to which a step may send something, with their ports; null if only the run decides that. */
+/** Returns the hosts with ports to which a step may send data; null if only the run decides the host. */
 export async function hostsOf(ctx: Context, step: GraphStep, trial: StepTrial | undefined): Promise<string[] | null> {
   const reached = trial?.reaches === undefined ? {} : trial.reaches(step);
   if (reached === null) return null;
   const urls: (string | null)[] = [...(reached.urls ?? [])];
-  const ofTheirs = await ofAgents(ctx, reached.agents ?? []);
-  if (ofTheirs === null) return null;
-  for (const instance of [...(reached.instances ?? []), ...ofTheirs]) {
+  const agentInstances = await instancesOfAgents(ctx, reached.agents ?? []);
+  if (agentInstances === null) return null;
+  for (const instance of [...(reached.instances ?? []), ...agentInstances]) {
     urls.push(await findServerUrl(ctx.services, { ...projectScope(ctx), instanceId: instance }));
   }
   const hosts = urls.map(url => (url === null ? null : (URL.parse(url)?.host ?? null)));
   return hosts.includes(null) ? null : [...new Set(hosts.filter(host => host !== null))].sort();
 }
 
-/** The MCP instances of the tools that these agents have; null if one of them starts runs, which may do anything. */
-async function ofAgents(ctx: Context, ids: readonly string[]): Promise<string[] | null> {
+/** Returns the MCP instances of these agents' tools; null if an agent can start runs, because those may send data anywhere. */
+async function instancesOfAgents(ctx: Context, ids: readonly string[]): Promise<string[] | null> {
   const found: string[] = [];
   for (const id of ids) {
     const agent = isId(id) ? await findWorkflow(ctx.services.prisma, projectScope(ctx), id) : null;
@@ -37,8 +37,8 @@ async function ofAgents(ctx: Context, ids: readonly string[]): Promise<string[] 
   return found;
 }
 
-/** Requires that a person has named each host to which the steps may send something. AppError 422 `host_unknown`, `host_not_named`. */
-export function requireHosts(executed: readonly Effect[], named: readonly string[]): void {
+/** Requires that a person has named each host to which the steps may send data. Throws AppError 422 `host_unknown`, `host_not_named`. */
+export function requireHosts(executed: readonly ReplaceableStep[], named: readonly string[]): void {
   const unknown = executed.flatMap(({ step, hosts }): ErrorDetail[] =>
     hosts === null
       ? [

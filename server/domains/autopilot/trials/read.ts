@@ -14,12 +14,12 @@ import { judge, type StepEnd } from './checks.ts';
 type Output = z.input<typeof TrialSchema>;
 type Ended = NonNullable<StoredTrial['ended']>;
 
-/** Results of the checked steps that are read, in bytes. */
+/** The most bytes of results that are read for the checks. */
 const MAX_RESULT_BYTES = 16 * 1024 * 1024;
 
 /**
- * GET /v1/autopilot/proposals/{id}/trial: the last trial, after up to `wait_s` seconds until its run has ended. AppError 404, also
- * for a proposal that was not tried, 429 `too_many_waiting`.
+ * GET /v1/autopilot/proposals/{id}/trial: the last trial. Waits up to `wait_s` seconds for the end of its run. Throws AppError 404, also
+ * for a proposal that was never tried, 429 `too_many_waiting`.
  */
 export async function getTrial(ctx: Context, { id, wait_s = 0 }: z.output<typeof GetTrialInput>): Promise<Output> {
   const row = await requireProposal(ctx, id);
@@ -29,12 +29,12 @@ export async function getTrial(ctx: Context, { id, wait_s = 0 }: z.output<typeof
   return toTrial(ctx, row);
 }
 
-/** The last trial of a proposal, judged if its run has ended. AppError 404. */
+/** Returns the last trial of a proposal, judged if its run has ended. Throws AppError 404. */
 export async function toTrial(ctx: Context, row: ProposalRow): Promise<Output> {
   const { trial, trial_workflow_id: workflowId } = row;
   if (trial === null || workflowId === null) throw notFound('Trial');
   const run = await findRun(ctx.services.pool, { ...projectScope(ctx), workflowId, runId: trial.run_id });
-  const ended = trial.ended ?? (await judged(ctx, row, trial, run));
+  const ended = trial.ended ?? (await judgeTrial(ctx, row, trial, run));
   return {
     proposal_id: row.id,
     workflow_id: workflowId,
@@ -52,11 +52,11 @@ export async function toTrial(ctx: Context, row: ProposalRow): Promise<Output> {
   };
 }
 
-/** Trials from before hosts were known have none. */
-const withHosts = <Effect extends object>(effect: Effect) => ({ hosts: null, ...effect });
+/** Adds `hosts` to steps of trials that were stored without this field. */
+const withHosts = <Step extends object>(step: Step) => ({ hosts: null, ...step });
 
-/** Judges a trial whose run has ended, once. Null while it has not. */
-async function judged(
+/** Judges a trial whose run has ended, and stores the verdict. Returns null while the run is active. */
+async function judgeTrial(
   ctx: Context,
   { id }: ProposalRow,
   trial: StoredTrial,
@@ -94,7 +94,7 @@ async function endsOf({ services: { pool } }: Context, { run_id, checks }: Store
   return ends;
 }
 
-/** Whether a step, or one before it, only stood in for another one. */
+/** Returns a function that tells whether a step, or a step before it, is a stand-in. */
 function simulatedIn(graph: Graph, { stand_ins }: StoredTrial): (step: string) => boolean {
   const compiled = compile(graph);
   const replaced = new Set(stand_ins.map(({ step }) => step));

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-/** The last runs of a workflow that completed, newest first. */
+/** Returns the latest completed runs of a workflow, newest first. */
 export async function listCompletedRuns(
   pool: Pool,
   { tenantId, projectId, workflowId }: { tenantId: string; projectId: string; workflowId: string },

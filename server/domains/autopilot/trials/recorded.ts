@@ -5,12 +5,12 @@ import { readRecordedValues } from '../../runs/values/recorded.ts';
 import type { ProjectScope } from '../../workflows/store.ts';
 import { listCompletedRuns } from './recorded-store.ts';
 
-/** How many runs are searched for results. */
-const RUNS = 5;
-/** The space that recorded results may take in the graph of a trial, in bytes of JSON. */
-const MAX_BYTES = 512 * 1024;
+/** The most runs that are searched for results. */
+const MAX_RUNS = 5;
+/** The most bytes of JSON that recorded results take in the graph of a trial. */
+const MAX_RESULT_BYTES = 512 * 1024;
 
-/** Returns what a step returned in the last run that executed the same: a step of this id, type and tool. */
+/** Returns a function that finds the latest result of a step with the same id, type, tool and instance; undefined for none. */
 export async function recordedResults(
   pool: Services['pool'],
   scope: ProjectScope,
@@ -18,8 +18,8 @@ export async function recordedResults(
 ): Promise<(step: GraphStep) => JsonValue | undefined> {
   const found = new Map<string, JsonValue>();
   if (workflowId === null) return () => undefined;
-  let left = MAX_BYTES;
-  for (const { id, version } of await listCompletedRuns(pool, { ...scope, workflowId }, RUNS)) {
+  let left = MAX_RESULT_BYTES;
+  for (const { id, version } of await listCompletedRuns(pool, { ...scope, workflowId }, MAX_RUNS)) {
     const graph = await findGraph(pool, { tenantId: scope.tenantId, workflowId, version });
     const steps = (graph?.steps ?? []).filter(step => !found.has(keyOf(step)));
     if (steps.length === 0) continue;

@@ -20,7 +20,7 @@ import { toDetails } from '../../workflows/problems.ts';
 import { insertWorkflow, type RunSetup } from '../../workflows/store.ts';
 import { validateDraft } from '../../workflows/validate.ts';
 import { projectScope } from '../../workflows/view.ts';
-import { readBefore } from '../proposals/reading.ts';
+import { findReadSource } from '../proposals/read-source.ts';
 import { requireReviewed } from '../proposals/review.ts';
 import { type ProposalRow, recordSeen, updateTrial } from '../proposals/store.ts';
 import { requireOpen, requireProposal } from '../proposals/view.ts';
@@ -28,32 +28,32 @@ import type { TrialSchema, TryLiveInput, TryProposalInput } from '../schemas.ts'
 import { hostsOf, requireHosts } from './hosts.ts';
 import { toTrial } from './read.ts';
 import { recordedResults } from './recorded.ts';
-import { type Prepared, withStandIns } from './stand-ins.ts';
+import { type TrialGraph, withStandIns } from './stand-ins.ts';
 
 type Input = z.output<typeof TryProposalInput>;
 
-/** Requests of a proposal that a person has seen and that are remembered. */
-const MAX_SEEN = 2_000;
+/** The most digests of seen requests that a proposal stores. */
+const MAX_SEEN_REQUESTS = 2_000;
 
 /**
  * POST /v1/autopilot/proposals/{id}/trial: starts a run of the proposal that writes nothing, sends nothing and asks no person.
- * AppError 403 `insufficient_scope`, 404, 409 `proposal_closed` or `run_not_ended`, 422 `invalid_graph`, `unknown_step`,
- * `rerun_too_large`, and what any start throws.
+ * Throws AppError 403 `insufficient_scope`, 404, 409 `proposal_closed` or `run_not_ended`, 422 `invalid_graph`, `unknown_step`,
+ * `rerun_too_large`, and the errors of any start.
  */
 export async function tryProposal(ctx: Context, input: Input): Promise<z.input<typeof TrialSchema>> {
   requireScopes(ctx.principal, ['workflow:read']);
   const row = await requireProposal(ctx, input.id);
   requireOpen(row);
-  return tryRow(ctx, row, input, null);
+  return startTrial(ctx, row, input, null);
 }
 
 /**
- * POST /v1/autopilot/proposals/{id}/live-trial: a trial that executes steps which the last one has replaced, as a contributor has
- * agreed to, and stops above a budget. AppError 403 `person_needed`, 409 `trial_needed` unless the last trial is of the proposal as it is,
- * 412 or 428 unless it is the proposal that was reviewed, 422 `unknown_step` for a step that the trial has not replaced,
- * `host_not_named`, `host_unknown`, and what `tryProposal` throws.
+ * POST /v1/autopilot/proposals/{id}/live-trial: starts a trial that executes steps which the last trial replaced. A contributor has agreed to
+ * these steps and sets a budget, above which the run is stopped. Throws AppError 403 `person_needed`, 409 `trial_needed` if the proposal
+ * has changed since the last trial, 412 or 428 unless the request names the current state, 422 `unknown_step` for a step that was not replaced,
+ * `host_not_named`, `host_unknown`, and the errors of `tryProposal`.
  */
-export async function tryLive(
+export async function startLiveTrial(
   ctx: Context,
   { really, budget_credits, hosts, etag, ...input }: z.output<typeof TryLiveInput>,
 ): Promise<z.input<typeof TrialSchema>> {
@@ -68,44 +68,44 @@ export async function tryLive(
       'Try the proposal first: a live trial can execute only steps that a trial has replaced.',
     );
   const { stand_ins: standIns, live } = row.trial;
-  // The same can be tried for real again, without a trial in between.
+  // Steps that the last live trial executed can be executed again without another trial.
   const known = new Set([...standIns, ...(live?.executed ?? [])].map(({ step }) => step));
   const details = really.flatMap((step, at): ErrorDetail[] =>
     known.has(step) ? [] : [{ path: `really[${at}]`, message: 'is not among what the last trial has replaced' }],
   );
   if (details.length > 0) throw invalid('These steps were not replaced.', details, 'unknown_step');
-  return tryRow(ctx, row, input, { steps: really, budgetCredits: budget_credits, hosts });
+  return startTrial(ctx, row, input, { steps: really, budgetCredits: budget_credits, hosts });
 }
 
-type Live = { steps: readonly string[]; budgetCredits: number; hosts: readonly string[] };
+type LiveTrial = { steps: readonly string[]; budgetCredits: number; hosts: readonly string[] };
 
-/** AppError 403 `person_needed` where a model would let happen for real what a model wrote after it had read private or outside text. */
+/** Throws AppError 403 `person_needed` if a model starts a live trial of text that a model wrote after reading private or outside text. */
 async function requirePerson(ctx: Context, row: ProposalRow): Promise<void> {
   const isModel = ctx.agentCall !== undefined || ctx.surface === 'mcp';
-  if (!isModel || (await unseenFor(ctx, row)) === null) return;
+  if (!isModel || (await findTrialSource(ctx, row)) === null) return;
   throw forbidden(
     'A person has to see these requests: try the proposal for real in the console or by REST.',
     'person_needed',
   );
 }
 
-/** Returns what the model had read that wrote the proposal, or that asks for the trial and so wrote its input; null if there is none. */
-const unseenFor = async (ctx: Context, row: ProposalRow): Promise<string | null> =>
-  row.written_after_reading ?? (await readBefore(ctx, row));
+/** Returns a source that a model read before it wrote the proposal or asked for this trial; null if no model read any. */
+const findTrialSource = async (ctx: Context, row: ProposalRow): Promise<string | null> =>
+  row.written_after_reading ?? (await findReadSource(ctx, row));
 
-async function tryRow(
+async function startTrial(
   ctx: Context,
   row: ProposalRow,
   input: Input,
-  live: Live | null,
+  live: LiveTrial | null,
 ): Promise<z.input<typeof TrialSchema>> {
   const { graph } = partsOfRow(row.draft);
   await requireBudget(ctx.services, ctx.principal);
   await requireRunnable(ctx, row, graph);
   requireKnownSteps(input.checks, graph);
   const continued = await continuedRun(ctx, row, input, graph);
-  const { graph: replaced, standIns, executed, seen } = await prepare(ctx, row, graph, live);
-  // A step whose result is that of the run is not executed.
+  const { graph: replaced, standIns, executed, seen } = await buildTrialGraph(ctx, row, graph, live);
+  // A continued run provides the results of these steps.
   const isExecuted = ({ step }: { step: string }) => continued?.seeded.has(step) !== true;
   if (live !== null) requireHosts(executed.filter(isExecuted), live.hosts);
   const workflowId = row.trial_workflow_id ?? (await createHidden(ctx, row));
@@ -113,7 +113,7 @@ async function tryRow(
     ...continued?.params,
     ...(input.input !== undefined && { trigger_payload: input.input as JsonMap }),
   };
-  const started = await start(ctx, workflowId, { graph: replaced, runSetup: setupOf(row), params, live });
+  const started = await startTrialRun(ctx, workflowId, { graph: replaced, runSetup: setupOf(row), params, live });
   const trial = {
     ...started,
     edits: row.edits,
@@ -130,7 +130,7 @@ async function tryRow(
       executed: executed.filter(isExecuted),
     },
   };
-  const requests = [...new Set([...row.seen_requests, ...seen])].slice(-MAX_SEEN);
+  const requests = [...new Set([...row.seen_requests, ...seen])].slice(-MAX_SEEN_REQUESTS);
   if (seen.length > 0) await recordSeen(ctx.services.pool, { ...projectScope(ctx), id: row.id }, requests);
   await updateTrial(ctx.services.pool, { ...projectScope(ctx), id: row.id }, { workflowId, trial });
   return toTrial(ctx, await requireProposal(ctx, row.id));
@@ -150,22 +150,27 @@ function requireKnownSteps(checks: Input['checks'], { steps }: Graph): void {
   if (details.length > 0) throw invalid('These steps cannot be checked.', details, 'unknown_step');
 }
 
-async function prepare(ctx: Context, row: ProposalRow, graph: Graph, live: Live | null): Promise<Prepared> {
+async function buildTrialGraph(
+  ctx: Context,
+  row: ProposalRow,
+  graph: Graph,
+  live: LiveTrial | null,
+): Promise<TrialGraph> {
   const { services, principal } = ctx;
   const scope = projectScope(ctx);
   return withStandIns(graph, {
     types: services.stepTypes,
     toolOf: step => toolOf(ctx, step),
-    really: live && { steps: new Set(live.steps), budgetCredits: live.budgetCredits },
+    live: live && { steps: new Set(live.steps), budgetCredits: live.budgetCredits },
     maySend: [principal, ...row.changes].every(({ role }) => role !== 'project_viewer'),
     hostsOf: step => hostsOf(ctx, step, services.stepTypes.get(step.type)?.trial),
-    seen: (await unseenFor(ctx, row)) === null ? null : new Set(row.seen_requests),
+    seen: (await findTrialSource(ctx, row)) === null ? null : new Set(row.seen_requests),
     recorded: await recordedResults(services.pool, scope, row.workflow_id),
     now: isoTimestamp(services.clock.now()),
   });
 }
 
-/** The tool of a step whose instance and tool do not depend on the run. */
+/** Returns the tool of a step; undefined if only the run decides the instance or the tool. */
 async function toolOf(ctx: Context, { instance_id, tool_name }: GraphStep): Promise<McpTool | undefined> {
   if (typeof instance_id !== 'string' || typeof tool_name !== 'string') return undefined;
   if (hasTemplate(instance_id) || hasTemplate(tool_name)) return undefined;
@@ -178,7 +183,7 @@ async function toolOf(ctx: Context, { instance_id, tool_name }: GraphStep): Prom
   }
 }
 
-/** The hidden workflow of a proposal's trials. Its snapshots are what runs; its draft stays empty. */
+/** Creates the hidden workflow of a proposal's trials. Its draft stays empty, because the runs execute snapshots. */
 async function createHidden(ctx: Context, { title }: ProposalRow): Promise<string> {
   const graph = { steps: [] };
   const contents = { name: title, description: '', graph, runSetup: {}, graphChecksum: checksum(graph) };
@@ -189,15 +194,15 @@ async function createHidden(ctx: Context, { title }: ProposalRow): Promise<strin
 }
 
 /**
- * Returns the fields of the run setup that a trial starts with. Overrides of steps are left out: the steps may be
- * replaced.
+ * Returns the fields of the run setup that a trial uses. Overrides of steps are left out, because stand-ins may replace
+ * the steps.
  */
 function setupOf({ draft }: ProposalRow): RunSetup {
   const { trigger_payload, use_as_default } = draft.run_setup as RunSetup;
   return { ...(trigger_payload && { trigger_payload }), ...(use_as_default !== undefined && { use_as_default }) };
 }
 
-/** The params of a trial that continues a run, and the steps that keep their results; null for one from the beginning. */
+/** Returns the params of a trial that continues a run, and the steps that keep their results; null if the trial continues no run. */
 async function continuedRun(
   ctx: Context,
   { workflow_id }: ProposalRow,
@@ -231,9 +236,9 @@ async function continuedRun(
   return { params, seeded: new Set(Object.keys(results)) };
 }
 
-type Start = { graph: Graph; runSetup: RunSetup; params: JsonMap; live: Live | null };
+type Start = { graph: Graph; runSetup: RunSetup; params: JsonMap; live: LiveTrial | null };
 
-async function start(
+async function startTrialRun(
   ctx: Context,
   workflowId: string,
   { graph, runSetup, params, live }: Start,
@@ -245,7 +250,7 @@ async function start(
     ...run,
     params,
     defaultTriggerType: 'test',
-    // A model may have written it, after it had read anything.
+    // A model may have written the input after it had read private or outside text.
     outsideInput: 'given for a trial',
     privateInput: 'given for a trial',
     startedBy: principal.email,

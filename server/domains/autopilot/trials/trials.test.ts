@@ -12,7 +12,7 @@ import { reached } from '../../../testing/runs.ts';
 import { luaStep, refusal } from '../../../testing/workflows.ts';
 import { MAX_CHECKS, type TrialSchema } from '../schemas.ts';
 
-/** The argument of each call of the tools `send` and `find`, in order. */
+/** The arguments of the calls of the tools `send` and `find`, in order. */
 let sent: string[] = [];
 let found: string[] = [];
 
@@ -82,8 +82,8 @@ const propose = (steps: Step[], more: object = {}) =>
   act('autopilot_propose', { title: 'Tried', edits: steps.map(step => ({ type: 'add_step', step })), ...more });
 const attempt = async (id: string, checks: object[], more: object = {}, by: Principal = acme.viewer) =>
   (await call(by, 'autopilot_try_proposal', { id, checks, ...more })) as Trial;
-/** Tries the proposal as it is now for real, with the consent that the tools may receive something. */
-const tryLive = async (id: string, input: object, by?: Principal) => {
+/** Starts a live trial of the proposal in its current state, with consent to the host of the tools. */
+const startLiveTrial = async (id: string, input: object, by?: Principal) => {
   const { etag } = await act('autopilot_get_proposal', { id });
   return act('autopilot_try_live', { id, etag, hosts: [new URL(tools.url).host], ...input }, by);
 };
@@ -99,7 +99,7 @@ async function tried(steps: Step[], checks: object[], more: object = {}, by?: Pr
 }
 
 describe('a trial', () => {
-  test('proves what scripts and tools that only read return', async () => {
+  test('proves the results of scripts and of tools that only read', async () => {
     const steps = [
       toolStep('find', 'find', { id: '{{input.order}}' }),
       luaStep('double', 'return { twice = 2 * steps.find.result.open }', 'find'),
@@ -111,7 +111,7 @@ describe('a trial', () => {
     expect(found).toEqual(['A1']);
   });
 
-  test('calls no tool that writes and asks nobody; what depends on that is simulated', async () => {
+  test('calls no tool that writes and asks no person; checks that depend on these are simulated', async () => {
     const steps = [
       luaStep('before', 'return { text = "hello" }'),
       { id: 'ask', type: 'human_task', instructions: 'Send {{steps.before.result.text}}?', depends_on: ['before'] },
@@ -133,7 +133,7 @@ describe('a trial', () => {
     ]);
   });
 
-  test('executes for real what a contributor has agreed to, and replaces the rest', async () => {
+  test('executes the steps to which a contributor has agreed, and replaces the others', async () => {
     const steps = [
       toolStep('first', 'send', { text: 'one' }),
       toolStep('second', 'send', { text: 'two' }, 'first'),
@@ -141,7 +141,7 @@ describe('a trial', () => {
     ];
     const checks = [{ step: 'after', op: 'equals', value: 'real one' }];
     const { id } = await propose(steps);
-    const live = (really: string[], by?: Principal) => tryLive(id, { really, budget_credits: 5, checks }, by);
+    const live = (really: string[], by?: Principal) => startLiveTrial(id, { really, budget_credits: 5, checks }, by);
     expect(await refusal(live(['first']))).toMatchObject({ status: 409, code: 'trial_needed' });
     const simulated = await attempt(id, checks);
     await reached(service.container.services, acme.owner, { id: simulated.workflow_id, runID: simulated.run_id });
@@ -162,7 +162,7 @@ describe('a trial', () => {
     expect(again).toMatchObject({ stand_ins: [], live: { executed: [{ step: 'first' }, { step: 'second' }] } });
   });
 
-  test('that is live is stopped above its budget', async () => {
+  test('is stopped above its budget if it is live', async () => {
     const steps = [
       toolStep('send', 'send', { text: 'costly' }),
       { id: 'ask', type: 'human_task', name: 'Go on?', depends_on: ['send'] },
@@ -170,7 +170,7 @@ describe('a trial', () => {
     const checks = [{ step: 'ask', op: 'completed' }];
     const { id } = await propose(steps);
     await attempt(id, checks);
-    const started = await tryLive(id, { really: ['send', 'ask'], budget_credits: 0.000_001, checks });
+    const started = await startLiveTrial(id, { really: ['send', 'ask'], budget_credits: 0.000_001, checks });
     const run = { id: String(started.workflow_id), runID: started.run_id };
     await reached(service.container.services, acme.owner, run);
     expect(await act('runs_get_summary', run)).toMatchObject({ status: 'stopped' });
@@ -203,19 +203,19 @@ describe('a trial', () => {
     expect(sent).toEqual([]);
   });
 
-  test('fails where a check fails, whoever says that it works', async () => {
+  test('fails if a check fails', async () => {
     const trial = await tried([luaStep('a', 'return 1')], [{ step: 'a', op: 'equals', value: 2 }]);
     expect(trial).toMatchObject({ verdict: 'failed', run_status: 'completed', checks: [{ actual: 1 }] });
   });
 
-  test('fails where the run fails, also by a template of a step that is replaced', async () => {
+  test('fails if the run fails, even by a template of a replaced step', async () => {
     const steps = [luaStep('a', 'return {}'), toolStep('send', 'send', { text: '{{steps.a.result.missing}}' }, 'a')];
     const trial = await tried(steps, [{ step: 'a', op: 'completed' }]);
     expect(trial).toMatchObject({ verdict: 'failed', run_status: 'failed', checks: [{ result: 'proven' }] });
     expect(sent).toEqual([]);
   });
 
-  test('uses what a step returned in the last run of the workflow', async () => {
+  test('uses the result of a step in the last run of the workflow', async () => {
     const steps = [toolStep('send', 'send', { text: 'once' })];
     const { id: workflow_id } = await act('workflows_create', { name: 'Real', graph: { steps } });
     await act('workflows_publish_version', { id: workflow_id });
@@ -229,8 +229,8 @@ describe('a trial', () => {
     expect(sent).toEqual(['once']);
   });
 
-  test('continues a run that failed, with what its steps returned', async () => {
-    // After both, so that both have ended when it fails.
+  test('continues a failed run with the results of its steps', async () => {
+    // The step depends on both others, so that they have ended when the step fails.
     const broken = luaStep('double', 'error("broken")', 'find', 'send');
     const steps = [
       toolStep('find', 'find', { id: '{{input.order}}' }),
@@ -252,11 +252,11 @@ describe('a trial', () => {
     expect(await read(id)).toMatchObject({ verdict: 'proven', checks: [{ actual: 6 }] });
     expect([found, sent]).toEqual([['A7'], ['x']]);
 
-    // From the step that sends, which a person can let happen for real.
+    // The trial continues from the step that sends, which a person can let a live trial execute.
     const replaced = await attempt(id, checks, { from_run, from_step: 'send' });
     expect(replaced.stand_ins).toMatchObject([{ step: 'send' }]);
     const live = { checks, really: ['send'], budget_credits: 5, from_run, from_step: 'send' };
-    const real = (await tryLive(id, live)) as unknown as Trial;
+    const real = (await startLiveTrial(id, live)) as unknown as Trial;
     await reached(service.container.services, acme.owner, { id: real.workflow_id, runID: real.run_id });
     expect(await read(id)).toMatchObject({ verdict: 'proven', from_step: 'send', live: { really: ['send'] } });
     expect([found, sent]).toEqual([['A7'], ['x', 'x']]);
@@ -269,7 +269,7 @@ describe('a trial', () => {
     expect(await from({ from_run: started.run_id, from_step: 'double' })).toMatchObject({ status: 404 });
   });
 
-  test('is of the proposal as it was, in a hidden workflow of its own', async () => {
+  test('runs in a hidden workflow, and is no longer current after an edit', async () => {
     const { id } = await propose([luaStep('a', 'return 1')]);
     const first = await attempt(id, [{ step: 'a', op: 'completed' }]);
     const second = await attempt(id, [{ step: 'a', op: 'completed' }]);
@@ -282,7 +282,7 @@ describe('a trial', () => {
     expect(await act('workflows_get', { id: first.workflow_id })).toMatchObject({ kind: 'trial', status: 'draft' });
   });
 
-  test('keeps its verdict when its run is gone', async () => {
+  test('keeps its verdict after its run is deleted', async () => {
     const trial = await tried([luaStep('a', 'return 1')], [{ step: 'a', op: 'completed' }]);
     await service.db.pool.query('DELETE FROM runs WHERE id = $1', [trial.run_id]);
     expect(await read(trial.proposal_id)).toEqual({ ...trial, run_status: null });
@@ -290,7 +290,7 @@ describe('a trial', () => {
 });
 
 describe('refused', () => {
-  test('a proposal that cannot run, or that is closed', async () => {
+  test('are trials of a proposal that cannot run or is closed', async () => {
     const { id } = await propose([luaStep('a', 'return', 'nobody')]);
     const checks = [{ step: 'a', op: 'completed' }];
     expect(await refusal(attempt(id, checks))).toMatchObject({ status: 422, code: 'invalid_graph' });
@@ -299,7 +299,7 @@ describe('refused', () => {
     expect(await refusal(read(id))).toMatchObject({ status: 404 });
   });
 
-  test('checks of steps that are not there, and too many', async () => {
+  test('are checks of unknown steps, and too many checks', async () => {
     const { id } = await propose([luaStep('a', 'return 1')]);
     const check = { step: 'a', op: 'completed' };
     const unknown = await refusal(attempt(id, [check, { step: 'b', op: 'completed' }]));
@@ -309,7 +309,7 @@ describe('refused', () => {
     expect(await refusal(attempt(id, []))).toMatchObject({ status: 422 });
   });
 
-  test('others, and tokens without the scopes of the steps', async () => {
+  test('are members of other workspaces, and tokens without the scopes of the steps', async () => {
     const { id } = await propose([toolStep('find', 'find', { id: '1' })]);
     const checks = [{ step: 'find', op: 'completed' }];
     expect(await refusal(attempt(id, checks, {}, rival.owner))).toMatchObject({ status: 404 });
@@ -322,7 +322,7 @@ describe('refused', () => {
     expect(found).toEqual([]);
   });
 
-  test('a stand-in in a draft: only trials have it', async () => {
+  test('is a stand-in in a draft', async () => {
     const step = { id: 'a', type: 'stand_in', stands_for: 'wait', inputs: {}, result: 1 };
     expect(await propose([step])).toMatchObject({ validation: { errors: [{ code: 'unknown_type' }] } });
   });

@@ -8,10 +8,10 @@ import { proposalConflict } from './conflicts.ts';
 type Sides = { base: Draft; wanted: Draft; before: Draft; merged: Draft; ours: 'proposal' | 'undone' };
 
 /**
- * Requires that a merge of two sides that can be published can be published. AppError 409 `proposal_conflict` with both sides where it
- * cannot: a check of the whole graph that no field shows, such as a branch of what is no condition any more.
+ * Requires that a merge can be published if both of its sides can. Throws AppError 409 `proposal_conflict` otherwise: the two sides change
+ * different fields, and only the whole graph shows the conflict, such as a branch of a step that is no longer a condition.
  */
-export async function requireFitting(
+export async function requirePublishableMerge(
   ctx: Context,
   workflowId: string,
   { base, wanted, before, merged, ours }: Sides,
@@ -19,7 +19,7 @@ export async function requireFitting(
   const check = (draft: Draft) => validateDraft(ctx.services, partsOfRow(draft), { ...projectScope(ctx), workflowId });
   const report = await check(merged);
   if (report.valid) return;
-  // An error that a side has already is its own matter, and may hide others.
+  // An error that one side already has is not a conflict, and may hide other errors.
   for (const side of [wanted, before]) if (!(await check(side)).valid) return;
   const conflicts = report.errors.map(({ step_id: step, path }): Conflict => {
     const field = fieldIn(path);
@@ -33,7 +33,7 @@ export async function requireFitting(
   throw proposalConflict(conflicts, { ours, theirs: 'draft' });
 }
 
-/** The field of a step in a path such as `steps[2].depends_on[0]`; null for the step itself. */
+/** Returns the field of a step in a path such as `steps[2].depends_on[0]`; null for the step itself. */
 const fieldIn = (path: string): string | null => /^(?:steps\[\d+\]\.?)?([^.[\]]+)/.exec(path)?.[1] ?? null;
 
 function valueIn({ graph, run_setup }: Draft, id: string | null, field: string | null): Json | undefined {

@@ -8,10 +8,10 @@ import type { MessagePart } from '../../chat/stream/parts.ts';
 import type { ProposalRow } from './store.ts';
 
 /**
- * Tools whose answers hold nothing but what the model has written itself, what the person has answered, and what is the same in
- * every workspace. Everything else is private to the workspace, or was written by others.
+ * Tools whose answers hold only the model's own text, the person's answers, and constants of the service. The answers of all other tools
+ * may be private to the workspace or written by others.
  */
-const HARMLESS: ReadonlySet<string> = new Set([
+const HARMLESS_TOOLS: ReadonlySet<string> = new Set([
   'ask_user',
   'autopilot_describe_step_types',
   'autopilot_propose',
@@ -20,15 +20,15 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'autopilot_try_proposal',
   'read_result',
 ]);
-/** Arguments by which such a tool answers about what is there already. */
-const ABOUT_OTHERS = ['workflow_id', 'supersedes', 'from_run'];
+/** Arguments with which a harmless tool returns existing data of the project. */
+const READING_ARGUMENTS = ['workflow_id', 'supersedes', 'from_run'];
 
 /**
- * Returns what the author of a request had read before from which text could come into a proposal: anything private to the workspace
- * and anything from outside. Null for a person, and for an agent that knows no more than what the person has said to it. Of an assistant
- * that is connected by MCP it is not known. What cannot be known to be harmless is not.
+ * Returns the first source that a model read before this request and whose text a proposal could therefore contain. A source is private to
+ * the workspace, or from outside. Null: a person makes the request, or the agent knows only the person's words. `unknown`: an assistant over
+ * MCP makes the request. Any source that is not known to be harmless counts.
  */
-export async function readBefore(
+export async function findReadSource(
   ctx: Context,
   row: Pick<ProposalRow, 'workflow_id' | 'thread_id'> | null,
 ): Promise<string | null> {
@@ -45,31 +45,34 @@ export async function readBefore(
   );
   if (asked === null || earlier) return 'conversation';
   const parts = [asked, ...history.messages].flatMap(message => message.parts);
-  return parts.map(readIn).find(found => found !== null) ?? readInRun(ctx, run);
+  return parts.map(sourceOfPart).find(found => found !== null) ?? findSourceInRun(ctx, run);
 }
 
-/** Returns the source that a part of a message shows the model to have read; null for none. */
-function readIn(part: MessagePart): string | null {
+/** Returns the source that the model read in this part of a message; null for none. */
+function sourceOfPart(part: MessagePart): string | null {
   switch (part.type) {
     case 'data-context':
       return 'context';
     case 'data-recall':
       return 'memory';
     case 'dynamic-tool':
-      return readByCall(part.toolName, part.input);
+      return sourceOfCall(part.toolName, part.input);
     default:
       return null;
   }
 }
 
-function readByCall(name: string, input: unknown): string | null {
-  if (!HARMLESS.has(name)) return name;
-  const isAbout = isObject(input) && ABOUT_OTHERS.some(field => input[field] !== undefined);
+function sourceOfCall(name: string, input: unknown): string | null {
+  if (!HARMLESS_TOOLS.has(name)) return name;
+  const isAbout = isObject(input) && READING_ARGUMENTS.some(field => input[field] !== undefined);
   return isAbout ? name : null;
 }
 
-/** Returns the first source that the agent has read in the run so far; null for none. */
-async function readInRun({ services }: Context, run: { tenantId: string; runId: string }): Promise<string | null> {
+/** Returns the first source that the agent has read in this run; null for none. */
+async function findSourceInRun(
+  { services }: Context,
+  run: { tenantId: string; runId: string },
+): Promise<string | null> {
   for await (const { event_type: type, step_id: step, data } of readAnswerEvents(services, run)) {
     if (type === 'step_expanded' && isObject(data.plan) && data.plan.memories !== undefined) return 'memory';
     if (type !== 'step_completed' || step === undefined || agentStepType(step) !== 'agent_turn') continue;
@@ -78,7 +81,7 @@ async function readInRun({ services }: Context, run: { tenantId: string; runId: 
       turn === null
         ? 'unknown'
         : callsOf(turn)
-            .map(call => readByCall(call.name, call.arguments))
+            .map(call => sourceOfCall(call.name, call.arguments))
             .find(found => found !== null);
     if (read !== undefined && read !== null) return read;
   }
