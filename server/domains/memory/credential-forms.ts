@@ -1,6 +1,6 @@
 /**
- * The forms of keys that issuers document, and of credentials that text carries. What may begin at many places is bounded: a text of
- * 1 MiB of `a.` or `eyJ-` would otherwise be read to its end from each of them.
+ * The documented forms of keys. Repetitions in patterns that can match at many positions are bounded. Otherwise 1 MiB of `a.` or `eyJ-`
+ * would be scanned to its end from each position.
  */
 const KEYS: readonly RegExp[] = [
   /-----BEGIN (?:[A-Z]{1,20} ){0,4}PRIVATE KEY-----/,
@@ -49,7 +49,7 @@ const KEYS: readonly RegExp[] = [
   /\b(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/=]{20,}/i,
 ];
 
-/** Addresses that let everybody who knows them write. */
+/** Webhook URLs, which are credentials because anyone who knows the URL can post. */
 const WEBHOOKS: readonly RegExp[] = [
   /\bhooks\.slack\.com\/(?:services|workflows|triggers)\/[\w/-]{10,}/i,
   /\bdiscord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks\/\d{5,}\/[\w-]{20,}/i,
@@ -75,5 +75,5 @@ const CARRIED: readonly RegExp[] = [
 ];
 const PATTERNS = [...KEYS, ...WEBHOOKS, ...CARRIED];
 
-/** Whether a text holds what looks like a credential. */
+/** Returns whether a text contains what looks like a credential. */
 export const looksLikeCredential = (text: string): boolean => PATTERNS.some(pattern => pattern.test(text));

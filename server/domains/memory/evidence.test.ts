@@ -22,18 +22,18 @@ const resting = (chunk_id: string | undefined, quote: string, more: object = {})
   ...more,
 });
 
-describe('evidence that the searcher does not see counts for nothing', () => {
-  test('a private item hides what it quotes from nobody else', async () => {
+describe('evidence that the reader does not see is ignored', () => {
+  test('a private item does not outdate the quoted chunk for others', async () => {
     const [author, viewer] = [await somebody(), await somebody('project_viewer')];
     const chunk = await chunkOf(author, 'The walrus gate opens at nine.');
     const mine = await memory.remember(viewer, 'gate', 'The gate opens at nine.', resting(chunk, 'opens at nine'));
     await memory.remember(viewer, 'gate', 'The gate is shut.', { supersedes: mine });
     expect(await memory.find(author, 'walrus')).toEqual(['The walrus gate opens at nine.']);
-    // For the viewer it is outdated.
+    // The chunk is outdated for the viewer.
     expect(await memory.find(viewer, 'walrus')).toEqual([]);
   });
 
-  test('and revives for nobody else what was superseded', async () => {
+  test('a private item does not make an outdated chunk current for others', async () => {
     const [author, viewer] = [await somebody(), await somebody('project_viewer')];
     const chunk = await chunkOf(author, 'The tapir door is green.');
     const shared = { visibility: 'project' };
@@ -44,7 +44,7 @@ describe('evidence that the searcher does not see counts for nothing', () => {
     expect(await memory.find(viewer, 'tapir')).toEqual(['The tapir door is green.']);
   });
 
-  test('whatever others write, a search finds what it would without them', async () => {
+  test('private items of others never change the results of a search', async () => {
     const [reader, other] = [await somebody(), await somebody('project_viewer')];
     let round = 0;
     const step = fc.record({ mine: fc.boolean(), chunk: fc.nat(2), supersede: fc.boolean(), shared: fc.boolean() });
@@ -90,7 +90,7 @@ describe('evidence that the searcher does not see counts for nothing', () => {
   });
 });
 
-test('what others derived for themselves goes with its episode, uncounted', async () => {
+test('deleting an episode deletes private items of others without counting them', async () => {
   const [author, viewer] = [await somebody(), await somebody('project_viewer')];
   const { id, chunks } = await memory.said(author, [['user', 'The lemur sleeps.']], { visibility: 'project' });
   const item = {

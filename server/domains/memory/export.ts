@@ -9,14 +9,14 @@ import { withEvidence } from './items/view.ts';
 import { type ExportInput, type ExportOutput, MAX_TURNS } from './schemas.ts';
 import { type Narrowing, scopeOf } from './scope.ts';
 
-/** Items come first, then episodes; the key of the last one that was sent, or null before the first. */
+/** The stage of an export (items, then episodes), and the key of the last row; null before the first row. */
 const ExportCursor = z.tuple([z.enum(['items', 'episodes']), CursorTime.nullable(), Id.nullable()]);
-/** Chunks of an episode, at the most that a request can index. */
+/** The most chunks of an episode that an export reads. */
 const MAX_CHUNKS_PER_EPISODE = 10 * MAX_TURNS;
-/** Episodes of a page: they are long. */
+/** The most episodes of a page, because episodes are long. */
 const MAX_EPISODES = 20;
 
-/** GET /v1/memory/export: what the principal sees, in pages, with the evidence of items and the text of episodes. */
+/** GET /v1/memory/export: pages of the memories that the principal sees, with the evidence of items and the text of episodes. */
 export async function exportMemory(
   { principal, services }: Context,
   { limit, cursor, of }: z.output<typeof ExportInput>,

@@ -18,7 +18,7 @@ describe('folding', () => {
     expect(fold(text)).toBe(folded);
   });
 
-  test('of what is folded changes nothing', () => {
+  test('is idempotent', () => {
     const letters = fc.constantFrom('a', 'É', 'ß', 'ø', 'İ', 'ü', 'Σ', 'Й', ' ', '.', '0');
     fc.assert(
       fc.property(fc.string({ unit: letters }), text => {
@@ -42,7 +42,7 @@ describe('folding', () => {
     expect(fingerprint('a b', 'c')).not.toEqual(fingerprint('a', 'b c'));
   });
 
-  test('leaves common words out of what is found as it is', () => {
+  test('leaves common words out of the plain words', () => {
     expect(searchable('The cat is in the house', 'pets')).toMatchObject({
       plain: 'pets cat house',
       language: 'english',
@@ -51,7 +51,7 @@ describe('folding', () => {
 });
 
 describe('chunks', () => {
-  test('have at most 400 tokens, end where sentences do, and lose nothing', () => {
+  test('have at most 400 tokens, end with sentences, and lose no text', () => {
     const text = fc.array(fc.constantFrom('word ', 'A sentence. ', '\n', '\n\n', '東京都', 'x'.repeat(700), '🙂'), {
       maxLength: 400,
     });
@@ -90,7 +90,7 @@ test('a query is words, phrases, exclusions, subjects and ids', () => {
 });
 
 describe('fusion', () => {
-  test('prefers what several signals name', () => {
+  test('prefers a hit of several signals', () => {
     const fused = fuse([
       { signal: 'text', weight: 1, candidates: [{ id: 'a' }, { id: 'b' }, { id: 'c' }] },
       { signal: 'trigram', weight: 1, candidates: [{ id: 'c' }, { id: 'd' }] },
@@ -99,7 +99,7 @@ describe('fusion', () => {
     expect(fused[0]?.ranks).toEqual({ text: 3, trigram: 1 });
   });
 
-  test('lets those that are equal for one signal share a rank, which another one decides', () => {
+  test('gives equal hits of a signal the same rank, so that another signal decides', () => {
     const level = (ids: string) => [...ids].map(id => ({ id, level: 1 }));
     const fused = fuse([
       { signal: 'text', weight: 1, candidates: [...level('abcde'), { id: 'f', level: 0 }] },
@@ -109,7 +109,7 @@ describe('fusion', () => {
     expect(fused.map(({ ranks }) => ranks.text)).toEqual([1, 1, 1, 1, 1, 6]);
   });
 
-  test('puts repetitions later, and drops none', () => {
+  test('moves repetitions back without dropping them', () => {
     const hit = (name: string, score: number, words: string) => ({ name, score, words: new Set(words.split(' ')) });
     const hits = [hit('a', 1, 'x y z q'), hit('b', 0.99, 'x y z q'), hit('c', 0.8, 'x other')];
     expect(diversify(hits, 3).map(({ name }) => name)).toEqual(['a', 'c', 'b']);
@@ -117,7 +117,7 @@ describe('fusion', () => {
     expect(diversify([], 2)).toEqual([]);
   });
 
-  test('packs to the limit, past what does not fit', () => {
+  test('packs up to the limit, and skips hits that do not fit', () => {
     const hits = [{ tokens: 30 }, { tokens: 30 }, { tokens: 10 }];
     expect(packTokens(hits, 40)).toEqual({ kept: [{ tokens: 30 }, { tokens: 10 }], tokens: 40, truncated: true });
     expect(packTokens(hits, 70)).toMatchObject({ tokens: 70, truncated: false });

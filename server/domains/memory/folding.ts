@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Prepares text for search, in this process instead of in PostgreSQL: a database with the locale C, as the embedded one has, lowers no
- * `Ü`, finds no trigrams beyond ASCII and no words in Chinese.
+ * Prepares text for search in this process, and not in PostgreSQL. With the locale C of the embedded database, PostgreSQL does not lower `Ü`,
+ * and finds no trigrams beyond ASCII and no words in Chinese.
  */
 
 /** Letters that Unicode does not decompose into a plain letter and a mark. */
@@ -17,11 +17,11 @@ const PLAIN: Readonly<Record<string, string>> = {
   þ: 'th',
   ı: 'i',
 };
-/** Scripts that put no blanks between words. */
+/** Matches text in scripts without blanks between words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]+/gu;
 
-/** Lower case without accents, and scripts without blanks cut into overlapping pairs, so that each pair is a word. */
+/** Returns a text in lower case without accents. Text without blanks is cut into overlapping pairs of characters, each of which is a word. */
 export function fold(text: string): string {
   const plain = text
     .toLowerCase()
@@ -39,10 +39,10 @@ function pairsOf(run: string): string[] {
 
 const WORD = /[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}_.@:/'-]*[\p{L}\p{N}\p{M}])?/gu;
 
-/** The words of folded text, in order; an address or an identifier is one. */
+/** Returns the words of folded text, in order. An address or an identifier is one word. */
 export const wordsOf = (folded: string): string[] => folded.match(WORD) ?? [];
 
-/** The languages whose words are also searched by their stems, as PostgreSQL names them, with the commonest words of each. */
+/** The languages whose words are searched by their stems, with PostgreSQL's names, and the commonest words of each. */
 const COMMON = {
   english:
     'the a an and or of to in is are was were be been it its that this these those for on with as at by from what which who whom when where why how do does did has have had not you your i my we our he she they them his her their me can could would should will about there',
@@ -64,10 +64,10 @@ const commonByLanguage = new Map<Language, ReadonlySet<string>>(
   Object.entries(COMMON).map(([language, words]) => [language as Language, new Set(words.split(' '))]),
 );
 const DEFAULT_LANGUAGE: Language = 'english';
-/** How many words say in which language a text is. */
+/** The number of words from which the language of a text is determined. */
 const SAMPLE_WORDS = 200;
 
-/** The language in which most of the common words of a text are; English where none is. */
+/** Returns the language of most common words of a text. The default is English. */
 export function languageOf(words: readonly string[]): Language {
   const sample = words.slice(0, SAMPLE_WORDS);
   let best = DEFAULT_LANGUAGE;
@@ -84,11 +84,11 @@ function countIn(language: Language, words: readonly string[]): number {
   return words.reduce((count, word) => count + (common?.has(word) ? 1 : 0), 0);
 }
 
-/** Whether the word says nothing of what a text is about, in English or in `language`. */
+/** Returns whether the word is a common word of English or of `language`. */
 export const isCommon = (word: string, language: Language): boolean =>
   commonByLanguage.get(DEFAULT_LANGUAGE)?.has(word) === true || commonByLanguage.get(language)?.has(word) === true;
 
-/** The columns that make a text searchable. `plain`: the folded text without common words, whose words are found as they are. */
+/** The columns that make a text searchable. `plain`: the folded text without common words, which is indexed without stemming. */
 export type Searchable = { folded: string; plain: string; language: Language; tokens: number };
 
 /** Prepares a text for the index; `subject` is searched as well. */
@@ -104,20 +104,20 @@ export function searchable(text: string, subject = ''): Searchable {
   };
 }
 
-/** About how many tokens a model reads: a quarter of the characters, and one for each sign of scripts without blanks. */
+/** Estimates the tokens of a text: a token for four characters, and for each character of a script without blanks. */
 export function estimateTokens(text: string): number {
   const signs = text.match(UNSPACED)?.reduce((sum, run) => sum + run.length, 0) ?? 0;
   return Math.max(1, Math.ceil((text.length - signs) / 4 + signs));
 }
 
-/** The subject as it is compared: folded, its words alone. */
+/** Returns the key by which subjects are compared: the words of the folded subject. */
 export const subjectKey = (subject: string): string => wordsOf(fold(subject)).join(' ');
 
-/** The same for texts that differ only in case, accents, blanks and punctuation. */
+/** Returns a hash that is equal for texts that differ only in case, accents, blanks and punctuation. */
 export function fingerprint(...texts: readonly string[]): Buffer {
   const words = texts.map(text => wordsOf(fold(text)).join(' '));
   return createHash('sha256').update(JSON.stringify(words)).digest();
 }
 
-/** Text as it is compared with a quote: blanks run together. */
+/** Returns a text with single blanks, in the form in which it is compared with a quote. */
 export const normalizeBlanks = (text: string): string => text.normalize('NFC').replace(/\s+/g, ' ').trim();

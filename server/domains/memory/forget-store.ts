@@ -3,7 +3,7 @@ import { deleteItems } from './items/chain-store.ts';
 import { type MemoryScope, parameters, type ScopeColumns, visibleTo } from './scope.ts';
 
 /** Selects the memories to forget, among those that the principal may see. */
-export type Forgotten =
+export type ForgetSelection =
   | { of: 'me' | 'project' }
   | { of: 'thread'; ref: string }
   | { of: 'episode' | 'workflow' | 'agent'; id: string };
@@ -11,18 +11,18 @@ type Row = { id: string; project_id: string | null; user_id: string | null };
 export type Found = ScopeColumns & { id: string };
 const foundOf = (row: Row): Found => ({ id: row.id, projectId: row.project_id, userId: row.user_id });
 
-/** The episodes and items that are meant, locked. An episode or a thread has no items of its own. */
-export async function findForgotten(
+/** Returns the selected episodes and items, locked. Selecting an episode or a thread selects no items. */
+export async function findSelectedMemories(
   db: Queryable,
   scope: MemoryScope,
-  what: Forgotten,
+  what: ForgetSelection,
 ): Promise<{ episodes: Found[]; items: Found[] }> {
   const episodes = await select(db, scope, 'memory_episodes', what);
   const items = what.of === 'episode' || what.of === 'thread' ? [] : await select(db, scope, 'memory_items', what);
   return { episodes, items };
 }
 
-async function select(db: Queryable, scope: MemoryScope, table: string, what: Forgotten): Promise<Found[]> {
+async function select(db: Queryable, scope: MemoryScope, table: string, what: ForgetSelection): Promise<Found[]> {
   const to = parameters();
   const condition = () => {
     switch (what.of) {
@@ -48,10 +48,10 @@ async function select(db: Queryable, scope: MemoryScope, table: string, what: Fo
 }
 
 /**
- * Deletes episodes and items that were found before, with their chunks, evidence and embeddings, and the items of machines that rest on
- * these episodes alone. Returns which items went.
+ * Deletes episodes and items with their chunks, evidence and embeddings, and machine-made items whose evidence is only in these episodes.
+ * Returns the deleted items.
  */
-export async function deleteForgotten(
+export async function deleteMemories(
   db: Queryable,
   { tenantId }: Pick<MemoryScope, 'tenantId'>,
   { episodeIds, itemIds }: { episodeIds: readonly string[]; itemIds: readonly string[] },
@@ -69,7 +69,7 @@ export async function deleteForgotten(
   return rows.map(foundOf);
 }
 
-/** Deletes what tools recalled for a person in a project: what they asked about says something of them. */
+/** Deletes the recalls for a person in a project, because the queries of a person reveal something about them. */
 export async function deleteRecallsOf(db: Queryable, { tenantId, projectId, userId }: MemoryScope): Promise<void> {
   await db.query('DELETE FROM memory_recalls WHERE tenant_id = $1 AND project_id = $2 AND user_id = $3', [
     tenantId,

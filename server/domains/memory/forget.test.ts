@@ -21,7 +21,7 @@ const somebody = (): Promise<Principal> => {
   people += 1;
   return createTestMember(memory.services, memory.tenant, 'project_contributor', `f${people}@example.com`);
 };
-/** Everything that the tables of memory hold, as text. */
+/** Returns the contents of all tables of memory as text. */
 const dump = async (): Promise<string> => {
   const tables = ['episodes', 'chunks', 'items', 'evidence', 'bits', 'codes', 'recalls'];
   const rows = await Promise.all(
@@ -38,7 +38,7 @@ const propose = async (by: Principal, item: object) =>
   ((await memory.call(by, 'memory_propose_items', { items: [item], remember: true })) as { items: { id: string }[] })
     .items[0]?.id;
 
-test('an item is forgotten with its evidence and its embeddings', async () => {
+test('forgetting an item deletes its evidence and embeddings', async () => {
   const person = await somebody();
   const { chunks } = await memory.said(person, [['user', 'The marmot plan starts at dawn.']]);
   const id = await propose(person, quoted(chunks[0], 'marmot plan', 'The wombat plan starts.'));
@@ -66,7 +66,7 @@ test('an item is forgotten with its evidence and its embeddings', async () => {
   expect(await dump()).not.toContain('wombat');
 });
 
-test('an episode is forgotten with the items of machines that rest on it alone', async () => {
+test('forgetting an episode deletes machine-made items that rest only on it', async () => {
   const person = await somebody();
   const first = await memory.said(person, [['user', 'Otters nest by the mill.']]);
   const second = await memory.said(person, [['user', 'Otters nest by the mill, and herons too.']]);
@@ -90,7 +90,7 @@ test('an episode is forgotten with the items of machines that rest on it alone',
   });
 });
 
-test('what is known about a person, a workflow, an agent or a project is forgotten', async () => {
+test('the memories of a person, a workflow, an agent or a project can be forgotten', async () => {
   const person = await somebody();
   const { owner } = memory.tenant;
   const workflow_id = await memory.subjectOf(person, 'workflow');
@@ -121,7 +121,7 @@ test('what is known about a person, a workflow, an agent or a project is forgott
   }
 });
 
-test('a file has one text, and its earlier one is found no longer', async () => {
+test('indexing a file again replaces its text', async () => {
   const person = await somebody();
   const index = (content: string) => memory.call(person, 'memory_index_file', { path: 'plan.md', content });
   const first = await index('The ferret plan.');
@@ -132,7 +132,7 @@ test('a file has one text, and its earlier one is found no longer', async () => 
   expect(await memory.find(person, 'stoat')).toEqual(['The stoat plan.']);
 });
 
-test('the replaced text of a file leaves no facts and quotes, apart from those that stand in the new text as well', async () => {
+test('replacing the text of a file keeps only the quotes and items that the new text supports', async () => {
   const person = await somebody();
   const index = async (content: string) => {
     const { episode_id: id } = (await memory.call(person, 'memory_index_file', { path: 'zoo.md', content })) as {
@@ -155,7 +155,7 @@ test('the replaced text of a file leaves no facts and quotes, apart from those t
   expect(await dump()).not.toMatch(/ibex/i);
 });
 
-test('what followed an episode in its thread', async () => {
+test('a continuation has the later episodes of a thread', async () => {
   const person = await somebody();
   const at = (day: number) => ({ thread_id: 'story', occurred_at: `2026-01-0${day}T00:00:00Z` });
   const first = await memory.said(person, [['user', 'Once upon a time']], at(1));
@@ -233,7 +233,7 @@ describe('credentials are refused', () => {
     expect(await dump()).not.toContain(secret);
   });
 
-  test('what only speaks of them is not', () => {
+  test('texts that only mention credentials are accepted', () => {
     for (const text of [
       'My password: the usual one',
       'The API key is in the safe.',

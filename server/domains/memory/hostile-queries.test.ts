@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => memory.close());
 
-/** Fragments with a meaning in the query's grammar, LIKE, tsquery, JSON or Unicode, and ordinary words between them. */
+/** Fragments with a meaning in the query's grammar, LIKE, tsquery, JSON or Unicode, and ordinary words. */
 const fragments = [
   ...['"', '""', '"red car"', '-', '--', '-car', '- car', '-"red', '%', '_', '\\', '\\%', "'", "''", "'; DROP TABLE"],
   ...['(', ')', '&', '|', '!', ':*', '<->', '<2>', '*', ':A', '$1', '{{x}}', '\n', '\t', '\u00a0', '\u2028'],
@@ -38,7 +38,7 @@ const query = fc
 const isText = (text: string) =>
   text.isWellFormed() && !text.includes('\0') && /\S/.test(text) && text.length <= MAX_QUERY_LENGTH;
 
-test('every text is a query, of bounded parts', () => {
+test('every text is a query with a bounded number of parts', () => {
   fc.assert(
     fc.property(query, text => {
       const parsed = parseQuery(text.toWellFormed());
@@ -50,7 +50,7 @@ test('every text is a query, of bounded parts', () => {
   );
 });
 
-test('a search answers whatever it is asked, and never with what others keep', async () => {
+test('a search answers every query, and never with private memories of others', async () => {
   await fc.assert(
     fc.asyncProperty(query, async text => {
       const asked = memory.search(reader, text);
@@ -61,7 +61,7 @@ test('a search answers whatever it is asked, and never with what others keep', a
   );
 });
 
-describe('signs that LIKE knows are signs of the text', () => {
+describe('wildcards of LIKE match only themselves', () => {
   test.each([
     ['100%', 'The discount is 100% for snake_case readers.'],
     ['snake_case', 'The discount is 100% for snake_case readers.'],
@@ -79,7 +79,7 @@ describe('signs that LIKE knows are signs of the text', () => {
   );
 });
 
-test('a query of the longest length is answered, a longer one refused', async () => {
+test('a query of the maximum length is answered, and a longer one is refused', async () => {
   for (const unit of ['"', '-', '%', 'ab ', '東', '"a" ']) {
     const longest = unit.repeat(MAX_QUERY_LENGTH).slice(0, MAX_QUERY_LENGTH);
     await expect(memory.search(reader, longest)).resolves.toMatchObject({ hits: expect.any(Array) });
@@ -87,7 +87,7 @@ test('a query of the longest length is answered, a longer one refused', async ()
   }
 });
 
-describe('a body of any form is refused as such, or done', () => {
+describe('a body of any form is accepted or refused with a client error', () => {
   const names = [
     ...[
       'query',
@@ -143,7 +143,7 @@ describe('a body of any form is refused as such, or done', () => {
     ),
   }));
   const input = fc.dictionary(fc.constantFrom(...names), body, { maxKeys: 6 });
-  // Nothing is configured, so nothing is asked of a provider.
+  // No model is configured: only this operation would send a request to a provider.
   const fuzzed = memoryOperations.map(({ name }) => name).filter(name => name !== 'memory_settings_patch');
 
   test.each(fuzzed)('%s', async name => {

@@ -6,7 +6,7 @@ import { createTestProject } from '../../testing/workflows.ts';
 import { visibilities } from './schemas.ts';
 import { VISIBILITIES } from './scope.ts';
 
-/** Three workspaces with three projects of three people each: everybody has a private memory, each project and workspace a shared one. */
+/** Three workspaces have three projects with three people each. Each person, project and workspace has a memory. */
 type Person = {
   who: string;
   principal: Principal;
@@ -56,11 +56,11 @@ const own = (person: Person) =>
 const textsIn = (value: unknown): string[] =>
   [...new Set([...JSON.stringify(value).matchAll(/zebra (?:of|said)[\w ]+/g)].map(([text]) => text))].sort();
 
-test('the visibilities of requests are those of the rows', () => {
+test('requests and rows have the same visibilities', () => {
   expect(visibilities).toEqual(VISIBILITIES);
 });
 
-describe('a person finds what is theirs, their project’s and their workspace’s', () => {
+describe('a person finds the memories of their own, their project and their workspace', () => {
   const queries = [
     'zebra',
     '"zebra of"',
@@ -82,7 +82,7 @@ describe('a person finds what is theirs, their project’s and their workspace�
     }
   });
 
-  test('however a request is narrowed', async () => {
+  test('with every filter', async () => {
     const [first] = people;
     if (first === undefined) throw new Error('There are no people.');
     for (const person of people) {
@@ -107,7 +107,7 @@ describe('a person finds what is theirs, their project’s and their workspace�
     }
   });
 
-  test('by every list, tool and export', async () => {
+  test('with every list, tool and export', async () => {
     for (const person of people) {
       const { call } = memory;
       const args = { query: 'zebra', k: 100 };
@@ -140,7 +140,7 @@ async function exported(principal: Principal, of: string): Promise<unknown[]> {
   }
 }
 
-test('a scope cannot be sent: its fields are unknown', async () => {
+test('fields of a scope are unknown in requests', async () => {
   const [first, second] = people;
   for (const field of ['tenant_id', 'tenantId', 'project_id', 'user_id', 'scope', 'namespace']) {
     const sent = { query: 'zebra', [field]: second?.principal.userId };
@@ -152,7 +152,7 @@ test('a scope cannot be sent: its fields are unknown', async () => {
   }
 });
 
-test("another person's ids are 404 by every route and tool, and nothing of theirs changes", async () => {
+test("another person's ids are 404 for every route and tool, and their memories do not change", async () => {
   const [mallory] = people;
   if (mallory === undefined) throw new Error('There are no people.');
   for (const { itemId, episode } of people.slice(1)) {
@@ -187,7 +187,7 @@ test("another person's ids are 404 by every route and tool, and nothing of their
   }
 });
 
-test("what a person quotes from their private memories cannot become everybody's", async () => {
+test('a shared item cannot quote a private memory', async () => {
   const person = people[1];
   const [chunk] = person?.episode.chunks ?? [];
   const item = { subject: 'zebra', text: 'A zebra.', evidence: [{ chunk_id: chunk?.id, quote: 'zebra said' }] };
@@ -197,7 +197,7 @@ test("what a person quotes from their private memories cannot become everybody's
   await expect(propose('private')).resolves.toMatchObject({ items: [{ status: 'proposed' }] });
 });
 
-test('who leaves the workspace leaves no private memory behind, and a deleted project none at all', async () => {
+test('removing a member deletes their private memories, and deleting a project deletes all of its memories', async () => {
   const { db } = memory;
   const [, , leaver] = people;
   const tables = ['memory_items', 'memory_episodes', 'memory_chunks'];

@@ -9,18 +9,18 @@ import { deleteRecalls } from './recalls-store.ts';
 export type MemoryJobOptions = LeaderJobContext & { services: Services };
 
 const EVERY_MS = 2_000;
-/** The delay after a pass that embedded texts: there may be more of them. */
+/** The delay after a pass that embedded texts, because more texts may be pending. */
 const AGAIN_MS = 20;
 const AFTER_FAILURE_MS = 30_000;
-/** How long recalls are kept. An older one does not belong to a conversation that is still going on. */
+/** The retention of recalls. They matter only for conversations that are still going on. */
 const RECALLS_KEPT_MS = 30 * DAY_MS;
-/** For so long a job of extraction can be looked up. */
+/** The time for which the job of an extraction can be read. */
 const EXTRACTIONS_KEPT_MS = 90 * DAY_MS;
 
-/** Embeds texts that wait, and purges old recalls and jobs once a day. Without memory it does nothing. */
+/** Starts the job that embeds pending texts, and purges old recalls and extractions once a day. It is idle without memory. */
 export function startMemoryJob({ services, ...context }: MemoryJobOptions): RepeatingJob {
   const { config, logger, clock, pool } = services;
-  const late = 'embeddings of memory are late; trying again shortly';
+  const late = 'the embeddings of memory are delayed; retrying shortly';
   const purge = createDailyPurge(
     clock,
     now => deleteRecalls(pool, new Date(now - RECALLS_KEPT_MS)),

@@ -63,7 +63,7 @@ describe('limits of a request, at and above', () => {
     ['quote', propose({ evidence: evidence(1, 1000) }), propose({ evidence: evidence(1, 1001) })],
   ])('%s', async (_, [path, at], [, above]) => {
     const allowed = await post(path, JSON.stringify(at));
-    // A token has to bring evidence, which is not there.
+    // The evidence of a token does not exist.
     expect(path.endsWith('items') ? ['evidence_required', 'quote_not_found'] : [undefined]).toContain(
       allowed.body.code,
     );
@@ -71,7 +71,7 @@ describe('limits of a request, at and above', () => {
   });
 });
 
-test('a database that refuses the extensions gets the tables, and indexes without them', async () => {
+test('a database that refuses the extensions gets the tables, and indexes that need no extension', async () => {
   const { pool, url } = memory.db;
   const migration = readFileSync(
     new URL('../../../prisma/migrations/0028_memory/migration.sql', import.meta.url),

@@ -17,8 +17,7 @@ import * as uses from './uses/schemas.ts';
 const common = { tag: 'Memory', scope: 'memory:use', feature: 'memory' } as const;
 
 /**
- * The operations on the memory of a workspace: episodes as they were said, items derived from them, and search over
- * both.
+ * The operations on the memory of a workspace: its episodes, the items derived from them, and search over both.
  */
 export const memoryOperations = [
   operation({

@@ -1,8 +1,8 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 
 /**
- * Returns which of these memories, items or parts of episodes, rest on text that no person of the workspace wrote: what tools, webhooks and
- * files said, and answers of models, which may quote any of it. What a person wrote down themselves does not, whatever it once rested on.
+ * Returns the memories that rest on text from outside: text of tools, webhooks and files, and answers of models, which may quote such text.
+ * An item that a person wrote does not, even if its first evidence was from outside.
  */
 export async function findOutside(
   db: Queryable,

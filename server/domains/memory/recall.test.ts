@@ -38,7 +38,7 @@ const agentWith = async (memory?: object, instructions = 'Be brief.') => {
   return ((await call(acme.owner, 'agents_create', given)) as Made).id;
 };
 
-/** Runs the agent to its end; returns its messages as the model read them, and the run. */
+/** Runs an agent until it ends. Returns the messages that the model read, and the run. */
 async function ask(
   by: Principal,
   agent: string,
@@ -54,7 +54,7 @@ async function ask(
   return { system: textOf('system'), user: textOf('user'), run };
 }
 
-test('an agent is given what is pinned and what is known of the question, and its use is counted', async () => {
+test('an agent gets pinned memories and those that match the question, and each counts as used', async () => {
   const ada = await somebody();
   const pinned = await remember(ada, 'tone', 'Answers are in French.');
   await call(ada, 'memory_items_patch', { id: pinned, pinned: true });
@@ -73,13 +73,13 @@ test('an agent is given what is pinned and what is known of the question, and it
   expect(rows).toEqual([{ target_ids: [pinned, found] }]);
 });
 
-test('an agent that does not ask for memories is given none', async () => {
+test('an agent without the setting gets no memories', async () => {
   const ada = await somebody();
   await remember(ada, 'office', 'The office is in Lisbon.');
   expect((await ask(ada, await agentWith(), 'Where is the office?')).user).not.toContain('Lisbon');
 });
 
-test('only those of the scopes that it reads, and never another person’s', async () => {
+test('an agent gets only memories of the visibilities that it reads, and none of other people', async () => {
   const [ada, bob] = [await somebody(), await somebody()];
   await remember(ada, 'harbor', 'The harbor of Ada is small.');
   await remember(bob, 'harbor', 'The harbor of Bob is large.');
@@ -93,7 +93,7 @@ test('only those of the scopes that it reads, and never another person’s', asy
   expect(shared.user).not.toContain('Ada');
 });
 
-test('memories about another agent are not given, nor those that were superseded', async () => {
+test('an agent gets no superseded memories and none about other agents', async () => {
   const ada = await somebody();
   const [agent, other] = [await agentWith({ read: ['private'] }), await agentWith({ read: ['private'] })];
   await remember(ada, 'bridge', 'The bridge is green.', { agent_id: agent });
@@ -107,14 +107,14 @@ test('memories about another agent are not given, nor those that were superseded
   expect(user).not.toContain('bridge is blocked');
 });
 
-test('quotation marks and hyphens of a message exclude and demand nothing', async () => {
+test('quotation marks and hyphens of a message are no operators of the query', async () => {
   const ada = await somebody();
   await remember(ada, 'garage', 'The garage is in the yard.');
   const { user } = await ask(ada, await agentWith({ read: ['private'] }), 'Where is "our" garage? -yard');
   expect(user).toContain('The garage is in the yard.');
 });
 
-test('the question alone is searched for, and not the data of the page on which it was asked', async () => {
+test('the query is the question without the data of the page on which it was asked', async () => {
   const ada = await somebody();
   await remember(ada, 'lift', 'The lift is broken.');
   await remember(ada, 'timeout', 'The timeout of the invoice workflow is 5 minutes.');
@@ -126,7 +126,7 @@ test('the question alone is searched for, and not the data of the page on which 
   expect(user).not.toContain('5 minutes');
 });
 
-test('the texts have at most 1,200 tokens', async () => {
+test('the memories found have at most 1,200 tokens', async () => {
   const ada = await somebody();
   const long = (at: number) => `The castle number ${at} ${`is old and stands on hill ${at} `.repeat(40)}.`;
   for (const at of Array(10).keys()) await remember(ada, `castle ${at}`, long(at).slice(0, 2000));
@@ -136,7 +136,7 @@ test('the texts have at most 1,200 tokens', async () => {
   expect(lines.length).toBeLessThan(6);
 });
 
-test('a token without the scope recalls nothing, and the run says so', async () => {
+test('an agent of a token without the scope gets no memories, and the log of the run says so', async () => {
   const ada = await somebody();
   await remember(ada, 'office', 'The office is in Lisbon.');
   const { principal } = await createTestPat(service.container.services, ada, ['ai:use', 'mcp:execute', 'workflow:run']);
@@ -147,7 +147,7 @@ test('a token without the scope recalls nothing, and the run says so', async () 
   expect(JSON.stringify(events)).toContain('does not have the scope memory:use');
 });
 
-test('the setting can be changed and taken back', async () => {
+test('the setting can be changed and reset', async () => {
   const agent = await agentWith({ read: ['workspace'] });
   const patched = await call(acme.owner, 'agents_patch', { id: agent, memory: { read: ['private', 'project'] } });
   expect(patched).toMatchObject({ memory: { read: ['private', 'project'] } });

@@ -16,9 +16,9 @@ import { MAX_QUERY_LENGTH } from './schemas.ts';
 import type { MemoryScope, Narrowing } from './scope.ts';
 import { searchIn } from './search/search.ts';
 
-/** Tokens of what is pinned, and of what is found for the question. */
-const PINNED_TOKENS = 800;
-const FOUND_TOKENS = 1_200;
+/** The most tokens of pinned memories, and of memories found for the question. */
+const MAX_PINNED_TOKENS = 800;
+const MAX_FOUND_TOKENS = 1_200;
 const MAX_PINNED = 20;
 const MAX_FOUND = 20;
 const SCOPE = 'memory:use';
@@ -27,7 +27,7 @@ type RecallServices = Pick<Services, 'config' | 'pool' | 'clock' | 'embed'> & { 
 
 const NOTHING: Recalled = { pinned: [], found: [] };
 
-/** Recalls for agents, as the person for whom their run acts. A search that fails in part is answered in part, as everywhere. */
+/** Creates the port that recalls memories for agents, with the rights of the person for whom their run acts. */
 export function createMemoryRecaller(services: RecallServices): MemoryRecaller {
   return {
     async recall(call, signal) {
@@ -47,11 +47,11 @@ export function createMemoryRecaller(services: RecallServices): MemoryRecaller {
 async function recall(services: RecallServices, scope: MemoryScope, call: RecallCall): Promise<Recalled> {
   const { pool, clock } = services;
   const now = new Date(clock.now());
-  // Memories of the agent and of the workflow, and those of none in particular.
+  // Memories without an agent or workflow are recalled for all of them.
   const about = { workflowId: call.run.workflowId, agentId: call.agentId ?? call.run.workflowId };
   const narrowing: Narrowing = { ...about, visibilities: call.read };
   const rows = await listPinned(pool, scope, { narrowing, at: now, limit: MAX_PINNED });
-  const pinned = withinTokens(rows, PINNED_TOKENS).map(
+  const pinned = withinTokens(rows, MAX_PINNED_TOKENS).map(
     (row): RecalledMemory => ({
       id: row.id,
       text: row.text,
@@ -77,7 +77,7 @@ async function search(
 ): Promise<RecalledMemory[]> {
   const text = questionOf(query);
   if (text === '') return [];
-  const input = { query: text, k: MAX_FOUND, max_tokens: FOUND_TOKENS, include_superseded: false, explain: false };
+  const input = { query: text, k: MAX_FOUND, max_tokens: MAX_FOUND_TOKENS, include_superseded: false, explain: false };
   const { hits } = await searchIn(services, scope, input, narrowing);
   return hits.flatMap(hit =>
     known.has(hit.id)

@@ -2,10 +2,10 @@ import { newId } from '../../platform/ids.ts';
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 import { type MemoryScope, parameters, visibleTo } from './scope.ts';
 
-/** The run and the step that recalled. */
+/** The run and the step that recalled memories. */
 export type RecalledBy = { runId: string; stepId: string };
 
-/** Notes what a tool was given, and counts it as a use of the items. A failure of the machine may lose the latest. */
+/** Records which memories a tool or an agent received, and counts a use of the items. The latest records may be lost in a crash of the database. */
 export async function insertRecall(
   db: Queryable,
   scope: MemoryScope,
@@ -27,13 +27,13 @@ export async function insertRecall(
   );
 }
 
-/** Recalls that are looked at: the newest before the episode was indexed. */
+/** The most recalls that are read: the newest before the episode was indexed. */
 const MAX_RECALLS = 200;
 
 /**
  * Returns the texts that were recalled for this person before the episode was indexed, apart from those of the episode
- * itself. For the episode of a run, also returns the texts that the run received, even if this person may not see them:
- * a run that repeats them states nothing new.
+ * itself. For the episode of a run, also returns the texts that the run received, even if this person may not see them,
+ * because a run that repeats them states nothing new.
  */
 export async function readRecalled(
   db: Queryable,
@@ -63,7 +63,7 @@ export async function readRecalled(
   return rows.map(({ text }) => text);
 }
 
-/** Deletes recalls of all workspaces from before `cutoff`; returns how many. */
+/** Deletes recalls from before `cutoff` in all workspaces. Returns how many were deleted. */
 export async function deleteRecalls(db: Queryable, cutoff: Date): Promise<number> {
   const { rowCount } = await db.query(
     `DELETE FROM memory_recalls WHERE ctid = ANY (ARRAY(SELECT ctid FROM memory_recalls WHERE recalled_at < $1 LIMIT 5000))`,

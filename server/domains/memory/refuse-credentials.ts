@@ -4,8 +4,8 @@ import { readKnownSecrets } from '../connections/known-secrets.ts';
 import { looksLikeCredential } from './credential-forms.ts';
 
 /**
- * Refuses texts with credentials: what is remembered is shown to models and to people for years. AppError 422 `contains_credential` with
- * the paths alone; 503 when the secret store is away.
+ * Refuses texts with credentials, because memories are shown to models and to people for years. Throws AppError 422 `contains_credential`,
+ * whose details have only the paths, and 503 if the secret store is unavailable.
  */
 export async function refuseCredentials(
   { services, principal }: Pick<Context, 'services' | 'principal'>,

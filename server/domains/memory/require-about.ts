@@ -2,10 +2,10 @@ import type { Context } from '../../operation/context.ts';
 import { notFound } from '../../platform/errors.ts';
 import { findWorkflow } from '../workflows/store.ts';
 
-/** The workflow and the agent that a memory is about, as requests name them. */
+/** The fields of a request that name the workflow and the agent of a memory. */
 type About = { workflow_id?: string | undefined; agent_id?: string | undefined };
 
-/** AppError 404 for a workflow or agent that the project does not have. An agent is a workflow of its own kind. */
+/** Throws AppError 404 unless the project has the workflow and the agent. An agent is a workflow of the kind `agent`. */
 export async function requireAbout(
   { principal, services }: Pick<Context, 'principal' | 'services'>,
   { workflow_id: workflowId, agent_id: agentId }: About,

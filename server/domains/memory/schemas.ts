@@ -4,10 +4,10 @@ import { JsonValueSchema } from '../../platform/zod-json.ts';
 
 export const ITEM_KINDS = ['fact', 'preference', 'instruction', 'procedure', 'outcome'] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
-/** `proposed` waits for review; `superseded` was true until another item of the same subject took its place. */
+/** A `proposed` item waits for review. A `superseded` item was true until another item of its subject replaced it. */
 const ITEM_STATUSES = ['proposed', 'active', 'rejected', 'superseded'] as const;
 export type ItemStatus = (typeof ITEM_STATUSES)[number];
-/** `untrusted`: it comes from tools, webhooks or files, or no words that were quoted say it. Shown to models as quoted data. */
+/** `untrusted` text comes from tools, webhooks or files, or no quote states it. Models receive it as quoted data. */
 export const TRUSTS = ['trusted', 'untrusted'] as const;
 export type Trust = (typeof TRUSTS)[number];
 const EPISODE_SOURCES = ['thread', 'run', 'file', 'note'] as const;
@@ -15,7 +15,7 @@ export type EpisodeSource = (typeof EPISODE_SOURCES)[number];
 const TURN_ROLES = ['user', 'assistant', 'tool'] as const;
 export const SEARCH_KINDS = [...ITEM_KINDS, 'episode'] as const;
 
-/** Those of scope.ts, which the console must not run; a test compares them. */
+/** A copy of VISIBILITIES in scope.ts, which the console cannot import. A test compares the two. */
 export const visibilities = ['private', 'project', 'workspace'] as const;
 const VisibilityField = z.enum(visibilities).meta({
   description:
@@ -302,7 +302,7 @@ export const Settings = z.strictObject({
   pending: z.number().int().meta({ description: 'Texts that wait for an embedding, counted up to 10,000' }),
   ready: z.boolean().meta({ description: 'False while texts are embedded for a new model' }),
 });
-/** Parts of a job: as many steps. */
+/** The most parts of a job. Each part is a step. */
 export const MAX_PARTS = 500;
 const MAX_EPISODES_PER_JOB = 100;
 export const ExtractInput = z.strictObject({

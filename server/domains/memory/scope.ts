@@ -6,22 +6,22 @@ import { forbidden } from '../../platform/errors.ts';
 export const VISIBILITIES = ['private', 'project', 'workspace'] as const;
 export type Visibility = (typeof VISIBILITIES)[number];
 
-/** The workspace, project and person whose memories a query may reach. They come from the credential alone. */
+/** The workspace, project and person whose memories a query may reach. They always come from the credential. */
 export type MemoryScope = { tenantId: string; projectId: string; userId: string };
-/** Restricts a query further; null: not. */
+/** Restricts a query further. Null and absent fields do not restrict it. */
 export type Narrowing = {
   workflowId?: string | null | undefined;
   agentId?: string | null | undefined;
   visibility?: Visibility | undefined;
-  /** One of these; absent: any. */
+  /** The visibilities to search; absent for all. */
   visibilities?: readonly Visibility[] | undefined;
 };
-/** The columns of a scope, as rows have them. */
+/** The columns of a row that hold its scope. */
 export type ScopeColumns = { projectId: string | null; userId: string | null };
 
 export const scopeOf = ({ tenantId, projectId, userId }: Principal): MemoryScope => ({ tenantId, projectId, userId });
 
-/** Collects the values of a statement; returns the parameter that stands for each. */
+/** Collects the values of a statement. `add` returns the parameter for a value. */
 export type Parameters = { values: unknown[]; add(value: unknown): string };
 export function parameters(): Parameters {
   const values: unknown[] = [];
@@ -29,8 +29,8 @@ export function parameters(): Parameters {
 }
 
 /**
- * The one condition that says which rows of `memory_episodes`, `memory_chunks`, `memory_items` and `memory_bits` a principal may see. Every
- * statement on them contains it. A narrowing is combined with it by AND, so that no field of a request can widen it.
+ * Returns the condition for the rows of `memory_episodes`, `memory_chunks`, `memory_items` and `memory_bits` that a principal may see. Every
+ * statement on these tables contains it. A narrowing is added with AND, so that no field of a request can widen the condition.
  */
 export function visibleTo(alias: string, scope: MemoryScope, to: Parameters, narrowing: Narrowing = {}): string {
   const conditions = [
@@ -50,7 +50,7 @@ export function visibleTo(alias: string, scope: MemoryScope, to: Parameters, nar
   return conditions.join(' AND ');
 }
 
-/** The same of a row that was read before, without a narrowing. */
+/** Returns whether a row satisfies the condition of `visibleTo`. */
 export const isVisibleTo = ({ projectId, userId }: ScopeColumns, scope: MemoryScope): boolean =>
   (projectId === null || projectId === scope.projectId) && (userId === null || userId === scope.userId);
 
@@ -70,7 +70,7 @@ export function visibilityOf({ projectId, userId }: ScopeColumns): Visibility {
   return projectId === null ? 'workspace' : 'project';
 }
 
-/** The columns of what the principal writes with this visibility. */
+/** Returns the columns of a row that the principal writes with this visibility. */
 export const columnsOf = ({ projectId, userId }: MemoryScope, visibility: Visibility): ScopeColumns => ({
   projectId: visibility === 'workspace' ? null : projectId,
   userId: visibility === 'private' ? userId : null,
@@ -82,10 +82,10 @@ const WRITERS: Readonly<Record<Visibility, readonly Role[]>> = {
   workspace: ['tenant_admin'],
 };
 
-/** Whether a role may write memories of this visibility. */
+/** Returns whether a role may write memories of this visibility. */
 export const mayWrite = (role: Role, visibility: Visibility): boolean => WRITERS[visibility].includes(role);
 
-/** AppError 403 `insufficient_role` unless the principal may write memories of this visibility. */
+/** Throws AppError 403 `insufficient_role` unless the principal may write memories of this visibility. */
 export function requireWriter({ role }: Principal, visibility: Visibility): void {
   if (mayWrite(role, visibility)) return;
   const needed = visibility === 'workspace' ? 'tenant_admin' : 'project_contributor';

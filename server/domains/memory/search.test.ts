@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => memory.close());
 
 let people = 0;
-/** Somebody with nothing to remember yet. */
+/** Creates a member without memories. */
 const somebody = (): Promise<Principal> => {
   people += 1;
   return createTestMember(memory.services, memory.tenant, 'project_contributor', `p${people}@example.com`);
@@ -73,7 +73,7 @@ describe('a question in a language without blanks finds its memory', () => {
     expect((await memory.find(reader, question, { k: 5 }))[0]).toBe(memories[found]);
   });
 
-  test('and nothing where nothing is known of it', async () => {
+  test('a question about something unknown finds no memory', async () => {
     for (const question of [
       '我的护照在哪里？',
       'パスポートはどこですか',
@@ -142,25 +142,25 @@ describe('a search finds', () => {
     expect(await memory.find(person, `"${phrase} zebra"`)).toEqual([]);
   });
 
-  test('nothing that is excluded or lacks the phrase', async () => {
+  test('no text that has an excluded word or lacks the phrase', async () => {
     expect(await memory.find(reader, 'car -blue')).toEqual(['The red car is in the garage.']);
     expect(await memory.find(reader, '"red car"')).toEqual(['The red car is in the garage.']);
   });
 
-  test('nothing where nothing is known of it', async () => {
+  test('no text for an unknown word', async () => {
     expect(await memory.find(reader, 'xylophone quartet')).toEqual([]);
     expect(await memory.find(reader, 'the')).toEqual([]);
     expect(await memory.find(reader, '% _ \\ % : * & | ! ( ) <->')).toEqual([]);
   });
 
-  test('says which signals were asked, and where each hit ranks', async () => {
+  test('a hit with its rank in each signal, if `explain` is set', async () => {
     const found = await memory.search(reader, 'payment service', { explain: true });
     expect(found).toMatchObject({ signals: ['text', 'trigram', 'subject', 'recency'], degraded: [], truncated: false });
     expect(found.hits[0]?.ranks).toEqual({ text: 1, recency: expect.any(Number) });
     expect((await memory.search(reader, 'payment service')).hits[0]).not.toHaveProperty('ranks');
   });
 
-  test('by the id of an episode or of a part of it', async () => {
+  test('a memory by the id of its episode or chunk', async () => {
     const { hits } = await memory.search(reader, 'ERR_CONN_4711', { k: 1 });
     const [hit] = hits;
     expect(await memory.find(reader, String(hit?.id), { k: 1 })).toEqual([hit?.text]);
@@ -170,8 +170,8 @@ describe('a search finds', () => {
   });
 });
 
-describe('what is shown', () => {
-  test('is as many hits and tokens as were asked for', async () => {
+describe('the hits of a search', () => {
+  test('are limited by `k` and `max_tokens`', async () => {
     const reader = await somebody();
     const turns = Array.from(
       { length: 12 },
@@ -194,7 +194,7 @@ describe('what is shown', () => {
     await expect(memory.search(reader, 'x'.repeat(1001))).rejects.toMatchObject({ status: 422 });
   });
 
-  test('is not the same twice, and what repeats a better hit comes later', async () => {
+  test('contain no text twice, and similar texts come later', async () => {
     const reader = await somebody();
     await memory.said(reader, [
       ['user', 'The invoice printer jams on Mondays.'],
@@ -207,7 +207,7 @@ describe('what is shown', () => {
     expect(found[1]).toBe('Somebody ordered a new printer for invoices yesterday.');
   });
 
-  test('is of the kinds that were asked for', async () => {
+  test('have the requested kinds', async () => {
     const reader = await somebody();
     await memory.said(reader, [['user', 'Deliveries arrive at noon.']]);
     await memory.remember(reader, 'deliveries', 'Deliveries should be left at the gate.', { kind: 'instruction' });
@@ -219,14 +219,14 @@ describe('what is shown', () => {
     ]);
   });
 
-  test('is a subject first that is asked for by its name', async () => {
+  test('begin with the item whose subject the query names', async () => {
     const reader = await somebody();
     await memory.remember(reader, 'Ada Lovelace', 'Likes tea.');
     await memory.said(reader, [['user', 'Ada Lovelace met Ada Lovelace, said Ada Lovelace of Ada Lovelace.']]);
     expect((await memory.find(reader, 'ada lovelace'))[0]).toBe('Likes tea.');
   });
 
-  test('is not what expired or waits for review', async () => {
+  test('contain no expired and no proposed items', async () => {
     const reader = await somebody();
     const at = memory.services.clock.now();
     const inAnHour = new Date(at + 3_600_000).toISOString();
@@ -241,7 +241,7 @@ describe('what is shown', () => {
   });
 });
 
-test('words that thousands of memories share find together with others, and alone', async () => {
+test('words that thousands of memories share find memories together and alone', async () => {
   const reader = await somebody();
   const turns = (text: (at: number) => string) =>
     Array.from({ length: 500 }, (_, at) => ['user', text(at)] as [string, string]);
@@ -255,7 +255,7 @@ test('words that thousands of memories share find together with others, and alon
       turns(at => `Ticket ${from + at} about the common topic`),
     );
   await memory.said(reader, [['user', 'The common topic was closed by Zoltan.']]);
-  // Also when asked again: the counts of common words are kept.
+  // The second search uses the cached counts of common words.
   for (let time = 0; time < 2; time++) {
     expect((await memory.find(reader, 'who closed the common topic?'))[0]).toBe(
       'The common topic was closed by Zoltan.',
@@ -266,7 +266,7 @@ test('words that thousands of memories share find together with others, and alon
   }
 });
 
-test('the counts of words are of what a reader may see, and of an instant', async () => {
+test('words are counted per reader and per instant', async () => {
   const [reader, other] = [await somebody(), await somebody()];
   const turns = Array.from({ length: 500 }, (_, at) => ['user', `Lighthouse ${at}`] as [string, string]);
   await memory.said(reader, turns);
@@ -289,7 +289,7 @@ test('the counts of words are of what a reader may see, and of an instant', asyn
   expect(await counted(reader, { now: 10 * MINUTE_MS })).toBe(0);
 });
 
-test('without trigrams search works, and says what it lacks', async () => {
+test('search works without trigrams, and reports them as degraded', async () => {
   await using other = { memory: await createTestMemory(), [Symbol.asyncDispose]: () => other.memory.close() };
   const { owner } = other.memory.tenant;
   await other.memory.db.pool.query('DROP EXTENSION pg_trgm CASCADE');

@@ -3,10 +3,10 @@
  * successor is: a supersession from next year on hides nothing today.
  */
 export const isTrueAt = (alias: string, at: string): string =>
-  `${isBegunAt(alias, at)} AND (${alias}.valid_to > ${at} OR (${alias}.valid_to IS NULL AND ${alias}.status = 'active'))`;
+  `${hasBegunAt(alias, at)} AND (${alias}.valid_to > ${at} OR (${alias}.valid_to IS NULL AND ${alias}.status = 'active'))`;
 
 /** The same, also for what was true until another item took its place. */
-export const isBegunAt = (alias: string, at: string): string =>
+export const hasBegunAt = (alias: string, at: string): string =>
   `${alias}.status IN ('active', 'superseded') AND ${alias}.valid_from <= ${at}
    AND (${alias}.expires_at IS NULL OR ${alias}.expires_at > ${at})`;
 
@@ -15,7 +15,7 @@ export const isOutdatedAt = (alias: string, at: string): string =>
   `${alias}.status = 'superseded' AND coalesce(${alias}.valid_to <= ${at}, true)`;
 
 /** The condition that an item is believed, or may be once it is reviewed. */
-export const isStandingAt = (alias: string, at: string): string =>
+export const mayBeTrueAt = (alias: string, at: string): string =>
   `(${alias}.status IN ('active', 'proposed') OR (${alias}.status = 'superseded' AND ${alias}.valid_to > ${at}))`;
 
 /** The state in which an item was at an instant, to be joined LATERAL; no row where it was not known yet. */

@@ -29,10 +29,10 @@ type Work = { services: ToolServices; call: MemoryToolCall; scope: MemoryScope; 
 
 const SCOPE = 'memory:use';
 const DEFAULT_FOUND = 8;
-/** The texts that a search returns, in tokens. */
-const FOUND_TOKENS = 1_600;
+/** The most tokens of the texts that a search returns. */
+const MAX_FOUND_TOKENS = 1_600;
 
-/** The tools of memory that agents have: each acts as the person for whom the run acts, with the rights they have now. */
+/** Creates the memory tools of agents. They act with the current rights of the user for whom the run acts. */
 export function createMemoryTools(services: ToolServices): MemoryTools {
   return {
     async call(call, signal) {
@@ -75,9 +75,9 @@ async function search({ services, call, scope }: Work): Promise<JsonMap> {
   const { run, step, args, agentId, read } = call;
   const query = String(args.query ?? '').slice(0, MAX_QUERY_LENGTH);
   if (!/\S/.test(query) || !query.isWellFormed() || query.includes('\0'))
-    throw new Refusal('invalid_arguments', 'The query says nothing.');
+    throw new Refusal('invalid_arguments', 'The query contains no text.');
   const k = typeof args.k === 'number' ? args.k : DEFAULT_FOUND;
-  const input = { query, k, max_tokens: FOUND_TOKENS, include_superseded: false, explain: false };
+  const input = { query, k, max_tokens: MAX_FOUND_TOKENS, include_superseded: false, explain: false };
   const about = { workflowId: run.workflowId, agentId: agentId ?? run.workflowId };
   const { hits, degraded } = await searchIn(services, scope, input, { ...about, visibilities: read });
   const ids = hits.map(({ id }) => id);
@@ -95,7 +95,7 @@ async function search({ services, call, scope }: Work): Promise<JsonMap> {
   return { memories, ...(degraded.length > 0 && { degraded }) };
 }
 
-/** A person has approved the call, and has seen the text; it is what is forgotten, or nothing is. */
+/** Deletes an item whose text a person has seen and approved. Throws Refusal if the item has another text. */
 async function forgetItem({ services, call, scope, standing }: Work): Promise<JsonMap> {
   const { id, text } = call.args;
   const itemId = typeof id === 'string' ? id.replace(/^m:/, '') : '';

@@ -1,12 +1,12 @@
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 
-/** The conversation that a run is a part of. */
+/** The conversation of a run. */
 export type Conversation = {
   /** Whether a person or a program asked the agent directly. Otherwise its prompt can contain text from any source. */
   isAsked: boolean;
   threadId: string | null;
   title: string;
-  /** Whether only one person writes in it. */
+  /** Whether only one person writes in the conversation. */
   isPrivate: boolean;
 };
 
@@ -19,10 +19,10 @@ type Row = {
   visibility: string | null;
 };
 
-/** The trigger types of runs whose agent no person asks: the prompt comes from outside, or from another run. */
-const UNASKED: ReadonlySet<string> = new Set(['webhook', 'call_workflow', 'on_failure']);
+/** The trigger types of runs whose prompt comes from outside or from another run, and not from a person. */
+const AUTOMATIC_TRIGGERS: ReadonlySet<string> = new Set(['webhook', 'call_workflow', 'on_failure']);
 
-/** Returns what is known of the conversation of a run of this project; null where the run is gone. */
+/** Returns the conversation of a run of this project; null if the run no longer exists. */
 export async function findConversation(
   db: Queryable,
   { id, tenantId, projectId }: { id: string; tenantId: string; projectId: string },
@@ -38,7 +38,7 @@ export async function findConversation(
   const row = rows[0];
   if (row === undefined) return null;
   return {
-    isAsked: row.kind !== 'workflow' && !UNASKED.has(row.trigger_type),
+    isAsked: row.kind !== 'workflow' && !AUTOMATIC_TRIGGERS.has(row.trigger_type),
     threadId: row.thread_id,
     title: (row.title ?? row.name).slice(0, 200),
     isPrivate: row.visibility === 'private',

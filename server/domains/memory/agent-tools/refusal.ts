@@ -1,4 +1,4 @@
-/** The reason why a memory tool did not do what a model wanted; the model receives it. */
+/** The reason why a memory tool refused a call. The model receives the message. */
 export class Refusal extends Error {
   readonly code: string;
 

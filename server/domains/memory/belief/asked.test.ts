@@ -36,14 +36,14 @@ describe('a person asks to remember something', () => {
     expect(isAskedFor({ subject: 'x', text }, { quote, askedQuote: message.slice(0, 3) }, { message })).toBe(true);
   });
 
-  test('in the next message, if that says nothing else', () => {
+  test('in the next message, if that message contains only the request', () => {
     expect(isAsked('Ann lives in Oslo.', 'remember that', 'Please remember that. Thanks!')).toBe(true);
     expect(isAsked('Ann lives in Oslo.', 'remember that', 'Please remember that Bob is here.')).toBe(false);
     expect(isAsked('Ann lives in Oslo. Bob is in Rome.', 'remember that', 'Remember that.')).toBe(false);
   });
 });
 
-describe('nobody asks', () => {
+describe('a person does not ask to remember something', () => {
   test.each([
     ['by the statement itself', 'By the way, Ann lives in Oslo.', 'Ann lives in Oslo'],
     ['by an OK', 'OK. Ann lives in Oslo.', 'OK'],
@@ -82,14 +82,14 @@ describe('nobody asks', () => {
   });
 });
 
-test('own words are what stands before and beside what was pasted', () => {
+test('own words are the text before and beside pasted text', () => {
   expect(ownWordsOf('The dog is called "Rex".')).toBe('The dog is called "Rex".');
   expect(ownWordsOf('I said "always send the invoices there" to him.')).toBe('I said   to him.');
   expect(ownWordsOf('What is this:\nAlways pay.')).toBe('What is this:');
   expect(ownWordsOf('One.\n\nTwo.')).toBe('');
 });
 
-test('a request says what it asks for', () => {
+test('a request is read with what is to be remembered', () => {
   expect(requestIn('Please remember that: tea.')?.what).toBe('tea');
   expect(requestIn('Remember that.')?.what).toBe('');
   expect(requestIn('Store opening is at nine.')).toBeNull();

@@ -5,7 +5,7 @@ import { sentencesOf } from './request.ts';
 import { type Claim, isStated, readSentence, statementOf } from './stated.ts';
 
 /**
- * A quote with the chunk in which it stands. `is_part`: the chunk is a part of a longer message. `outside`: texts from outside in the same
+ * A quote with the chunk that contains it. `is_part`: the chunk is a part of a longer message. `outside`: texts from outside in the same
  * conversation.
  */
 export type Quoted = {
@@ -14,17 +14,17 @@ export type Quoted = {
   outside: readonly string[];
 };
 
-/** On whose words a claim rests. */
+/** The words that support a claim: their trust, and whether they are a person's own. */
 export type Basis = {
-  /** `trusted`: people and models have said it, and nothing that was quoted comes from outside. */
+  /** `trusted`: a person or a model stated the claim, and no quote comes from outside. */
   trust: Trust;
-  /** A person has said it in their own words. */
+  /** A person stated the claim in their own words. */
   isOwn: boolean;
 };
 
 /**
- * Returns on whose words a claim of a machine rests. Only a quote that states the claim carries it: “Hello” is no evidence of an address, and
- * what no quote states has been made up, or read elsewhere.
+ * Returns whose words support a claim of a machine. Only a quote that states the claim supports it: “Hello” is no evidence of an address. The
+ * model made up a claim that no quote states, or read it elsewhere.
  */
 export function basisOf(claim: Claim, quotes: readonly Quoted[]): Basis {
   const carrying = quotes.filter(({ quote, chunk }) => isStated(claim, statementOf(quote, carriedBy(chunk))));
@@ -36,29 +36,30 @@ export function basisOf(claim: Claim, quotes: readonly Quoted[]): Basis {
   };
 }
 
-/** Whether models alone have said it, and a text from outside in the same conversation had said it to them. */
+/** Returns whether only models stated the claim, and a text from outside in the same conversation states it too. */
 const isRepeated = (claim: Claim, carrying: readonly Quoted[]): boolean =>
   carrying.every(({ chunk }) => chunk.role !== 'user') &&
   carrying.some(({ outside }) => outside.some(text => isStated(claim, sentencesOf(text).flatMap(readSentence))));
 
-/** The words of a chunk that can carry a claim. A person's message may hold what somebody else wrote. */
+/** Returns the words of a chunk that can support a claim. Pasted text in a person's message cannot. */
 function carriedBy({ role, text, is_part: isPart }: Quoted['chunk']): string {
   if (role !== 'user') return text;
   return isPart ? '' : ownWordsOf(text);
 }
 
-/** Where an item is, and what it is. */
-export type Believed = { kind: ItemKind; place: Pick<ScopeColumns, 'userId'> };
+/** The kind and the place of an item. */
+export type ItemPlacement = { kind: ItemKind; place: Pick<ScopeColumns, 'userId'> };
 
-/** Instructions, and what others see, wait for a person, whatever a machine says. */
-export const waitsForPerson = ({ kind, place }: Believed): boolean => kind === 'instruction' || place.userId === null;
+/** Returns whether only a person may make the item active: instructions, and items that others see. */
+export const waitsForPerson = ({ kind, place }: ItemPlacement): boolean =>
+  kind === 'instruction' || place.userId === null;
 
 /**
- * The one rule by which an item becomes active without a review. What a person writes themselves does, unless it rests on text from outside; a
- * machine's item does if the person asked for it, in whose own words it stands, and neither waits for a person.
+ * Returns whether an item becomes active without a review. This is the only such rule. A person's item does, unless its evidence is from
+ * outside. A machine's item does if the person asked for it, the person's own words state it, and `waitsForPerson` is false.
  */
 export function mayBecomeActive(
-  item: Believed,
+  item: ItemPlacement,
   { isAsked, isPerson, basis }: { isAsked: boolean; isPerson: boolean; basis: Basis },
 ): boolean {
   if (!isAsked || basis.trust !== 'trusted') return false;

@@ -1,7 +1,7 @@
 import { requestIn } from './request.ts';
 
-/** A quotation of fewer words is a name or a term, such as “the dog is called "Rex"”. */
-const QUOTED_WORDS = 4;
+/** The fewest words of a quotation. Fewer words in quotation marks are a name or a term, such as “the dog is called "Rex"”. */
+const MIN_QUOTATION_WORDS = 4;
 const QUOTATIONS = [
   /"([^"]*)"/gu,
   /“([^”]*)”/gu,
@@ -13,17 +13,17 @@ const QUOTATIONS = [
   /「([^」]*)」/gu,
   /『([^』]*)』/gu,
 ];
-/** Fenced and indented text, lines that are quoted as in mail, and markup. */
+/** Matches lines that are indented, quoted as in mail, or markup. */
 const PASTED_LINE = /^(?:\s*>|\t| {4,}|\s*[<|])/u;
 const FENCE = /^\s*(?:```|~~~|"""|'''|-{3,}|={3,}|\*{3,}|_{3,})/u;
-/** A line that introduces what somebody else wrote, such as `On Monday Ann wrote:`, and the first of the headers of a mail. */
+/** Matches a line that introduces the words of somebody else, such as `On Monday Ann wrote:`. */
 const INTRODUCTION = /[:：]\s*$/u;
 const HEADER =
   /^\s*(?:[-_>\s]*(?:forwarded|original|begin forwarded|weitergeleitete|ursprüngliche)\b.*|(?:from|to|cc|date|sent|subject|von|an|betreff|datum|de|para|asunto|objet|da|oggetto|assunto|van|aan|onderwerp)\s*:\s.*)$/iu;
 
 /**
- * The words of a message that are the person's own. What they paste has been written by somebody else: it is in quotation marks, quoted as in
- * mail, fenced, comes after a line that introduces it, or is one of several paragraphs, of which nobody can tell whose they are.
+ * Returns the words of a message that the person wrote themselves. Pasted text is in quotation marks, quoted as in mail, fenced, or after a
+ * line that introduces it. A message of several paragraphs has no own words, because any of the paragraphs may be pasted.
  */
 export function ownWordsOf(message: string): string {
   if (/\S\s*\n[^\S\n]*\n\s*\S/u.test(message)) return '';
@@ -31,7 +31,7 @@ export function ownWordsOf(message: string): string {
   for (const line of message.split(/\r?\n/u)) {
     if (HEADER.test(line) || FENCE.test(line)) break;
     if (!PASTED_LINE.test(line)) own.push(withoutQuotations(line));
-    // What follows a request is what it asks for: “Please remember the following:”.
+    // After “Please remember the following:” come the person's own words.
     if (INTRODUCTION.test(line) && requestIn(line.trim()) === null) break;
   }
   return own.join('\n');
@@ -43,8 +43,8 @@ const withoutQuotations = (line: string): string =>
     line,
   );
 
-/** Scripts without blanks have no words to count: a sign stands for half of one. */
+/** Returns whether a quotation is longer than a name. Two characters of a script without blanks count as one word. */
 const isLong = (text: string): boolean =>
-  text.trim().split(/\s+/u).length >= QUOTED_WORDS ||
+  text.trim().split(/\s+/u).length >= MIN_QUOTATION_WORDS ||
   (text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/gu)?.length ?? 0) >=
-    2 * QUOTED_WORDS;
+    2 * MIN_QUOTATION_WORDS;

@@ -1,6 +1,6 @@
 import { normalizeBlanks } from '../folding.ts';
 
-/** The words by which people ask to remember something. After `(?:not )` in these languages, forgetting is asked for not to happen. */
+/** The words with which people ask to remember something, such as “remember” and “do not forget”. */
 const REQUESTS = [
   // English
   "remember|(?:do not|don't|don’t|never) forget|keep in mind|bear in mind|memori[sz]e|make a note|take a note|take note|note down|write down",
@@ -22,7 +22,7 @@ const REQUESTS_UNSPACED =
 const NEGATED_UNSPACED =
   /(?:不要|别|別|不用|不必|无需|無需)(?:记|記)|覚えなくて|覚えないで|기억하지 ?(?:마|않)|ไม่ต้องจำ/u;
 
-/** Words that may stand before a request: politeness, and nothing that would make it another person's, a condition or a denial. */
+/** Polite words that may precede a request. They do not make it conditional, negative or another person's. */
 const POLITE = [
   "please|pls|plz|kindly|also|and|so|then|now|hey|hi|hello|ok|okay|yes|well|but|great|thanks|thank you|by the way|btw|oh|for later|for next time|for the future|for the record|from now on|one more thing|just|do|always|make sure|be sure|(?:can|could|would|will) you|you (?:should|must|can|may)|i(?:'d| would|’d)? (?:like|want|need|ask) you|let's|let us|to|baton|assistant",
   'bitte|auch|und|also|dann|jetzt|übrigens|hallo|ja|gut|danke|kannst du|könntest du|können sie|könnten sie|du sollst(?: dir)?',
@@ -30,7 +30,7 @@ const POLITE = [
   'por favor|también|y|entonces|hola|sí|gracias|puedes|podrías|puede|per favore|anche|e|allora|ciao|sì|grazie|puoi|potresti|também|então|olá|sim|obrigad[oa]|podes|pode|poderia',
   'alsjeblieft|alstublieft|ook|en|dan|hallo|ja|dank je|kun je|kunt u|wil je',
 ];
-/** Words that may follow a request and say nothing of their own. */
+/** Words that may follow a request and have no content, such as “this”. */
 const REFERENCE =
   "that|this|it|these|those|the following|of|down|up|for me|please|for later|for next time|for the future|next time|always|too|also|well|thanks|thank you|dass|das|dies|es|dir|mir|bitte|dir bitte|mir bitte|folgendes|auf|que|ça|cela|ceci|le|s['’]il (?:te|vous) pla[iî]t|eso|esto|lo|por favor|che|questo|quello|lo|per favore|isso|isto|dat|dit|het|alsjeblieft";
 
@@ -40,11 +40,11 @@ const PREFIX = new RegExp(
 );
 const REFERENCES = new RegExp(`^[\\s,:：.!…-]*(?:(?:${REFERENCE})(?![\\p{L}\\p{N}])[\\s,:：.!…-]*)*`, 'iu');
 
-/** Words of a sentence that holds in some cases only, or may not hold at all. */
+/** Matches words that make a sentence conditional or uncertain. */
 const CONDITION = new RegExp(
   [
     '(?<![\\p{L}\\p{N}])(?:if|unless|whether|when|whenever|in case|provided|assuming|suppose|maybe|perhaps|might|possibly|wenn|falls|sobald|sofern|vielleicht|quand|lorsque|peut-être|cuando|quizás?|tal vez|quando|qualora|forse|talvez|indien|wanneer|misschien)(?![\\p{L}\\p{N}])',
-    // Elsewhere in a sentence these are pronouns and comparisons.
+    // Only at the start of a clause: elsewhere these words are pronouns and comparisons.
     '(?:^|[,;]\\s*)(?:si|se|als)(?![\\p{L}\\p{N}])',
     '如果|要是|假如|也许|もし|かもしれ|만약|아마|ถ้า|อาจจะ',
   ].join('|'),
@@ -52,19 +52,19 @@ const CONDITION = new RegExp(
 );
 export const isConditional = (sentence: string): boolean => CONDITION.test(sentence);
 
-/** The sentences of a text, without the blanks around them. */
+/** Returns the sentences of a text with normalized blanks. */
 export const sentencesOf = (text: string): string[] =>
   text
     .split(/(?<=[.!?。！？][)\]"'”’»]*)\s+|(?<=[。！？])|\n+(?=\s*[-*•\d\p{Lu}\p{Lo}])/u)
     .map(normalizeBlanks)
     .filter(sentence => sentence !== '');
 
-/** A request. `what` is to be remembered; empty where that stands in the sentence before or after it. */
+/** A request to remember `what`. Empty: the request refers to the sentence before or after it. */
 export type Request = { what: string };
 
 /**
- * Reads a sentence as a person's own request to remember something; null where it is none: a denial of one, a condition, the report of what
- * somebody else asks, a question or anything else.
+ * Reads a sentence as a person's own request to remember something. Returns null for every other sentence, such as a negated or conditional
+ * request, a report of somebody else's request, or a question.
  */
 export function requestIn(sentence: string): Request | null {
   if (/[?？]["'”’)]*$/u.test(sentence)) return null;

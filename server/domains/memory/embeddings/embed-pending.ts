@@ -14,17 +14,17 @@ import {
 
 type EmbedServices = Pick<Services, 'pool' | 'clock' | 'logger' | 'embed'>;
 
-/** Texts of one request to a model. */
-const BATCH = 64;
-/** Workspaces that one pass serves, each with one batch. */
+/** The most texts in one request to a model. */
+const BATCH_SIZE = 64;
+/** The most workspaces in one pass. Each gets one batch. */
 const MAX_TENANTS = 50;
 const TIMEOUT_MS = 30_000;
-/** A text that is longer says no more to a model than its beginning. */
+/** The most characters of a text that are sent to the model. The meaning of a longer text is clear from its beginning. */
 const MAX_TEXT_LENGTH = 8_000;
 
 /**
- * Embeds one batch for each workspace whose texts wait. Returns whether there may be more to do at once; workspaces whose model fails wait
- * for the next pass.
+ * Embeds one batch for each workspace with pending texts. Returns whether more texts may be pending. Workspaces whose model fails wait for the
+ * next pass.
  */
 export async function embedPending(services: EmbedServices, closing: AbortSignal): Promise<boolean> {
   let more = false;
@@ -39,27 +39,27 @@ async function embedBatch(services: EmbedServices, tenantId: string, closing: Ab
   const { pool, clock } = services;
   const settings = await readSettings(pool, tenantId);
   if (settings === null) return false;
-  const pending = await readPending(pool, tenantId, BATCH);
+  const pending = await readPending(pool, tenantId, BATCH_SIZE);
   if (pending.length === 0) {
     await finishEmbedding(pool, tenantId, settings.space, new Date(clock.now()));
     return false;
   }
-  const whole = await embedTexts(services, tenantId, settings, pending, closing);
-  if (whole !== 'refused') return whole === 'done';
-  // Is it one of the texts, or everything? If the model takes another text, the others are not to wait for the one that it refuses, which
-  // is found by its words alone.
+  const batch = await embedTexts(services, tenantId, settings, pending, closing);
+  if (batch !== 'refused') return batch === 'done';
+  // The model refuses the batch. If it accepts the probe, the cause is one of the texts: each is sent separately, so that the others are
+  // embedded and only the refused text is dropped.
   const request = { tenantId, projectId: SHARED_KEYS, model: settings.model, texts: ['memory'] };
   const probe = await services.embed(request, AbortSignal.any([closing, AbortSignal.timeout(TIMEOUT_MS)]));
   if (probe.kind === 'failed') return false;
   for (const each of pending) {
-    const alone = await embedTexts(services, tenantId, settings, [each], closing);
-    if (alone === 'failed') return false;
-    if (alone === 'refused') await saveEmbeddings(pool, { tenantId, space: settings.space }, [], [each]);
+    const outcome = await embedTexts(services, tenantId, settings, [each], closing);
+    if (outcome === 'failed') return false;
+    if (outcome === 'refused') await saveEmbeddings(pool, { tenantId, space: settings.space }, [], [each]);
   }
   return true;
 }
 
-/** `refused`: the model answered, and will not take these texts. `failed`: it may, later. */
+/** Embeds texts in one request. `refused`: the model does not accept these texts. `failed`: a later attempt may succeed. */
 async function embedTexts(
   services: EmbedServices,
   tenantId: string,

@@ -3,21 +3,21 @@ import type { MemoryScope, Narrowing } from '../scope.ts';
 import { bitsOf, cosine, minCosine } from './quantize.ts';
 import { findNearest, readSettings } from './store.ts';
 
-/** A search waits no longer for its embedding: the other signals have answered long before. */
+/** The longest time that a search waits for its embedding. The other signals take much less. */
 const QUERY_TIMEOUT_MS = 2_000;
-/** After a failure searches do without for so long: each would wait for the same. */
+/** The time after a failure in which searches do not ask the model again, so that not every search waits. */
 const PAUSE_MS = 30_000;
-/** The nearest by their signs, which are then compared exactly. */
-const NEAREST = 200;
-/** The most hits that a search returns: the best by the exact comparison. */
-const BEST = 60;
+/** The most candidates by signs, which are then compared exactly. */
+const MAX_NEAREST = 200;
+/** The most hits after the exact comparison. */
+const MAX_HITS = 60;
 
-/** Keys of the whole workspace alone: no project has this id. A project's own key is not to be spent by the others. */
+/** An id that no project has. It restricts requests to keys of the workspace, because a project's own key must not pay for others. */
 export const SHARED_KEYS = '00000000-0000-0000-0000-000000000000';
 
 type SearchServices = Pick<Services, 'pool' | 'clock' | 'embed'>;
 export type VectorSearch = { narrowing: Narrowing; items: boolean; chunks: boolean };
-/** `degraded`: the workspace has a model, and it or a part of its embeddings was not there. */
+/** The hits of a vector search. `degraded`: the workspace has a model, but the model or some embeddings were unavailable. */
 export type VectorHits = {
   configured: boolean;
   degraded: boolean;
@@ -26,10 +26,10 @@ export type VectorHits = {
   asked?: { vector: readonly number[]; space: string };
 };
 
-const NONE: VectorHits = { configured: false, degraded: false, hits: [] };
-const WITHOUT: VectorHits = { configured: true, degraded: true, hits: [] };
+const NOT_CONFIGURED: VectorHits = { configured: false, degraded: false, hits: [] };
+const UNAVAILABLE: VectorHits = { configured: true, degraded: true, hits: [] };
 
-/** Until when each workspace searches without vectors. One map for each port: containers of a process share nothing. */
+/** The time until which each workspace searches without vectors. Each port has its own map, because containers share no state. */
 const pauses = new WeakMap<Services['embed'], Map<string, number>>();
 const pausesOf = ({ embed }: SearchServices): Map<string, number> => {
   const known = pauses.get(embed) ?? new Map<string, number>();
@@ -37,7 +37,7 @@ const pausesOf = ({ embed }: SearchServices): Map<string, number> => {
   return known;
 };
 
-/** The memories whose meaning is nearest to a text, best first. A model that fails or is slow is `degraded`, and no error. */
+/** Returns the memories that are nearest in meaning to a text, best first. A failing or slow model is reported as `degraded`. */
 export async function searchByMeaning(
   services: SearchServices,
   scope: MemoryScope,
@@ -45,17 +45,17 @@ export async function searchByMeaning(
   { narrowing, items, chunks }: VectorSearch,
 ): Promise<VectorHits> {
   const settings = await readSettings(services.pool, scope.tenantId);
-  if (settings === null) return NONE;
+  if (settings === null) return NOT_CONFIGURED;
   const vector = await embedQuery(services, scope.tenantId, settings.model, text);
-  // Another dimension is another model under the same name, whose vectors mean nothing among the others.
-  if (vector?.length !== settings.dimensions) return WITHOUT;
+  // A different dimension means that the provider has changed the model, so the vectors cannot be compared.
+  if (vector?.length !== settings.dimensions) return UNAVAILABLE;
   const near = await findNearest(services.pool, scope, {
     space: settings.space,
     bits: bitsOf(vector),
     narrowing,
     items,
     chunks,
-    limit: NEAREST,
+    limit: MAX_NEAREST,
   });
   const least = minCosine(settings.dimensions);
   const hits = near
@@ -63,7 +63,7 @@ export async function searchByMeaning(
     .filter(({ score }) => score >= least);
   hits.sort((a, b) => b.score - a.score || (a.id < b.id ? 1 : -1));
   const asked = { vector, space: settings.space };
-  return { configured: true, degraded: !settings.ready, hits: hits.slice(0, BEST), asked };
+  return { configured: true, degraded: !settings.ready, hits: hits.slice(0, MAX_HITS), asked };
 }
 
 async function embedQuery(
@@ -81,7 +81,7 @@ async function embedQuery(
   return undefined;
 }
 
-/** Lets the next search ask again: the model was just set. */
+/** Ends the pause after a failure, because the model was just set. */
 export function endPause(services: SearchServices, tenantId: string): void {
   pausesOf(services).delete(tenantId);
 }

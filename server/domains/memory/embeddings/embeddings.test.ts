@@ -11,7 +11,7 @@ const embedder = new Embedder();
 const closing = new AbortController().signal;
 let now = Date.parse('2026-05-01T00:00:00Z');
 
-/** A model that answers as `state` says, and remembers what it was asked. */
+/** The requests to the fake model, which behaves according to `state`. */
 const asked: { model: string; texts: readonly string[]; projectId: string }[] = [];
 let state: 'well' | 'away' | 'silent' | { dimensions: number } | { refuses: string } = 'well';
 const embed: Embed = async ({ model, texts, projectId }, signal): Promise<EmbedAnswer> => {
@@ -30,7 +30,7 @@ const embed: Embed = async ({ model, texts, projectId }, signal): Promise<EmbedA
   if (model === 'openai/none') return { ...failed, code: 'model_unsuited', retryable: false };
   const dimensions =
     typeof state === 'object' && 'dimensions' in state ? state.dimensions : model.endsWith('large') ? 512 : 256;
-  // The second model turns every vector around: compared with those of the first, everything would be wrong.
+  // The second model negates every vector, so that comparing vectors of both models would be noticed.
   const sign = model.endsWith('large') ? -1 : 1;
   return { kind: 'vectors', vectors: texts.map(text => embedder.embed(text, dimensions).map(value => value * sign)) };
 };
@@ -43,7 +43,7 @@ beforeEach(async () => {
   memory = await createTestMemory({ embed: request, clock: { now: () => now } });
   open.push(memory);
 });
-// One port for each memory: what is paused in one is not in the other.
+// Each memory has its own port, because pauses belong to a port.
 const request: Embed = (...args) => embed(...args);
 afterAll(async () => {
   for (const each of open) await each.close();
@@ -64,7 +64,7 @@ const turns: [string, string][] = [
 ];
 
 describe('search by meaning', () => {
-  test('finds what has none of the words', async () => {
+  test('finds a memory that has no word of the query', async () => {
     const { owner } = memory.tenant;
     await memory.said(owner, turns);
     expect(await memory.find(owner, 'where is my vehicle?')).toEqual([]);
@@ -87,11 +87,11 @@ describe('search by meaning', () => {
     expect((await memory.find(owner, 'doctor'))[0]).toBe(turns[1]?.[1]);
     expect(await memory.find(owner, 'xylophone quartet')).toEqual([]);
     expect(await memory.call(owner, 'memory_settings_get')).toMatchObject({ pending: 0, ready: true });
-    // Only keys that the whole workspace shares are spent.
+    // Only keys of the whole workspace are used.
     expect(asked.every(({ projectId }) => projectId.startsWith('00000000'))).toBe(true);
   });
 
-  test('decides between texts that have the same words of the query', async () => {
+  test('orders texts that have the same words of the query', async () => {
     const { owner } = memory.tenant;
     const others = 'florist tailor baker plumber banker grocer tutor barber butcher notary painter printer'.split(' ');
     const sees = (whom: string) => ['user', `Anna sees a ${whom} about the matter.`] as [string, string];
@@ -101,7 +101,7 @@ describe('search by meaning', () => {
     expect((await memory.find(owner, 'physician for Anna?', { k: 3 }))[0]).toBe(sees('doctor')[1]);
   });
 
-  test('finds nothing that lacks a phrase or has an excluded word', async () => {
+  test('leaves out texts that lack a phrase or have an excluded word', async () => {
     const { owner } = memory.tenant;
     await memory.said(owner, [
       ['user', 'The automobile is to be or not to be sold.'],
@@ -117,7 +117,7 @@ describe('search by meaning', () => {
     expect(await memory.find(owner, 'vehicle "the bicycle"')).toEqual([]);
   });
 
-  test('finds the newest statement first, and what has no embedding yet', async () => {
+  test('finds the newest statement first, also without an embedding', async () => {
     const { owner } = memory.tenant;
     await use('openai/small');
     const lives = (city: string) => ['user', `Anna lives in ${city} with a dog.`] as [string, string];
@@ -125,21 +125,21 @@ describe('search by meaning', () => {
       memory.said(owner, [lives(city)], { occurred_at: `2026-0${month}-01T00:00:00Z` });
     const cities = ['Lisbon', 'Oslo', 'Vienna', 'Porto', 'Dublin', 'Turin', 'Ghent', 'Malmo'];
     for (const [at, city] of cities.entries()) {
-      // The oldest are remembered last.
+      // The order of storing is the reverse of the order in time.
       await said(city, cities.length - at);
       await embedAll();
     }
     expect((await memory.find(owner, 'Where does Anna live?', { k: 1 }))[0]).toBe(lives('Lisbon')[1]);
     await said('Basel', 9);
     expect((await memory.find(owner, 'Where does Anna live?', { k: 1 }))[0]).toBe(lives('Basel')[1]);
-    // What was said before, and is true again.
+    // The newest statement repeats an old one.
     await said('Oslo', 9);
     await memory.said(owner, [lives('Turin')], { occurred_at: '2026-09-02T00:00:00Z' });
     await embedAll();
     expect((await memory.find(owner, 'Where does Anna live?', { k: 1 }))[0]).toBe(lives('Turin')[1]);
   });
 
-  test('finds what is written later, and items by their new words', async () => {
+  test('finds texts that are written later, and items by their new words', async () => {
     const { owner } = memory.tenant;
     await use('openai/small');
     const id = await memory.remember(owner, 'garage', 'The automobile is rented.');
@@ -155,7 +155,7 @@ describe('search by meaning', () => {
     expect(await count('memory_codes')).toEqual([]);
   });
 
-  test('finds nothing that is proposed, superseded, expired or of others', async () => {
+  test('leaves out items that are proposed, superseded, expired or private to others', async () => {
     const { owner, tenantId, projectId } = memory.tenant;
     const other = await createTestMember(
       memory.services,
@@ -187,7 +187,7 @@ describe('search by meaning', () => {
   });
 });
 
-describe('without an answer of the model a search is complete but for vectors', () => {
+describe('a search uses the other signals', () => {
   const lexical = 'The automobile is in the garage.';
   beforeEach(async () => {
     await use('openai/small');
@@ -197,7 +197,7 @@ describe('without an answer of the model a search is complete but for vectors', 
   });
   const search = (query = 'automobile') => memory.search(memory.tenant.owner, query);
 
-  test('when it is away, and asks it again after a while', async () => {
+  test('while the model is away, and asks the model again after the pause', async () => {
     state = 'away';
     expect(await search()).toMatchObject({ degraded: ['vector'], hits: [{ text: lexical }] });
     state = 'well';
@@ -209,12 +209,12 @@ describe('without an answer of the model a search is complete but for vectors', 
     expect((await search()).degraded).toEqual([]);
   });
 
-  test('when it does not answer', async () => {
+  test('if the model does not answer', async () => {
     state = 'silent';
     expect(await search()).toMatchObject({ degraded: ['vector'], hits: [{ text: lexical }] });
   });
 
-  test('when its vectors have another dimension, which are not stored either', async () => {
+  test('if the vectors have another dimension, and does not store these vectors', async () => {
     state = { dimensions: 128 };
     expect(await search()).toMatchObject({ degraded: ['vector'], hits: [{ text: lexical }] });
     await memory.said(memory.tenant.owner, [['user', 'A new text.']]);
@@ -225,7 +225,7 @@ describe('without an answer of the model a search is complete but for vectors', 
 });
 
 describe('another model', () => {
-  test('embeds all anew, and its vectors never meet those of the former', async () => {
+  test('embeds all texts again, and its vectors are never compared with those of the former model', async () => {
     const { owner } = memory.tenant;
     await use('openai/small');
     await memory.said(owner, turns);
@@ -237,7 +237,7 @@ describe('another model', () => {
     expect(await count('memory_bits')).toEqual([{ space: 'openai/large#512', count: 3 }]);
     expect(await count('memory_codes')).toEqual([{ space: 'openai/large#512', count: 3 }]);
     expect(await memory.search(owner, 'vehicle')).toMatchObject({ hits: [{ text: turns[0]?.[1] }], degraded: [] });
-    // The same model again changes nothing.
+    // Setting the same model again changes nothing.
     expect(await use('openai/large')).toMatchObject({ pending: 0, ready: true });
     expect(await use(null)).toEqual({ embedding_model: null, dimensions: null, pending: 0, ready: true });
     expect(await count('memory_bits')).toEqual([]);
@@ -247,7 +247,7 @@ describe('another model', () => {
     });
   });
 
-  test('is tried before it is set, by administrators alone', async () => {
+  test('is tried before it is set, and set only by administrators', async () => {
     await expect(use('openai/none')).rejects.toMatchObject({ status: 422, code: 'embedding_model_unusable' });
     state = 'away';
     await expect(use('openai/small')).rejects.toMatchObject({ status: 503 });
@@ -258,7 +258,7 @@ describe('another model', () => {
     expect(await memory.call(contributor, 'memory_settings_get')).toMatchObject({ embedding_model: null });
   });
 
-  test('that refuses everything loses no text', async () => {
+  test('keeps all texts pending if it refuses everything', async () => {
     const { owner } = memory.tenant;
     await use('openai/small');
     await memory.said(owner, turns);
@@ -270,7 +270,7 @@ describe('another model', () => {
     expect(await memory.call(owner, 'memory_settings_get')).toMatchObject({ pending: 0 });
   });
 
-  test('that refuses one text embeds the others', async () => {
+  test('embeds the other texts if it refuses one', async () => {
     const { owner } = memory.tenant;
     await use('openai/small');
     await memory.said(owner, [...turns, ['user', 'unspeakable']]);
@@ -285,7 +285,7 @@ describe('another model', () => {
 describe('quantized vectors', () => {
   const vectors = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 64, maxLength: 64 });
 
-  test('keep the angle', () => {
+  test('keep the cosine', () => {
     fc.assert(
       fc.property(vectors, vectors, (a, b) => {
         const lengths = Math.hypot(...a) * Math.hypot(...b);
@@ -298,7 +298,7 @@ describe('quantized vectors', () => {
     expect(bitsOf([1, -0.5, 0])).toBe('101');
   });
 
-  test('are near only if chance is no explanation', () => {
+  test('count as near only if the cosine is above chance', () => {
     expect([minCosine(100), minCosine(225), minCosine(1536)]).toEqual([0.3, 0.2, 0.2]);
   });
 });

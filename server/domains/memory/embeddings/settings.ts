@@ -5,15 +5,15 @@ import type { PatchSettingsInput, Settings } from '../schemas.ts';
 import { endPause, SHARED_KEYS } from './embed-query.ts';
 import { countPending, deleteSettings, readSettings, saveSettings } from './store.ts';
 
-/** Counting further would take long, and says nothing more. */
-const COUNTED_PENDING = 10_000;
+/** The limit up to which pending texts are counted, because counting all would take long. */
+const MAX_COUNTED_PENDING = 10_000;
 const TRIAL_TIMEOUT_MS = 10_000;
 
 /** GET /v1/memory/settings. */
 export async function getSettings({ principal, services }: Context): Promise<z.input<typeof Settings>> {
   const { tenantId } = principal;
   const settings = await readSettings(services.pool, tenantId);
-  const pending = settings === null ? 0 : await countPending(services.pool, tenantId, COUNTED_PENDING);
+  const pending = settings === null ? 0 : await countPending(services.pool, tenantId, MAX_COUNTED_PENDING);
   return {
     embedding_model: settings?.model ?? null,
     dimensions: settings?.dimensions ?? null,
@@ -23,8 +23,8 @@ export async function getSettings({ principal, services }: Context): Promise<z.i
 }
 
 /**
- * PATCH /v1/memory/settings: the model is tried first. Another one embeds every text anew in the background, and null forgets all
- * embeddings. AppError 422 `embedding_model_unusable`, 503 where the provider is away.
+ * PATCH /v1/memory/settings: sets the embedding model after trying it. Every text is then embedded again in the background. Null deletes all
+ * embeddings. Throws AppError 422 `embedding_model_unusable`, 503 if the provider is unavailable.
  */
 export async function patchSettings(
   ctx: Context,

@@ -6,11 +6,11 @@ export type EmbeddingSettings = {
   model: string;
   dimensions: number;
   space: string;
-  /** Whether every text had its embedding at some time since the model was set. */
+  /** Whether the queue of texts has been empty since the model was set. */
   ready: boolean;
 };
 
-/** The embedding model of a workspace; null: it has none. */
+/** Returns the embedding model of a workspace; null if it has none. */
 export async function readSettings(db: Queryable, tenantId: string): Promise<EmbeddingSettings | null> {
   const { rows } = await db.query<EmbeddingSettings>({
     name: 'read_memory_settings',
@@ -20,7 +20,7 @@ export async function readSettings(db: Queryable, tenantId: string): Promise<Emb
   return rows[0] ?? null;
 }
 
-/** Sets the model, and enqueues every text where its space is another one. */
+/** Sets the model. Enqueues every text if the space changes. */
 export function saveSettings(
   pool: Pool,
   tenantId: string,
@@ -48,7 +48,7 @@ export function saveSettings(
   });
 }
 
-/** Forgets the model of a workspace, with every embedding. */
+/** Deletes the model of a workspace and all embeddings. */
 export async function deleteSettings(pool: Pool, tenantId: string): Promise<void> {
   await transact(pool, async client => {
     for (const table of ['memory_settings', 'memory_pending', 'memory_bits', 'memory_codes']) {
@@ -57,7 +57,7 @@ export async function deleteSettings(pool: Pool, tenantId: string): Promise<void
   });
 }
 
-/** Enqueues texts that were written, where the workspace has a model. */
+/** Enqueues new or changed texts if the workspace has a model. */
 export async function enqueueTexts(
   db: Queryable,
   tenantId: string,
@@ -72,7 +72,7 @@ export async function enqueueTexts(
   });
 }
 
-/** How many texts of a workspace wait, counted up to `limit`. */
+/** Returns the number of pending texts of a workspace, counted up to `limit`. */
 export async function countPending(db: Queryable, tenantId: string, limit: number): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     'SELECT count(*)::int AS count FROM (SELECT FROM memory_pending WHERE tenant_id = $1 LIMIT $2) waiting',
@@ -81,7 +81,7 @@ export async function countPending(db: Queryable, tenantId: string, limit: numbe
   return rows[0]?.count ?? 0;
 }
 
-/** The workspaces with texts that wait, at most `limit`. */
+/** Returns at most `limit` workspaces with pending texts. */
 export async function listWaitingTenants(db: Queryable, limit: number): Promise<string[]> {
   const { rows } = await db.query<{ tenant_id: string }>(
     `SELECT s.tenant_id FROM memory_settings s
@@ -91,10 +91,10 @@ export async function listWaitingTenants(db: Queryable, limit: number): Promise<
   return rows.map(row => row.tenant_id);
 }
 
-/** A text that waits; null: it was deleted meanwhile. */
+/** A pending text. `text` is null if the memory was deleted meanwhile. */
 export type PendingText = { id: string; is_item: boolean; version: number; text: string | null };
 
-/** The next texts of a workspace to embed. */
+/** Returns the next pending texts of a workspace. */
 export async function readPending(db: Queryable, tenantId: string, limit: number): Promise<PendingText[]> {
   const { rows } = await db.query<PendingText>(
     `SELECT p.target_id AS id, p.is_item, p.version, coalesce(i.subject || ': ' || i.text, c.text) AS text
@@ -109,8 +109,8 @@ export async function readPending(db: Queryable, tenantId: string, limit: number
 export type NewEmbedding = { id: string; isItem: boolean; bits: string; codes: Buffer };
 
 /**
- * Stores embeddings of texts that are still there, and takes the texts off the queue where they have not changed meanwhile. Nothing is
- * stored in a space that is no longer the workspace's.
+ * Stores embeddings of texts that still exist, and removes the texts from the queue unless they have changed meanwhile. Stores nothing if the
+ * workspace has another space by now.
  */
 export async function saveEmbeddings(
   pool: Pool,
@@ -119,7 +119,7 @@ export async function saveEmbeddings(
   done: readonly PendingText[],
 ): Promise<void> {
   await transact(pool, async client => {
-    // Locked, so that the model cannot change between this look and the commit.
+    // The lock keeps the model from changing before the commit.
     const { rowCount } = await client.query(
       'SELECT FROM memory_settings WHERE tenant_id = $1 AND space = $2 FOR SHARE',
       [tenantId, space],
@@ -155,7 +155,7 @@ export async function saveEmbeddings(
   });
 }
 
-/** Notes that every text of a workspace has its embedding, and deletes those of former models. */
+/** Records that every text of a workspace has its embedding. Deletes the embeddings of former models. */
 export async function finishEmbedding(db: Queryable, tenantId: string, space: string, at: Date): Promise<void> {
   await db.query(
     `WITH current AS (UPDATE memory_settings SET ready_at = coalesce(ready_at, $3) WHERE tenant_id = $1 AND space = $2 RETURNING space),
@@ -167,7 +167,7 @@ export async function finishEmbedding(db: Queryable, tenantId: string, space: st
 
 export type Near = { id: string; is_item: boolean; codes: Buffer };
 
-/** The nearest embeddings that the principal may see, by their signs, with their codes. All of the scope are compared. */
+/** Returns the embeddings with the nearest signs among all that the principal may see, with their codes. */
 export async function findNearest(
   db: Queryable,
   scope: MemoryScope,
@@ -194,7 +194,7 @@ export async function findNearest(
   return rows;
 }
 
-/** The codes of texts that were found before; those without an embedding are not among them. */
+/** Returns the codes of texts by id. Texts without an embedding are left out. */
 export async function readCodes(
   db: Queryable,
   tenantId: string,

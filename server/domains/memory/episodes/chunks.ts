@@ -1,16 +1,16 @@
 import { estimateTokens } from '../folding.ts';
 
-/** Longer texts are cut: a hit is to be short enough to be read, and long enough to be understood. */
+/** The most tokens of a chunk. A hit has to be short enough to read and long enough to understand. */
 export const MAX_CHUNK_TOKENS = 400;
 const MAX_CHUNK_LENGTH = MAX_CHUNK_TOKENS * 4;
 
 /**
- * The ends of a paragraph, line, sentence and word. Each pattern takes linear time; one with a lookahead for the last
- * match would not.
+ * Match the ends of a paragraph, line, sentence and word. Each pattern takes linear time. A lookahead for the last match
+ * would take longer.
  */
 const ENDINGS = [/\n[^\S\n]*\n/g, /\n/g, /[.!?。！？]/g, /\s/g];
 
-/** Cuts a text into parts of at most 400 tokens, at the end of a paragraph, line, sentence or word where there is one. */
+/** Cuts a text into parts of at most 400 tokens, preferably at the end of a paragraph, line, sentence or word. */
 export function cutIntoChunks(text: string): string[] {
   const chunks: string[] = [];
   for (let rest = text.trim(); rest !== ''; ) {
@@ -28,14 +28,14 @@ function fittingLength(text: string): number {
   const start = text.slice(0, length);
   for (const ending of ENDINGS) {
     const at = lastMatch(start, ending);
-    // Not at the very beginning: the parts would be tiny.
+    // An ending in the first half would make the part too short.
     if (at > length / 2) return at + 1;
   }
-  // Not within a surrogate pair.
+  // A surrogate pair stays together.
   return /[\ud800-\udbff]$/.test(start) ? length - 1 : length;
 }
 
-/** The position of the last match, or -1. */
+/** Returns the position of the last match, or -1. */
 function lastMatch(text: string, pattern: RegExp): number {
   let at = -1;
   for (const match of text.matchAll(pattern)) at = match.index;

@@ -10,10 +10,10 @@ import { columnsOf, requireWriter, scopeOf } from '../scope.ts';
 import { cutIntoChunks } from './chunks.ts';
 import { insertEpisode, type NewChunk, type NewEpisode } from './store.ts';
 
-/** A request is at most 1 MiB, and each of its turns has at least one chunk. */
+/** The most chunks of an episode. A request of 1 MiB with ordinary turns has fewer. */
 const MAX_CHUNKS = 5_000;
 
-/** POST /v1/memory/index-conversation. AppError 403, 404, 422 `contains_credential`. */
+/** POST /v1/memory/index-conversation: stores turns as an episode. Throws AppError 403, 404, 422 `contains_credential`. */
 export async function indexConversation(
   ctx: Context,
   input: z.output<typeof IndexConversationInput>,
@@ -41,7 +41,7 @@ export async function indexConversation(
   return store(ctx, input, { ...about, title, trust, occurredAt, chunks }, { replace: false });
 }
 
-/** The conversation or run of which the turns are. AppError 404 for a run that the caller cannot read, 422 `invalid_source`. */
+/** Returns the conversation or run of the turns. Throws AppError 404 for a run that the caller cannot read, 422 `invalid_source`. */
 async function sourceOf(
   ctx: Context,
   { thread_id: threadId, run_id: runId, workflow_id: workflowId }: z.output<typeof IndexConversationInput>,
@@ -58,7 +58,7 @@ async function sourceOf(
   return { source: 'run', sourceRef: runId };
 }
 
-/** POST /v1/memory/index-file: the text of a file, in place of the one before under this path. AppError 403, 404, 422 `contains_credential`. */
+/** POST /v1/memory/index-file: stores a file and replaces its earlier text. Throws AppError 403, 404, 422 `contains_credential`. */
 export async function indexFile(
   ctx: Context,
   input: z.output<typeof IndexFileInput>,

@@ -14,10 +14,10 @@ import { scopeOf } from '../scope.ts';
 import { findEpisode, findPosition, listChunks, listEpisodes, listFollowing } from './store.ts';
 import { chunkOf, episodesOf, summaryOf } from './view.ts';
 
-/** Episodes that a continuation has at most. */
+/** The most episodes of a continuation. */
 const MAX_FOLLOWING = 20;
 
-/** GET /v1/memory/episodes: newest first. */
+/** GET /v1/memory/episodes: lists episodes, newest first. */
 export async function listMemoryEpisodes(
   { principal, services }: Context,
   { limit, cursor, visibility }: z.output<typeof ListEpisodesInput>,
@@ -33,7 +33,7 @@ export async function listMemoryEpisodes(
   return { episodes: page.rows.map(summaryOf), next_cursor: page.next_cursor };
 }
 
-/** GET /v1/memory/episodes/{id}: the episode with its chunks, from a position on or around one. AppError 404, 422. */
+/** GET /v1/memory/episodes/{id}: the episode with its chunks, from a position or around a chunk. Throws AppError 404, 422. */
 export async function getEpisode(
   { principal, services }: Context,
   input: z.output<typeof GetEpisodeInput>,
@@ -53,7 +53,7 @@ export async function getEpisode(
   return { ...summaryOf(episode), chunks: shown.map(chunkOf), next_from: next };
 }
 
-/** GET /v1/memory/episodes/{id}/continuation: what followed in the same thread or file. AppError 404. */
+/** GET /v1/memory/episodes/{id}/continuation: what followed in the same thread or file. Throws AppError 404. */
 export async function getContinuation(
   { principal, services }: Context,
   { id, limit }: z.output<typeof ContinuationInput>,

@@ -4,7 +4,7 @@ import { newId } from '../../../platform/ids.ts';
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
 import { enqueueTexts } from '../embeddings/store.ts';
 import { normalizeBlanks, type Searchable, searchable } from '../folding.ts';
-import { deleteForgotten } from '../forget-store.ts';
+import { deleteMemories } from '../forget-store.ts';
 import { inItemTransaction } from '../items/store.ts';
 import type { EpisodeSource, Trust } from '../schemas.ts';
 import { type MemoryScope, type Narrowing, parameters, type ScopeColumns, visibleTo } from '../scope.ts';
@@ -23,7 +23,7 @@ export type NewEpisode = ScopeColumns & {
   at: Date;
   chunks: readonly NewChunk[];
 };
-/** `isPart`: it is a part of a longer message. */
+/** A chunk to insert. `isPart`: the chunk is a part of a longer message. */
 export type NewChunk = { role: string; trust: Trust; text: string; occurredAt: Date; isPart?: boolean };
 
 export type EpisodeRow = {
@@ -50,15 +50,15 @@ export type ChunkRow = {
   is_part: boolean;
 };
 
-/** The result of an insertion; `added` false: an episode with this content was there already. */
+/** The result of an insertion. `added` is false if an episode with this content existed already. */
 export type Inserted = { id: string; added: boolean };
 
 const EPISODE =
   'e.id, e.project_id, e.workflow_id, e.agent_id, e.user_id, e.source, e.source_ref, e.title, e.trust, e.occurred_at, e.created_at';
 
 /**
- * Inserts an episode with its chunks, unless one with the same content of the same source is there in this scope. With `replace` the
- * earlier episodes of the source are forgotten: a file has one text.
+ * Inserts an episode with its chunks, unless the scope has an episode with the same content and source. `replace` deletes the earlier episodes
+ * of the source, because a file has one text.
  */
 export function insertEpisode(pool: Pool, episode: NewEpisode, { replace }: { replace: boolean }): Promise<Inserted> {
   const insert = async (client: PoolClient): Promise<Inserted> => {
@@ -89,7 +89,7 @@ export function insertEpisode(pool: Pool, episode: NewEpisode, { replace }: { re
     if (replace) await forgetEarlier(client, episode, id);
     return { id, added: true };
   };
-  // Where a text goes, items may go with it.
+  // Replacing a text may delete items, which needs the lock of items.
   return replace ? inItemTransaction(pool, episode.tenantId, insert) : transact(pool, insert);
 }
 
@@ -100,13 +100,13 @@ async function findSame(db: Queryable, episode: NewEpisode): Promise<string> {
     [episode.tenantId, episode.sourceRef, episode.contentHash, episode.source, episode.projectId, episode.userId],
   );
   const id = rows[0]?.id;
-  if (id === undefined) throw new Error('The episode that was there already has gone.');
+  if (id === undefined) throw new Error('The episode with this content was deleted during the insertion.');
   return id;
 }
 
 /**
- * Forgets the earlier texts of a source, with the quotes of them and what rests on these alone. A quote that stands in the new text as well is
- * one of that.
+ * Deletes the earlier texts of a source, with their quotes and the items that rest only on these quotes. Quotes that also occur in the new
+ * text are moved to it.
  */
 async function forgetEarlier(db: Queryable, episode: NewEpisode, id: string): Promise<void> {
   const { rows } = await db.query<{ id: string }>(
@@ -117,7 +117,7 @@ async function forgetEarlier(db: Queryable, episode: NewEpisode, id: string): Pr
   const episodeIds = rows.map(row => row.id);
   if (episodeIds.length === 0) return;
   await moveQuotes(db, episode, { from: episodeIds, to: id });
-  await deleteForgotten(db, episode, { episodeIds, itemIds: [] });
+  await deleteMemories(db, episode, { episodeIds, itemIds: [] });
 }
 
 async function moveQuotes(
@@ -147,12 +147,13 @@ async function moveQuotes(
   );
 }
 
+/** The chunks that are prepared before other work of the event loop gets a turn. */
 const CHUNKS_PER_TURN = 50;
 
 async function insertChunks(db: Queryable, episode: NewEpisode, episodeId: string): Promise<void> {
   const prepared: (NewChunk & Searchable)[] = [];
   for (const [at, chunk] of episode.chunks.entries()) {
-    // 1 MiB takes up to 0.4 s: others have their turns in between.
+    // Preparing 1 MiB takes up to 0.4 s, which would block other requests.
     if (at % CHUNKS_PER_TURN === CHUNKS_PER_TURN - 1) await nextTurn();
     prepared.push({ ...chunk, ...searchable(chunk.text) });
   }
@@ -189,7 +190,7 @@ async function insertChunks(db: Queryable, episode: NewEpisode, episodeId: strin
   await enqueueTexts(db, episode.tenantId, { ids, isItem: false });
 }
 
-/** Returns the episode; null where the principal sees none of that id. */
+/** Returns the episode; null if the principal sees no episode with this id. */
 export async function findEpisode(db: Queryable, scope: MemoryScope, id: string): Promise<EpisodeRow | null> {
   const to = parameters();
   const { rows } = await db.query<EpisodeRow>(
@@ -201,7 +202,7 @@ export async function findEpisode(db: Queryable, scope: MemoryScope, id: string)
 
 export type ExtractableRow = Pick<EpisodeRow, 'id' | 'source' | 'project_id' | 'user_id'> & { chunks: number };
 
-/** Those of the episodes that the principal sees, with their numbers of chunks. */
+/** Returns the given episodes that the principal sees, with their numbers of chunks. */
 export async function listExtractable(
   db: Queryable,
   scope: MemoryScope,
@@ -219,7 +220,7 @@ export async function listExtractable(
 
 export type EpisodeKey = { at: Date; id: string };
 
-/** Episodes, newest first, after the keyset. */
+/** Returns episodes after the keyset, newest first. */
 export async function listEpisodes(
   db: Queryable,
   scope: MemoryScope,
@@ -238,7 +239,7 @@ export async function listEpisodes(
   return rows;
 }
 
-/** Episodes of the same source in the same scope that came after this one, oldest first. */
+/** Returns later episodes of the same source and scope, oldest first. */
 export async function listFollowing(
   db: Queryable,
   scope: MemoryScope,
@@ -258,7 +259,7 @@ export async function listFollowing(
   return rows;
 }
 
-/** Chunks of episodes that were found before, in order, from a position on; at most `limit` of all. */
+/** Returns at most `limit` chunks of the given episodes, in order, from a position on. */
 export async function listChunks(
   db: Queryable,
   scope: MemoryScope,
@@ -275,7 +276,7 @@ export async function listChunks(
   return rows;
 }
 
-/** The position of a chunk in its episode; null where the episode has no such chunk. */
+/** Returns the position of a chunk in its episode; null if the episode has no chunk with this id. */
 export async function findPosition(
   db: Queryable,
   scope: MemoryScope,

@@ -28,7 +28,7 @@ export const chunkOf = (row: ChunkRow): Wire['chunks'][number] => ({
   occurred_at: isoTimestamp(row.occurred_at.getTime()),
 });
 
-/** Episodes with those of the chunks that are theirs. */
+/** Returns episodes with their chunks. */
 export const episodesOf = (episodes: readonly EpisodeRow[], chunks: readonly ChunkRow[]): Wire[] =>
   episodes.map(episode => ({
     ...summaryOf(episode),

@@ -19,7 +19,7 @@ const claim = (text: string, quote: string, asked_quote: string, message = 1) =>
 const ground = (said: Said[], ...claims: ReturnType<typeof claim>[]) =>
   groundCandidates(claims, { messages: messagesOf(...said), isSecret: () => false }).grounded;
 
-describe('what the user asked to remember is believed at once', () => {
+describe('an item that the user asked for is active at once', () => {
   test.each([
     [
       'in other forms of their words',
@@ -27,8 +27,13 @@ describe('what the user asked to remember is believed at once', () => {
       'The user takes the train at 9.',
       'the train at 9',
     ],
-    ['with a request that says not', 'Do not forget: Ann lives in Oslo.', 'Ann lives in Oslo.', 'Ann lives in Oslo'],
-    ['where they deny it', 'Remember: Ann does not eat milk.', 'Ann does not eat milk.', 'Ann does not eat milk'],
+    ['if the request contains “not”', 'Do not forget: Ann lives in Oslo.', 'Ann lives in Oslo.', 'Ann lives in Oslo'],
+    [
+      'if the statement is negated',
+      'Remember: Ann does not eat milk.',
+      'Ann does not eat milk.',
+      'Ann does not eat milk',
+    ],
     ['in another language', 'Merk dir: Zoës Büro ist in Köln.', 'Zoes Büro ist in Köln.', 'Büro ist in Köln'],
     ['in a script without blanks', '记住：安娜住在里斯本。', '安娜住在里斯本。', '安娜住在里斯本'],
   ])('%s', (_, said, text, quote) => {
@@ -36,7 +41,7 @@ describe('what the user asked to remember is believed at once', () => {
     expect(ground([['user', said]], claim(text, quote, asked))).toMatchObject([{ asked: true }]);
   });
 
-  test('in their next message, where it says nothing else', () => {
+  test('if the next message contains only the request', () => {
     const said = (next: string): Said[] => [
       ['user', 'I moved to Porto.'],
       ['assistant', 'How nice.'],
@@ -48,7 +53,7 @@ describe('what the user asked to remember is believed at once', () => {
   });
 });
 
-describe('but a person reviews', () => {
+describe('an item is proposed for review if the model states', () => {
   test.each([
     ['another value', 'Remember: Ann lives in Oslo.', 'Ann lives in Rome.'],
     ['another number', 'Remember: Ann lives in Oslo 12.', 'Ann lives in Oslo 123.'],
@@ -63,7 +68,7 @@ describe('but a person reviews', () => {
   });
 });
 
-test('what an answer says twice of one message counts once, and what was asked for comes first', () => {
+test('repeated candidates of one message are one, and requested candidates come first', () => {
   const said = 'Remember: the dog of Ann is called Rex, and the cat Tom.';
   const quote = 'dog of Ann is called Rex';
   const kept = ground(

@@ -1,5 +1,5 @@
 import { isAskedFor } from '../belief/asked.ts';
-import { byFullness, saysNoMore } from '../belief/stated.ts';
+import { addsNothing, compareByContent } from '../belief/stated.ts';
 import { looksLikeCredential } from '../credential-forms.ts';
 import type { ChunkRow } from '../episodes/store.ts';
 import { normalizeBlanks, subjectKey } from '../folding.ts';
@@ -9,26 +9,26 @@ import type { Candidate } from './prompts.ts';
 const MAX_SUBJECT = 200;
 const MAX_TEXT = 2_000;
 const MAX_QUOTE = 1_000;
-/** The most candidates of one part that are considered; any further ones of the model are dropped. */
+/** The most candidates of one part. Further ones are dropped. */
 const MAX_CANDIDATES = 50;
 
-/** A candidate whose quote stands in its chunk. */
+/** A candidate whose chunk contains its quote. */
 export type Grounded = {
   subject: string;
   kind: ItemKind;
   text: string;
   quote: string;
   chunk: ChunkRow;
-  /** The user asked to remember it in their own words, and it says what they said. */
+  /** Whether the user asked for it in their own words, and these words state it. */
   asked: boolean;
 };
 
-/** A message as the model has read it, with the chunk of which it is. */
+/** A message as the model has read it, with its chunk. */
 export type ReadMessage = { chunk: ChunkRow; text: string };
 
 /**
- * Keeps the candidates that may become items. A quote has to stand in the message as the model has read it, so that nothing rests on what
- * was recalled; text of tools is never an instruction, and nothing that looks like a credential is kept.
+ * Selects the candidates that may become items. The message must contain the quote as the model has read it, so that no item rests on
+ * recalled memories. Instructions from tools and candidates with credentials are dropped.
  */
 export function groundCandidates(
   candidates: readonly Candidate[],
@@ -52,11 +52,11 @@ export function groundCandidates(
   return { grounded: kept, dropped: candidates.length - kept.length };
 }
 
-/** An answer often has the same statement of a message twice. What is asked for, and says more, comes first. */
+/** Removes repeated statements of a message, which models often return. Requested and more complete statements take precedence. */
 function withoutRepetitions(grounded: readonly Grounded[]): Grounded[] {
   const kept: Grounded[] = [];
   const best = grounded.toSorted(
-    (one, other) => Number(other.asked) - Number(one.asked) || byFullness(one.text, other.text),
+    (one, other) => Number(other.asked) - Number(one.asked) || compareByContent(one.text, other.text),
   );
   for (const each of best) {
     const isRepeated = kept.some(
@@ -64,7 +64,7 @@ function withoutRepetitions(grounded: readonly Grounded[]): Grounded[] {
         known.chunk.id === each.chunk.id &&
         known.kind === each.kind &&
         subjectKey(known.subject) === subjectKey(each.subject) &&
-        saysNoMore(known.text, each.text),
+        addsNothing(known.text, each.text),
     );
     if (!isRepeated) kept.push(each);
   }
@@ -83,11 +83,11 @@ function contentOf({ subject, kind, text, quote }: Candidate) {
 
 const standsIn = (quote: string, text: string): boolean => normalizeBlanks(text).includes(normalizeBlanks(quote));
 
-/** A message, and the next one of the user: a request in another message is about something else. */
+/** Returns a message with the user's next one. Requests in other messages are about something else. */
 function askingOf(at: number, messages: readonly ReadMessage[]) {
   return { message: messages[at]?.text ?? '', next: messages.slice(at + 1).find(isOfUser)?.text };
 }
 
-/** Whether a message is one of the user, whole: of a part nobody can tell what the user pasted. */
+/** Returns whether a message is a complete one of the user. A part does not show which text the user pasted. */
 const isOfUser = ({ chunk }: ReadMessage): boolean =>
   chunk.role === 'user' && chunk.trust === 'trusted' && !chunk.is_part;

@@ -1,22 +1,22 @@
 import { fold, wordsOf } from '../folding.ts';
 
-/** A shorter text stands in others by chance. */
-const SHORTEST_ECHO = 2;
+/** The fewest words of a recalled text that can be repeated. Shorter texts occur in others by chance. */
+const MIN_ECHO_WORDS = 2;
 
-const saying = (text: string): string => ` ${wordsOf(fold(text)).join(' ')} `;
+const wordSequence = (text: string): string => ` ${wordsOf(fold(text)).join(' ')} `;
 
-/** Says whether a text repeats one of those that were recalled: it is in one, or has one in it. */
-export function echoesOf(recalled: readonly string[]): (text: string) => boolean {
-  const known = recalled.map(saying).filter(text => text.trim().split(' ').length >= SHORTEST_ECHO);
+/** Returns a function that tells whether a text repeats a recalled one: either text contains the other. */
+export function createEchoDetector(recalled: readonly string[]): (text: string) => boolean {
+  const known = recalled.map(wordSequence).filter(text => text.trim().split(' ').length >= MIN_ECHO_WORDS);
   return text => {
-    const said = saying(text);
+    const said = wordSequence(text);
     if (said.trim() === '') return false;
     return known.some(each => each.includes(said) || said.includes(each));
   };
 }
 
-/** The text without the sentences that repeat what was recalled. */
-export function withoutEchoes(text: string, isEcho: (text: string) => boolean): string {
+/** Removes the sentences that repeat a recalled text. */
+export function removeEchoes(text: string, isEcho: (text: string) => boolean): string {
   return text
     .split(/(?<=[.!?。！？\n])\s*/u)
     .filter(sentence => !isEcho(sentence))

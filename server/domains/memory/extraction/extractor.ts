@@ -14,14 +14,14 @@ import { type ItemPlace, type ItemRow, inItemTransaction, listOfSubjects } from 
 import { readRecalled } from '../recalls-store.ts';
 import { type MemoryScope, mayWrite, visibilityOf } from '../scope.ts';
 import { type Grounded, groundCandidates, type ReadMessage } from './candidates.ts';
-import { echoesOf, withoutEchoes } from './echoes.ts';
-import { type Candidate, keepCandidates } from './keep.ts';
+import { createEchoDetector, removeEchoes } from './echoes.ts';
 import { Candidates, extractionQuestion, judgingQuestion, type Question, Verdicts } from './prompts.ts';
 import { type ExtractionCounts, failPart, findPart, finishPart, hasOtherWriters, type PartRow } from './store.ts';
+import { type Candidate, storeCandidates } from './store-candidates.ts';
 
-/** Chunks that a step reads: with 400 tokens each they fit any model. */
+/** The chunks that a step reads. With 400 tokens each they fit every model. */
 export const CHUNKS_PER_PART = 40;
-/** Known items that a candidate is compared with. */
+/** The most known items with which a candidate is compared. */
 const MAX_COMPARED = 5;
 const MAX_ANSWER_TOKENS = 4_000;
 const NEEDED_SCOPES = ['memory:use', 'ai:use'] as const;
@@ -38,14 +38,14 @@ type Work = {
   call: ExtractionCall;
   on: On;
   scope: MemoryScope;
-  /** The tokens that all questions have used so far. */
+  /** The tokens of all questions so far. */
   usage: TokenUsage;
 };
 
 const jobOf = ({ run }: ExtractionCall) => ({ tenantId: run.tenantId, projectId: run.projectId, runId: run.id });
 const failure = (code: string, message: string): Failure => ({ kind: 'failed', code, message, retryable: false });
 
-/** The extractor of `memory_extract` steps: it reads and writes what the person who asked for the job may. */
+/** Creates the extractor of `memory_extract` steps. It has the rights of the person who started the job. */
 export function createMemoryExtractor(services: ExtractorServices): MemoryExtractor {
   return {
     check: (scope, call) => services.models.check(scope, call),
@@ -72,7 +72,7 @@ async function extract(services: ExtractorServices, call: ExtractionCall, on: On
   const scope = { tenantId, projectId, userId: standing.userId };
   const work: Work = { services, call, on, scope, usage: { inputTokens: 0, outputTokens: 0 } };
   const episode = await whileDatabaseAway(on.signal, () => findEpisode(services.pool, scope, part.episode_id));
-  // It was forgotten meanwhile.
+  // The episode was deleted meanwhile.
   if (episode === null) return finish(work, [], { place: null, dropped: 0 });
   const visibility = visibilityOf({ projectId: episode.project_id, userId: episode.user_id });
   if (!mayWrite(standing.role, visibility)) {
@@ -92,13 +92,13 @@ async function extractFrom(work: Work, episode: EpisodeRow, part: PartRow): Prom
   const read = Candidates.safeParse(asked.object);
   if (!read.success)
     return {
-      ...failure('invalid_response', 'The model did not answer in the form that was asked for.'),
+      ...failure('invalid_response', 'The answer of the model does not match the schema.'),
       retryable: true,
     };
   const isSecret = await whileDatabaseAway(on.signal, () => readKnownSecrets(services, scope));
   const isShared = await whileDatabaseAway(on.signal, () => hasOtherWriters(services.pool, scope, episode.source_ref));
   const { grounded, dropped } = groundCandidates(read.data.items, { messages, isSecret });
-  // What somebody else asks to remember is not the request of this person.
+  // In a shared chat the request may be somebody else's.
   const candidates = isShared ? grounded.map(each => ({ ...each, asked: false })) : grounded;
   const judged = await judge(work, place, candidates);
   return 'kind' in judged ? judged : finish(work, judged.candidates, { place, dropped });
@@ -113,8 +113,8 @@ const placeOf = ({ tenantId }: MemoryScope, episode: EpisodeRow): ItemPlace => (
 });
 
 /**
- * Returns the messages of a part. Text recalled from memory is removed from what models, tools and files say: otherwise
- * a model would confirm what it was given.
+ * Returns the messages of a part. Recalled texts are removed from messages of models, tools and files. Otherwise a model
+ * would confirm memories by repeating them.
  */
 async function readMessages({ services, scope }: Work, episode: EpisodeRow, part: PartRow): Promise<ReadMessage[]> {
   const { pool } = services;
@@ -122,9 +122,9 @@ async function readMessages({ services, scope }: Work, episode: EpisodeRow, part
   const chunks = await listChunks(pool, scope, of);
   const runId = episode.source === 'run' ? episode.source_ref : null;
   const recalled = await readRecalled(pool, scope, { ...episode, runId });
-  const isEcho = echoesOf(recalled);
+  const isEcho = createEchoDetector(recalled);
   return chunks.flatMap((chunk: ChunkRow) => {
-    const text = chunk.role === 'user' ? chunk.text : withoutEchoes(chunk.text, isEcho);
+    const text = chunk.role === 'user' ? chunk.text : removeEchoes(chunk.text, isEcho);
     return text === '' ? [] : [{ chunk, text }];
   });
 }
@@ -137,7 +137,7 @@ async function ask(
   const { tenantId, projectId } = run;
   const question = { tenantId, projectId, model, system, prompt, responseSchema: schema as never };
   const settings = { temperature: 0, maxTokens: MAX_ANSWER_TOKENS, idempotencyKey, traceparent };
-  // The text is JSON with what people said: it is stored as items, and not in the log of the run.
+  // The answer quotes people, so it is not written to the log of the run.
   const answer = await services.models.call({ ...question, ...settings }, { signal: on.signal, log: () => undefined });
   usage.inputTokens += answer.usage?.inputTokens ?? 0;
   usage.outputTokens += answer.usage?.outputTokens ?? 0;
@@ -149,7 +149,7 @@ async function ask(
 const saysTheSame = (one: { subject: string; text: string }, other: { subject: string; text: string }): boolean =>
   fingerprint(one.subject, one.text).equals(fingerprint(other.subject, other.text));
 
-/** Asks how candidates relate to what is known of their subjects; only where there is something. */
+/** Asks the model how candidates relate to known items of their subjects. Asks nothing if there are none. */
 async function judge(
   work: Work,
   place: ItemPlace,
@@ -162,7 +162,7 @@ async function judge(
   );
   const pairs = grounded.flatMap((candidate, at) => {
     const beside = known.filter(({ subject }) => subject === candidate.subject);
-    // What is there in the same words needs no judge, unless it is a proposal that is to become active beside others.
+    // An item with the same words needs no comparison, unless it is a proposal that this candidate makes active.
     const isKnown = (item: ItemRow) => saysTheSame(item, candidate) && (item.status === 'active' || !candidate.asked);
     if (beside.some(({ item }) => isKnown(item))) return [];
     const { subject, text } = candidate;
@@ -183,7 +183,7 @@ async function judge(
   return { candidates };
 }
 
-/** Keeps the candidates and notes the part as done, in one transaction: a repeated step never does it twice. */
+/** Stores the candidates and marks the part as done in one transaction, so that a repeated step stores them once. */
 async function finish(
   { services, call, on, scope }: Work,
   candidates: readonly Candidate[],
@@ -195,7 +195,7 @@ async function finish(
     inItemTransaction(pool, scope.tenantId, async client => {
       const part = await findPart(client, jobOf(call), call.part, { lock: true });
       if (part === null || part.state === 'done') return part ?? NOTHING;
-      const kept = place === null ? NOTHING : await keepCandidates(client, candidates, { scope, place, at });
+      const kept = place === null ? NOTHING : await storeCandidates(client, candidates, { scope, place, at });
       const sum = { ...kept, dropped };
       await finishPart(client, jobOf(call), call.part, sum);
       return sum;

@@ -13,11 +13,11 @@ import { CHUNKS_PER_PART } from './extractor.ts';
 import { deleteParts, findJob, insertParts, type Part } from './store.ts';
 import { extractionWorkflow } from './workflow.ts';
 
-const ERRORS_SHOWN = 20;
+const MAX_ERRORS_SHOWN = 20;
 
 /**
- * POST /v1/memory/extract/batch: starts a run that proposes items from episodes. AppError 403 (scope `ai:use`, role); 404; 422
- * `too_many_parts`, and what the check of a model and any start throw.
+ * POST /v1/memory/extract/batch: starts a run that proposes items from episodes. Throws AppError 403 (scope `ai:use`, role), 404, 422
+ * `too_many_parts`, and the errors of checking a model and of any start.
  */
 export async function startExtraction(
   ctx: Context,
@@ -52,7 +52,7 @@ export async function startExtraction(
   return readJob(ctx, runId);
 }
 
-/** The episodes, in the order of the request. AppError 403, 404. */
+/** Returns the episodes in the order of the request. Throws AppError 403, 404. */
 async function requireExtractable(ctx: Context, ids: readonly string[]): Promise<ExtractableRow[]> {
   const found = await listExtractable(ctx.services.pool, scopeOf(ctx.principal), ids);
   const byId = new Map(found.map(row => [row.id, row]));
@@ -64,7 +64,7 @@ async function requireExtractable(ctx: Context, ids: readonly string[]): Promise
   });
 }
 
-/** The parts of which a job consists. AppError 422 `too_many_parts`. */
+/** Divides episodes into the parts of a job. Throws AppError 422 `too_many_parts`. */
 export function partsOf(episodes: readonly Pick<ExtractableRow, 'id' | 'chunks'>[]): Part[] {
   const parts = episodes.flatMap(({ id, chunks }) =>
     Array.from({ length: Math.ceil(chunks / CHUNKS_PER_PART) }, (_, nth) => ({
@@ -83,7 +83,7 @@ async function requireModel({ principal, services }: Context, model: string): Pr
   if (problems.length > 0) throw invalid('The model cannot be used.', problems, 'model_unusable');
 }
 
-/** GET /v1/memory/extract/{jobId}: how far a job has come, for everybody in the project. AppError 404. */
+/** GET /v1/memory/extract/{jobId}: the progress of a job, for all members of the project. Throws AppError 404. */
 export function getExtraction(
   ctx: Context,
   { jobId }: z.output<typeof ExtractJobInput>,
@@ -94,12 +94,12 @@ export function getExtraction(
 async function readJob(ctx: Context, runId: string): Promise<z.input<typeof ExtractJob>> {
   const { tenantId, projectId } = ctx.principal;
   const { pool } = ctx.services;
-  const job = await findJob(pool, { tenantId, projectId, runId }, ERRORS_SHOWN);
+  const job = await findJob(pool, { tenantId, projectId, runId }, MAX_ERRORS_SHOWN);
   const run = job && (await findRun(pool, { tenantId, projectId, workflowId: job.workflow_id, runId }));
   if (job === null || run === null) throw notFound('Job');
   const { workflow_id, total, done, proposed, merged, superseded, dropped, errors } = job;
   const hasEnded = run.ended_at !== null;
-  // What was stopped, or failed without an answer, is not noted at its part.
+  // A part that was stopped, or whose step failed before the extractor, has no state of its own.
   const failed = hasEnded ? total - done : job.failed;
   const isWaiting = !hasEnded && done === 0 && failed === 0;
   const outcome = run.status === 'completed' && total > 0 && done === 0 ? 'failed' : run.status;

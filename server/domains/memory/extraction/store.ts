@@ -4,13 +4,13 @@ import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import type { MemoryScope } from '../scope.ts';
 
 export type ExtractionCounts = { proposed: number; merged: number; superseded: number; dropped: number };
-/** A run in a project: the job. */
+/** The key of a job: its run. */
 export type JobRef = { tenantId: string; projectId: string; runId: string };
-/** Where a part begins: chunks of its episode from this position on. */
+/** A part of a job: the chunks of an episode from this position on. */
 export type Part = { episodeId: string; from: number };
 export type PartRow = ExtractionCounts & { episode_id: string; from_position: number; state: string };
 
-/** The workflow of a project's extractions with this graph; null: there is none yet. */
+/** Returns the workflow of a project's extractions with this graph; null before the first extraction. */
 export async function findExtractionWorkflow(
   db: Queryable,
   { tenantId, projectId }: Omit<JobRef, 'runId'>,
@@ -24,12 +24,12 @@ export async function findExtractionWorkflow(
   return rows[0]?.id ?? null;
 }
 
-/** Two requests of one project never create its workflow at once. Inside a transaction. */
+/** Serializes the creation of a project's workflow until the transaction ends. */
 export async function lockExtractionWorkflow(db: Queryable, tenantId: string, projectId: string): Promise<void> {
   await db.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`extraction of ${tenantId} ${projectId}`]);
 }
 
-/** Notes the parts of a job before its run starts. */
+/** Inserts the parts of a job before its run starts. */
 export async function insertParts(
   pool: Pool,
   { tenantId, projectId, runId }: JobRef,
@@ -52,7 +52,7 @@ export async function deleteParts(pool: Pool, { tenantId, projectId, runId }: Jo
   ]);
 }
 
-/** A part of a job, locked in a transaction that asks so; null where there is none. */
+/** Returns a part of a job; null if the job has no part with this number. `lock`: locks it until the transaction ends. */
 export async function findPart(
   db: Queryable,
   { tenantId, projectId, runId }: JobRef,
@@ -67,7 +67,7 @@ export async function findPart(
   return rows[0] ?? null;
 }
 
-/** Notes what a part has brought. */
+/** Marks a part as done and stores its counts. */
 export async function finishPart(
   db: Queryable,
   { tenantId, runId }: JobRef,
@@ -81,7 +81,7 @@ export async function finishPart(
   );
 }
 
-/** Notes why the latest attempt of a part failed. One that is done stays so. */
+/** Stores the error of the latest attempt of a part, unless the part is done. */
 export async function failPart(
   db: Queryable,
   { tenantId, runId }: JobRef,
@@ -103,7 +103,7 @@ export type JobRow = ExtractionCounts & {
   errors: { code: string; message: string }[];
 };
 
-/** The sums of a job, with the reasons of the first parts that failed; null where the project has none of that id. */
+/** Returns the totals of a job with the errors of the first failed parts; null if the project has no job with this id. */
 export async function findJob(
   db: Queryable,
   { tenantId, projectId, runId }: JobRef,
@@ -123,7 +123,7 @@ export async function findJob(
   return rows[0] ?? null;
 }
 
-/** Deletes jobs of all workspaces from before `cutoff`; returns how many parts went. */
+/** Deletes parts of jobs from before `cutoff` in all workspaces. Returns how many were deleted. */
 export async function deleteExtractions(db: Queryable, cutoff: Date): Promise<number> {
   const { rowCount } = await db.query(
     `DELETE FROM memory_extractions WHERE ctid = ANY (ARRAY(SELECT ctid FROM memory_extractions WHERE created_at < $1 LIMIT 5000))`,
@@ -132,7 +132,7 @@ export async function deleteExtractions(db: Queryable, cutoff: Date): Promise<nu
   return rowCount ?? 0;
 }
 
-/** Whether somebody else writes in the chat of which a conversation is. The turns of one that is no chat are all of one person. */
+/** Returns whether another person writes in the chat thread. Conversations from other sources have one writer. */
 export async function hasOtherWriters(
   db: Queryable,
   { tenantId, userId }: Pick<MemoryScope, 'tenantId' | 'userId'>,

@@ -5,11 +5,11 @@ import { checksum } from '../../workflows/checksum.ts';
 import { insertPublished } from '../../workflows/insert-published.ts';
 import { findExtractionWorkflow, lockExtractionWorkflow } from './store.ts';
 
-/** Parts of a job that are at work at a time. */
+/** The parts of a job that run concurrently. */
 const CONCURRENCY = 4;
 const RETRIES = 2;
 
-/** One step for each part; a part that fails for good does not keep the others from being done. */
+/** The graph of an extraction, with one step for each part. A failed part does not stop the others. */
 const GRAPH = {
   steps: [
     {
@@ -25,7 +25,7 @@ const GRAPH = {
   ],
 };
 
-/** Returns the project's workflow for extractions, created with the first one. People cannot edit its kind. */
+/** Returns the project's workflow for extractions, and creates it for the first one. People cannot edit workflows of this kind. */
 export async function extractionWorkflow({ principal, services }: Context): Promise<string> {
   const { tenantId, projectId, userId } = principal;
   const graphChecksum = checksum(GRAPH);

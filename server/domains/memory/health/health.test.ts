@@ -19,7 +19,7 @@ afterAll(() => memory.close());
 
 const health = async (by: Principal) => (await memory.call(by, 'memory_health', {})) as z.output<typeof HealthOutput>;
 
-test('nothing is remembered yet', async () => {
+test('an empty memory has no findings', async () => {
   expect(await health(ada)).toEqual({
     items: { proposed: 0, active: 0, rejected: 0, superseded: 0 },
     episodes: 0,
@@ -29,7 +29,7 @@ test('nothing is remembered yet', async () => {
   });
 });
 
-test('items that say much the same about one subject are shown to those who see both', async () => {
+test('similar items of one subject are shown to readers who see both', async () => {
   const first = await memory.remember(ada, 'office', 'The office is in Lisbon, near the river.');
   const second = await memory.remember(ada, 'Office', 'The office is in Lisbon near the river bank.');
   await memory.remember(ada, 'office', 'Coffee is on the third floor.');
@@ -40,7 +40,7 @@ test('items that say much the same about one subject are shown to those who see 
   expect(await health(bob)).toMatchObject({ items: { active: 0 }, duplicates: [] });
 });
 
-test('a proposal that contradicts an active item is shown until it is decided', async () => {
+test('a proposal that contradicts an active item is shown until a person decides', async () => {
   const old = await memory.remember(bob, 'car', 'The car is red.');
   const proposal = { subject: 'car', text: 'The car was painted blue.', supersedes: old };
   const { items } = (await memory.call(bob, 'memory_propose_items', { items: [proposal] })) as {
@@ -52,7 +52,7 @@ test('a proposal that contradicts an active item is shown until it is decided', 
   expect(await health(bob)).toMatchObject({ contradictions: [], items: { superseded: 1, active: 1, proposed: 0 } });
 });
 
-test('an item counts as never used after 30 days, unless a tool has found it', async () => {
+test('an item that no tool has found counts as never used after 30 days', async () => {
   const carl = await createTestMember(memory.services, memory.tenant, 'project_viewer', 'carl@example.com');
   await memory.remember(carl, 'tea', 'Likes green tea.');
   await memory.remember(carl, 'boots', 'Wears rubber boots.');

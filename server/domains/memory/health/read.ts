@@ -6,15 +6,15 @@ import { itemOf } from '../items/view.ts';
 import type { HealthOutput } from '../schemas.ts';
 import { scopeOf } from '../scope.ts';
 import { canUseTrigrams } from '../search/candidates-store.ts';
-import { countMemories, findAlike, findContradictions, type ItemPair } from './store.ts';
+import { countMemories, findContradictions, findDuplicates, type ItemPair } from './store.ts';
 
-/** A newer item had no chance to be used. */
+/** The age from which an unused item is reported. */
 const NEVER_USED_AFTER_MS = 30 * DAY_MS;
-/** Each is compared with each of its subject. */
-const COMPARED = 300;
-/** From here on two texts are likely to say the same in other words. */
-const ALIKE = 0.6;
-const PAIRS_SHOWN = 20;
+/** The most items that are searched for duplicates, because each is compared with all others of its subject. */
+const MAX_COMPARED_ITEMS = 300;
+/** The similarity from which two texts probably have the same meaning. */
+const MIN_SIMILARITY = 0.6;
+const MAX_PAIRS = 20;
 
 /** GET /v1/memory/health: counts, likely duplicates and contradictions of the memories that the principal sees. */
 export async function getHealth({ principal, services }: Context): Promise<z.input<typeof HealthOutput>> {
@@ -22,11 +22,11 @@ export async function getHealth({ principal, services }: Context): Promise<z.inp
   const scope = scopeOf(principal);
   const now = new Date(clock.now());
   const usedBy = new Date(clock.now() - NEVER_USED_AFTER_MS);
-  const alike = { among: COMPARED, similarity: ALIKE, limit: PAIRS_SHOWN };
+  const alike = { among: MAX_COMPARED_ITEMS, similarity: MIN_SIMILARITY, limit: MAX_PAIRS };
   const [{ never_used, episodes, ...items }, duplicates, contradictions] = await Promise.all([
     countMemories(pool, scope, { now, usedBy }),
-    canUseTrigrams(pool).then(can => (can ? findAlike(pool, scope, alike) : [])),
-    findContradictions(pool, scope, PAIRS_SHOWN),
+    canUseTrigrams(pool).then(can => (can ? findDuplicates(pool, scope, alike) : [])),
+    findContradictions(pool, scope, MAX_PAIRS),
   ]);
   const pairs = [...duplicates, ...contradictions];
   const found = await findItems(
@@ -38,7 +38,7 @@ export async function getHealth({ principal, services }: Context): Promise<z.inp
   const read = (each: readonly ItemPair[]) =>
     each.flatMap(({ first, second }) => {
       const both = [byId.get(first), byId.get(second)] as const;
-      // One of them was forgotten meanwhile.
+      // One of the items was deleted meanwhile.
       return both[0] === undefined || both[1] === undefined ? [] : [{ first: both[0], second: both[1] }];
     });
   return { items, episodes, never_used, duplicates: read(duplicates), contradictions: read(contradictions) };

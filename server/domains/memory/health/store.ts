@@ -4,7 +4,7 @@ import { type MemoryScope, parameters, visibleTo } from '../scope.ts';
 
 export type HealthCounts = Record<ItemStatus, number> & { never_used: number; episodes: number };
 
-/** How many items and episodes the principal sees; `never_used` counts active items from before `usedBy` that no search of a tool found. */
+/** Counts the items and episodes that the principal sees. `never_used`: active items from before `usedBy` that no search of a tool found. */
 export async function countMemories(
   db: Queryable,
   scope: MemoryScope,
@@ -29,16 +29,16 @@ export async function countMemories(
 
 export type ItemPair = { first: string; second: string };
 
-/** Two items of one place are about the same subject. */
+/** The SQL condition that two items have the same subject and place. */
 const SAME_SUBJECT = `a.subject_key = b.subject_key AND a.project_id IS NOT DISTINCT FROM b.project_id
   AND a.user_id IS NOT DISTINCT FROM b.user_id AND a.workflow_id IS NOT DISTINCT FROM b.workflow_id
   AND a.agent_id IS NOT DISTINCT FROM b.agent_id`;
 
 /**
- * Pairs of active items of one subject and place whose texts are alike. Only the newest `among` items are compared: one subject may have
- * any number of items, and each is compared with each.
+ * Returns pairs of active items of one subject and place with similar texts. Only the newest `among` items are compared, because the number of
+ * comparisons grows with the square of the items.
  */
-export async function findAlike(
+export async function findDuplicates(
   db: Queryable,
   scope: MemoryScope,
   { among, similarity, limit }: { among: number; similarity: number; limit: number },
@@ -57,7 +57,7 @@ export async function findAlike(
   return rows;
 }
 
-/** Proposals that would supersede an item that is active: somebody has to decide which of the two is true. */
+/** Returns proposals with the active item that each would supersede. A person has to decide which of the two is true. */
 export async function findContradictions(db: Queryable, scope: MemoryScope, limit: number): Promise<ItemPair[]> {
   const to = parameters();
   const { rows } = await db.query<ItemPair>(

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { ITEM_COLUMNS, type ItemRow } from './store.ts';
 
-/** The items that have taken the place of one, the first of them first. */
+/** Returns the items that superseded an item, one after the other, oldest first. */
 export async function listLater(db: Queryable, tenantId: string, id: string): Promise<ItemRow[]> {
   const { rows } = await db.query<ItemRow>(
     `WITH RECURSIVE later AS (
@@ -15,7 +15,7 @@ export async function listLater(db: Queryable, tenantId: string, id: string): Pr
   return rows;
 }
 
-/** The items in whose place one is, the latest of them first. */
+/** Returns the items that an item superseded, one after the other, latest first. */
 export async function listEarlier(db: Queryable, tenantId: string, id: string): Promise<ItemRow[]> {
   const { rows } = await db.query<ItemRow>(
     `WITH RECURSIVE earlier AS (
@@ -30,8 +30,8 @@ export async function listEarlier(db: Queryable, tenantId: string, id: string): 
 }
 
 /**
- * Deletes items that were found before, with their evidence and embeddings; no other item refers to them any more. Where some stood between
- * two others, the later one has taken the place of the earlier one.
+ * Deletes items with their evidence and embeddings, and removes references to them. If deleted items were between two others of a chain, the
+ * later one supersedes the earlier one.
  */
 export async function deleteItems(db: Queryable, tenantId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;

@@ -24,7 +24,7 @@ const list = async (by: Principal, filter: object = {}) =>
   ((await memory.call(by, 'memory_items_list', filter)) as { items: ItemResult[] }).items;
 
 describe('an item needs evidence', () => {
-  test('unless a person writes it', async () => {
+  test('unless a person writes it in the console', async () => {
     const person = await somebody();
     const item = { subject: 'tea', text: 'Likes green tea.' };
     await expect(propose(programOf(person), item)).rejects.toMatchObject({ status: 422, code: 'evidence_required' });
@@ -37,7 +37,7 @@ describe('an item needs evidence', () => {
     expect(await list(person)).toHaveLength(1);
   });
 
-  test('a quote that stands there, whatever the blanks', async () => {
+  test('and its quote has to occur in the chunk, ignoring blanks', async () => {
     const person = await somebody();
     const { chunks } = await memory.said(person, [['user', 'I moved\n  to Lisbon in May.']]);
     const chunk_id = chunks[0]?.id;
@@ -51,7 +51,7 @@ describe('an item needs evidence', () => {
     });
   });
 
-  test('the same fact fifty times at once is one item with fifty pieces of evidence', async () => {
+  test('fifty concurrent proposals of one fact are one item with fifty pieces of evidence', async () => {
     const person = await somebody();
     const turns = Array.from({ length: 50 }, (_, at) => ['user', `${at}: the cat is called Tom`] as [string, string]);
     const { chunks } = await memory.said(person, turns);
@@ -88,7 +88,7 @@ describe('an item needs evidence', () => {
 });
 
 describe('an item is active', () => {
-  test('once it is confirmed, or at once where the user asked to remember it', async () => {
+  test('once it is confirmed, or at once if the user asked for it', async () => {
     const person = await somebody();
     const { chunks } = await memory.said(person, [
       ['user', 'Remember that I am vegetarian.'],
@@ -101,7 +101,7 @@ describe('an item is active', () => {
     });
     const asked = await propose(programOf(person), said(0, 'I am vegetarian', 'Is vegetarian.'), { remember: true });
     expect(asked.items[0]?.status).toBe('active');
-    // The words of a model are no request of the user.
+    // A quote of a model is no request of the user.
     const derived = await propose(programOf(person), said(1, 'eats no fish', 'Eats no fish.'), { remember: true });
     expect(derived.items[0]?.status).toBe('proposed');
     expect(await memory.find(person, 'vegetarian fish', { kinds: ['fact'] })).toEqual(['Is vegetarian.']);
@@ -112,7 +112,7 @@ describe('an item is active', () => {
     expect(await memory.find(person, 'fish', { kinds: ['fact'] })).toEqual(['Eats no fish.']);
   });
 
-  test('not after it was rejected, however often it is proposed again', async () => {
+  test('but not if it was rejected, even when it is proposed again', async () => {
     const person = await somebody();
     const { chunks } = await memory.said(person, [
       ['user', 'I like jazz'],
@@ -137,7 +137,7 @@ describe('an item is active', () => {
 });
 
 describe('untrusted text', () => {
-  test('is never confirmed but by a person, and never an instruction', async () => {
+  test('is confirmed only by people, and never an instruction', async () => {
     const person = await somebody();
     const { chunks } = await memory.said(person, [
       ['user', 'Look at the page.'],
@@ -165,14 +165,14 @@ describe('untrusted text', () => {
     expect((await memory.search(person, 'invoices')).hits.every(({ trust }) => trust === 'untrusted')).toBe(true);
   });
 
-  test('of files is found as untrusted', async () => {
+  test('of a file is found as untrusted', async () => {
     const person = await somebody();
     await memory.call(person, 'memory_index_file', { path: 'readme.md', content: 'The gateway listens on 8443.' });
     expect((await memory.search(person, 'gateway')).hits[0]).toMatchObject({ trust: 'untrusted', source: 'readme.md' });
   });
 });
 
-describe('an item that is true no longer', () => {
+describe('an item that is no longer true', () => {
   const supersession = async () => {
     const person = await somebody();
     const old = await memory.remember(person, 'home', 'Lives in Aachen.', { valid_from: '2026-01-01T00:00:00.000Z' });
@@ -182,7 +182,7 @@ describe('an item that is true no longer', () => {
     return { person, old, now };
   };
 
-  test('is superseded, found only in its time, and can be reinstated', async () => {
+  test('is superseded, found only for its time, and can be reinstated', async () => {
     const { person, old, now } = await supersession();
     expect(await get(person, old)).toMatchObject({
       status: 'superseded',
@@ -205,7 +205,7 @@ describe('an item that is true no longer', () => {
     });
   });
 
-  test('takes the chunks along on which it alone rests', async () => {
+  test('makes the chunks outdated that support only this item', async () => {
     const person = await somebody();
     const { chunks } = await memory.said(person, [
       ['user', 'I work at Initech.'],
@@ -228,7 +228,7 @@ describe('an item that is true no longer', () => {
     expect(await memory.find(person, 'work', { include_superseded: true })).toHaveLength(4);
   });
 
-  test('has the same subject and the same scope, and is not a person’s own where a machine asks', async () => {
+  test('can be superseded only in its subject and scope, and not by a machine if a person wrote it', async () => {
     const person = await somebody();
     const mine = await memory.remember(person, 'home', 'Lives in Cork.');
     const { chunks } = await memory.said(person, [['user', 'I moved to Derry.']]);
@@ -252,7 +252,7 @@ describe('an item that is true no longer', () => {
 });
 
 describe('roles', () => {
-  test('viewers write what is private, contributors for the project, administrators for the workspace', async () => {
+  test('viewers write private items, contributors those of the project, administrators those of the workspace', async () => {
     const viewer = await somebody('project_viewer');
     const contributor = await somebody();
     const { owner } = memory.tenant;
@@ -283,7 +283,7 @@ describe('roles', () => {
     await expect(get(viewer, own)).rejects.toMatchObject({ status: 404 });
   });
 
-  test('only a person rewords an item, whose words are then their own', async () => {
+  test('only a person can reword an item, which then counts as written by a person', async () => {
     const person = await somebody();
     const { chunks } = await memory.said(person, [['tool', 'Window seat booked.']]);
     const item = {

@@ -9,7 +9,7 @@ import { refuseCredentials } from '../refuse-credentials.ts';
 import { requireAbout } from '../require-about.ts';
 import type { ProposeInput, ProposeOutput, Trust } from '../schemas.ts';
 import { columnsOf, requireWriter, scopeOf } from '../scope.ts';
-import { sayAgain } from './merge.ts';
+import { addRepetition } from './merge.ts';
 import {
   addEvidence,
   findChunks,
@@ -30,17 +30,17 @@ type Judged = {
   place: ItemPlace;
   evidence: NewEvidence[];
   isPerson: boolean;
-  /** On whose words an item with this content would rest. */
+  /** Returns whose words support an item with this content. */
   basisOf: (content: Claim) => Basis;
   isAsked: boolean;
 };
 
-/** Whether a person acts: their session in the console. A token may be a program's, and tools are called by models. */
+/** Returns whether a person acts with a session of the console. Tokens may belong to programs, and models call tools. */
 export const isPerson = ({ principal, surface }: Pick<Context, 'principal' | 'surface'>): boolean =>
   principal.credential.kind === 'session' && surface !== 'mcp';
 
 /**
- * POST /v1/memory/items: all of them, or none. What is known already gets further evidence. AppError 403, 404; 422 `evidence_required`,
+ * POST /v1/memory/items: stores all items or none. Known items get further evidence. Throws AppError 403, 404, 422 `evidence_required`,
  * `quote_not_found`, `evidence_not_shared`, `untrusted_instruction`, `contains_credential`, `not_supersedable`.
  */
 export async function proposeItems(
@@ -113,12 +113,12 @@ function judge(
     quote: item.evidence[nth]?.quote ?? '',
     outside: outside.get(chunk.episode_id) ?? [],
   }));
-  // What a person writes in the console are their own words.
+  // A person in the console uses their own words.
   const basis = (content: Claim): Basis => (person ? { trust: origin, isOwn: true } : basisOf(content, quotes));
   return { place, evidence, isPerson: person, basisOf: basis, isAsked: remember };
 }
 
-/** AppError 422: text from tools and files never becomes an instruction. */
+/** Throws AppError 422 `untrusted_instruction` for an instruction whose evidence is from tools or files. */
 export function requireMayInstruct(kind: string, trust: Trust, path: string): void {
   if (kind !== 'instruction' || trust === 'trusted') return;
   const message = 'cannot be instruction: its evidence comes from a tool or a file';
@@ -157,7 +157,7 @@ async function store(db: Queryable, ctx: Context, item: Proposal, judged: Judged
     const mayBecome = (row: ItemRow) =>
       mayBecomeActive({ kind: row.kind, place }, { isAsked, isPerson: person, basis: judged.basisOf(row) });
     const again = { tenantId, userId, evidence, expiresAt, isPerson: person, at, mayBecomeActive: mayBecome };
-    return { id: known.id, status: await sayAgain(db, known, again), merged: true };
+    return { id: known.id, status: await addRepetition(db, known, again), merged: true };
   }
   const old =
     item.supersedes === undefined

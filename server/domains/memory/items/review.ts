@@ -29,7 +29,7 @@ import {
 import { personRequired, reinstate, requireSupersedable, supersede } from './supersede.ts';
 import { itemOf, withEvidence } from './view.ts';
 
-/** GET /v1/memory/items: newest first. AppError 422 (a cursor of another list). */
+/** GET /v1/memory/items: lists items, newest first. Throws AppError 422 for a cursor of another list. */
 export async function listMemoryItems(
   { principal, services }: Context,
   { limit, cursor, workflow_id: workflowId, agent_id: agentId, ...filter }: z.output<typeof ListItemsInput>,
@@ -45,7 +45,7 @@ export async function listMemoryItems(
   return { items: page.rows.map(itemOf), next_cursor: page.next_cursor };
 }
 
-/** GET /v1/memory/items/{id}: with its evidence. AppError 404. */
+/** GET /v1/memory/items/{id}: an item with its evidence. Throws AppError 404. */
 export async function getMemoryItem(
   { principal, services }: Context,
   { id }: z.output<typeof ItemInput>,
@@ -55,7 +55,7 @@ export async function getMemoryItem(
   return withEvidence(item, await listEvidence(services.pool, principal, [id]));
 }
 
-/** Locks the item for a change. AppError 404; 403 unless the principal may write memories of its visibility. */
+/** Locks the item for a change. Throws AppError 404, 403 unless the principal may write memories of its visibility. */
 async function requireItem(db: Queryable, { principal }: Context, id: string): Promise<ItemRow> {
   const item = await findItem(db, scopeOf(principal), id, { lock: true });
   if (item === null) throw notFound('Item');
@@ -64,8 +64,8 @@ async function requireItem(db: Queryable, { principal }: Context, id: string): P
 }
 
 /**
- * POST /v1/memory/items/{id}/confirm: a proposal becomes active. AppError 404; 403 `person_required` for untrusted items and tokens; 409
- * `not_proposed`, `no_evidence`; 422 `not_supersedable`.
+ * POST /v1/memory/items/{id}/confirm: makes a proposal active. Throws AppError 404, 403 `person_required` if a token confirms an item that
+ * only a person may, 409 `not_proposed`, `no_evidence`, 422 `not_supersedable`.
  */
 export async function confirmItem(
   ctx: Context,
@@ -85,7 +85,7 @@ export async function confirmItem(
       throw conflict('no_evidence', 'The evidence of this item was forgotten.');
     }
     const old = await supersededBy(db, ctx, item, supersedes ?? item.supersedes);
-    // A person vouches for what a machine made of their words, but not for text from outside.
+    // A review by a person makes an item trusted, unless its evidence is from outside.
     const vouched = person && evidence.every(({ trust }) => trust === 'trusted') ? { trust: 'trusted' as const } : {};
     const change = { status: 'active', confirmedBy: userId, confirmedAt: at, ...vouched } as const;
     await updateItem(db, { tenantId, id }, change, at);
@@ -94,17 +94,17 @@ export async function confirmItem(
   return getMemoryItem(ctx, { id });
 }
 
-/** AppError 403 `person_required` for what a machine may not make active: see belief/basis.ts. */
+/** Throws AppError 403 `person_required` for items that a machine may not make active (belief/basis.ts). */
 function requireConfirmable(item: ItemRow): void {
   if (item.trust === 'untrusted')
-    throw personRequired('No words of a person that were quoted say this: a person has to confirm it in the console.');
+    throw personRequired('No quote of a person states this: a person has to confirm it in the console.');
   if (waitsForPerson({ kind: item.kind, place: { userId: item.user_id } }))
     throw personRequired('Instructions, and items that others see, have to be confirmed by a person in the console.');
 }
 
 async function supersededBy(db: Queryable, ctx: Context, item: ItemRow, id: string | null): Promise<ItemRow | null> {
   if (id === null) return null;
-  // It was put back into review after it had taken the place of that one.
+  // The item superseded the other one before it was put back into review.
   const known = await findItem(db, scopeOf(ctx.principal), id);
   if (known?.status === 'superseded' && known.superseded_by === item.id) return null;
   const place = {
@@ -119,8 +119,8 @@ async function supersededBy(db: Queryable, ctx: Context, item: ItemRow, id: stri
 }
 
 /**
- * PATCH /v1/memory/items/{id}. Other words are a person's own, so they need no evidence. AppError 404; 403 `person_required`; 409
- * `not_superseded`, `not_reviewable`; 422 `contains_credential`.
+ * PATCH /v1/memory/items/{id}. Only a person may change the words, which then need no evidence. Throws AppError 404, 403 `person_required`, 409
+ * `not_superseded`, `not_reviewable`, 422 `contains_credential`.
  */
 export async function patchItem(
   ctx: Context,
@@ -149,13 +149,13 @@ export async function patchItem(
     if (rewrites) {
       if (!isPerson(ctx)) throw personRequired('Only a person may reword an item, in the console: propose a new one.');
       const content = { subject: subject ?? item.subject, text: text ?? item.text, kind: kind ?? item.kind };
-      // The words are theirs now; a new kind alone does not make the words theirs.
-      const theirs = text !== undefined && text !== item.text;
-      const evidence = theirs ? [] : await listEvidence(db, principal, [id]);
+      // A new text is the person's own. A new kind or subject is not.
+      const isReworded = text !== undefined && text !== item.text;
+      const evidence = isReworded ? [] : await listEvidence(db, principal, [id]);
       const origin = evidence.every(({ trust }) => trust === 'trusted') ? 'trusted' : 'untrusted';
       requireMayInstruct(content.kind, origin, 'item');
       await rewriteItem(db, { tenantId, id }, content, at);
-      if (theirs) Object.assign(change, { author: 'person', trust: 'trusted' });
+      if (isReworded) Object.assign(change, { author: 'person', trust: 'trusted' });
     }
     if (input.reinstate) {
       if (item.status !== 'superseded') throw conflict('not_superseded', `The item is ${item.status}.`);
@@ -169,7 +169,7 @@ export async function patchItem(
 
 const expiryOf = (at: string | null): Date | null => (at === null ? null : new Date(at));
 
-/** Whether an item that has expired would be alive again. */
+/** Returns whether the new expiry makes an expired item valid again. */
 const revives = (item: ItemRow, expiresAt: string | null | undefined, at: Date): boolean =>
   expiresAt !== undefined &&
   item.expires_at !== null &&
@@ -182,7 +182,7 @@ function statusChange(item: ItemRow, status: 'rejected' | 'proposed' | undefined
   return { status };
 }
 
-/** DELETE /v1/memory/items/{id}: the item, its evidence and its embeddings are gone; the audit log keeps the id. AppError 403, 404. */
+/** DELETE /v1/memory/items/{id}: deletes the item, its evidence and its embeddings. The audit log keeps the id. Throws AppError 403, 404. */
 export async function deleteItem(ctx: Context, { id }: z.output<typeof ItemInput>): Promise<undefined> {
   const { tenantId } = ctx.principal;
   await inItemTransaction(ctx.services.pool, tenantId, async db => {

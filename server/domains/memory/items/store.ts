@@ -49,7 +49,7 @@ export type EvidenceRow = {
 };
 export type NewEvidence = { chunkId: string; episodeId: string; quote: string; trust: Trust };
 
-/** Where an item belongs: items in different places are different items, even if their texts are the same. */
+/** The place of an item. Items in different places are different items, even if their texts are equal. */
 export type ItemPlace = ScopeColumns & { tenantId: string; workflowId: string | null; agentId: string | null };
 export type ItemContent = { subject: string; kind: ItemKind; text: string };
 export type NewItem = ItemContent & {
@@ -63,7 +63,7 @@ export type NewItem = ItemContent & {
   createdBy: string;
 };
 
-/** Two writers of one workspace never decide at once whether something is new. */
+/** Runs `work` in a transaction that holds the workspace's lock for items, so that concurrent writers cannot insert the same item. */
 export function inItemTransaction<T>(
   pool: Pool,
   tenantId: string,
@@ -82,8 +82,8 @@ const samePlace = (place: ItemPlace, add: (value: unknown) => string): string =>
    AND i.agent_id IS NOT DISTINCT FROM ${add(place.agentId)}::uuid`;
 
 /**
- * Returns the item of a place with the same subject and text, ignoring case, accents, blanks and punctuation; null if
- * there is none. Items that are true no longer are ignored, because what they say may become true again.
+ * Returns the item of a place with the same subject and text, ignoring case, accents, blanks and punctuation; null for
+ * none. Outdated items are ignored, because their statements may become true again.
  */
 export async function findSameItem(
   db: Queryable,
@@ -101,7 +101,7 @@ export async function findSameItem(
   return rows[0] ?? null;
 }
 
-/** Inserts an item; returns its id. */
+/** Inserts an item and returns its id. */
 export async function insertItem(db: Queryable, place: ItemPlace, item: NewItem, at: Date): Promise<string> {
   const id = newId();
   const { folded, plain, language, tokens } = searchable(item.text, item.subject);
@@ -145,12 +145,12 @@ export async function insertItem(db: Queryable, place: ItemPlace, item: NewItem,
   return id;
 }
 
-/** The words of an item: those of its subject count most. */
+/** Returns the SQL for the words of an item, in which the words of the subject have the highest weight. */
 const WORDS = (plain: string, language: string, folded: string, subject: string) =>
   `setweight(to_tsvector('simple', ${subject}::text), 'A') || to_tsvector('simple', ${plain}::text)
    || to_tsvector(${language}::text::regconfig, ${folded}::text)`;
 
-/** Adds evidence that the item does not have yet. */
+/** Adds evidence to an item, unless the item already has it. */
 export async function addEvidence(
   db: Queryable,
   { tenantId, itemId }: { tenantId: string; itemId: string },
@@ -185,11 +185,11 @@ export type QuotableChunk = {
   role: string;
   trust: Trust;
   text: string;
-  /** It is a part of a longer message. */
+  /** Whether the chunk is a part of a longer message. */
   is_part: boolean;
 };
 
-/** Those of the chunks that the principal sees. */
+/** Returns the given chunks that the principal sees. */
 export async function findChunks(db: Queryable, scope: MemoryScope, ids: readonly string[]): Promise<QuotableChunk[]> {
   const to = parameters();
   const { rows } = await db.query<QuotableChunk>(
@@ -200,10 +200,10 @@ export async function findChunks(db: Queryable, scope: MemoryScope, ids: readonl
   return rows;
 }
 
-/** Texts from outside that one conversation is searched for, at most. */
+/** The most texts from outside that are read of one conversation. */
 const MAX_OUTSIDE = 500;
 
-/** The texts from outside that models could read when they said what is quoted, by the id of the episode. */
+/** Returns the texts from outside in the episodes of quoted model messages, by the id of the episode. */
 export async function listOutside(
   db: Queryable,
   tenantId: string,
@@ -220,7 +220,7 @@ export async function listOutside(
   return new Map(rows.map(({ episode_id, texts }) => [episode_id, texts]));
 }
 
-/** Returns the item, locked in a transaction that asks so; null where the principal sees none of that id. */
+/** Returns the item; null if the principal sees no item with this id. `lock`: locks it until the transaction ends. */
 export async function findItem(
   db: Queryable,
   scope: MemoryScope,
@@ -236,7 +236,7 @@ export async function findItem(
   return rows[0] ?? null;
 }
 
-/** Those of the items that the principal sees. */
+/** Returns the given items that the principal sees. */
 export async function findItems(db: Queryable, scope: MemoryScope, ids: readonly string[]): Promise<ItemRow[]> {
   const to = parameters();
   const { rows } = await db.query<ItemRow>(
@@ -246,7 +246,7 @@ export async function findItems(db: Queryable, scope: MemoryScope, ids: readonly
   return rows;
 }
 
-/** For each subject items of the place that are about it: the newest active ones, then those that wait for review. */
+/** Returns items of the place for each subject: the newest active items, then proposals. */
 export async function listOfSubjects(
   db: Queryable,
   place: ItemPlace,
@@ -266,7 +266,7 @@ export async function listOfSubjects(
   );
 }
 
-/** Pinned items that are believed and true at a time, the longest pinned first: their order stays the same. */
+/** Returns pinned items that are true at a time, oldest first, so that their order is stable. */
 export async function listPinned(
   db: Queryable,
   scope: MemoryScope,
@@ -289,7 +289,7 @@ export type ItemFilter = Narrowing & {
 };
 export type ItemKey = { at: Date; id: string };
 
-/** Items, newest first, after the keyset. */
+/** Returns items after the keyset, newest first. */
 export async function listItems(
   db: Queryable,
   scope: MemoryScope,
@@ -311,7 +311,7 @@ export async function listItems(
   return rows;
 }
 
-/** The evidence of items that were found before, newest first. */
+/** Returns the evidence of items, newest first. */
 export async function listEvidence(
   db: Queryable,
   { tenantId }: Pick<MemoryScope, 'tenantId'>,
@@ -352,7 +352,7 @@ const COLUMN: Readonly<Record<keyof ItemChange, string>> = {
 
 type ItemRef = { tenantId: string; id: string };
 
-/** Changes what is given of an item that was found before. */
+/** Changes the given fields of an item. */
 export async function updateItem(
   db: Queryable,
   { tenantId, id }: ItemRef,
@@ -370,7 +370,7 @@ export async function updateItem(
   );
 }
 
-/** Gives an item that was found before other words; its embedding goes, and is made anew. */
+/** Replaces the words of an item. Deletes its embedding and enqueues the new text. */
 export async function rewriteItem(db: Queryable, ref: ItemRef, content: ItemContent, at: Date): Promise<void> {
   const { folded, plain, language, tokens } = searchable(content.text, content.subject);
   await db.query(

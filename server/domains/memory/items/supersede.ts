@@ -5,12 +5,12 @@ import type { MemoryScope } from '../scope.ts';
 import { listEarlier, listLater } from './chain-store.ts';
 import { findItem, type ItemPlace, type ItemRow, updateItem } from './store.ts';
 
-/** A machine may ask whether a person's item is still true, but not decide it. */
+/** Returns the error for a decision that only a person may make. */
 export const personRequired = (message: string): AppError => forbidden(message, 'person_required');
 
 /**
- * Returns the item that another one of this place and subject is to supersede. AppError 422 `not_supersedable` if it is not active, or of
- * another place or subject; 403 `person_required` if a person wrote it and a machine asks.
+ * Returns the item that an item of this place and subject supersedes. Throws AppError 422 `not_supersedable` if the item is not active or has
+ * another place or subject, 403 `person_required` if a person wrote it and a machine asks.
  */
 export async function requireSupersedable(
   db: Queryable,
@@ -40,7 +40,7 @@ export async function requireSupersedable(
 
 type Supersession = { old: ItemRow; newId: string; validFrom: Date; at: Date };
 
-/** Closes the validity of the old item: from then on the new one is true in its place, and in that of those before it. */
+/** Marks the old item as superseded by the new one, and ends the validity of the old item and of those that it superseded. */
 export async function supersede(
   db: Queryable,
   tenantId: string,
@@ -52,8 +52,8 @@ export async function supersede(
 }
 
 /**
- * Takes supersessions back: the old item is true again, and all that have taken its place since, one after the other, are rejected. AppError
- * 403 `person_required` if a person wrote one of them and a machine asks.
+ * Reverses supersessions: makes the old item active again and rejects all items that superseded it since. Throws AppError 403
+ * `person_required` if a person wrote one of these and a machine asks.
  */
 export async function reinstate(
   db: Queryable,
@@ -62,7 +62,7 @@ export async function reinstate(
 ): Promise<void> {
   const later = await listLater(db, tenantId, old.id);
   if (!isPerson && later.some(({ author }) => author === 'person')) {
-    throw personRequired('A person wrote what has taken the place of this item: a person has to take it back.');
+    throw personRequired('A person wrote the item that superseded this one: a person has to reinstate this one.');
   }
   const closed = { status: 'rejected', supersedes: null, supersededBy: null, validTo: null } as const;
   for (const { id } of later) await updateItem(db, { tenantId, id }, closed, at);
@@ -71,7 +71,7 @@ export async function reinstate(
   await endEarlier(db, tenantId, { id: old.id, validFrom: old.valid_from, at });
 }
 
-/** Ends each item before this one when the first of those after it is true. */
+/** Ends the validity of each earlier item of the chain at the start of its successors. */
 async function endEarlier(
   db: Queryable,
   tenantId: string,

@@ -23,7 +23,7 @@ const patch = (by: Principal, id: string, change: object) => memory.call(by, 'me
 const lives = (by: Principal, city: string, more: object = {}) =>
   memory.remember(by, 'home', `Lives in ${city}.`, more as Record<string, unknown>);
 
-test('a supersession that is valid from 2030 hides nothing today', async () => {
+test('a supersession that is valid from 2030 does not hide the old item today', async () => {
   const person = await somebody();
   const old = await lives(person, 'Aachen');
   await patch(person, old, { pinned: true });
@@ -31,11 +31,11 @@ test('a supersession that is valid from 2030 hides nothing today', async () => {
   expect(await memory.find(person, 'lives')).toEqual(['Lives in Aachen.']);
   expect(await get(person, old)).toMatchObject({ status: 'superseded', valid_to: '2030-01-01T00:00:00.000Z' });
   expect(await memory.find(person, 'lives', { as_of: '2030-06-01T00:00:00Z' })).toEqual(['Lives in Bonn.']);
-  // What is said again today is known.
+  // Repeating the old statement today adds evidence to the old item.
   expect(await lives(person, 'Aachen')).toBe(old);
 });
 
-test('nor does it hide the words on which an item rests', async () => {
+test('a future supersession does not hide the chunk of the old item', async () => {
   const person = await somebody();
   const { chunks } = await memory.said(person, [['user', 'I live in Aachen.']]);
   const evidence = [{ chunk_id: chunks[0]?.id, quote: 'live in Aachen' }];
@@ -46,7 +46,7 @@ test('nor does it hide the words on which an item rests', async () => {
   expect(await memory.find(person, 'live Aachen')).toEqual(['Lives in Bonn.']);
 });
 
-test('what has expired and is said again is alive', async () => {
+test('repeating an expired item makes it valid again', async () => {
   const person = await somebody();
   const first = await lives(person, 'Cork', { expires_at: instant(1) });
   clock.advance(2 * DAY_MS);
@@ -56,7 +56,7 @@ test('what has expired and is said again is alive', async () => {
   expect(await get(person, first)).toMatchObject({ status: 'active', expires_at: null });
 });
 
-test('what has expired waits for a review where nobody asked for it, and a rejected item stays rejected', async () => {
+test('repeating an expired item without a request only proposes it, and a rejected item stays rejected', async () => {
   const person = await somebody();
   const { chunks } = await memory.said(person, [['user', 'I live in Derry.']]);
   const item = {
@@ -73,7 +73,7 @@ test('what has expired waits for a review where nobody asked for it, and a rejec
   expect(await again()).toEqual({ items: [{ id, status: 'rejected', merged: true }] });
 });
 
-test('what takes the place of an item before that is true ends those before it, too', async () => {
+test('an item that starts before its predecessors ends all of them', async () => {
   const person = await somebody();
   const a = await lives(person, 'Aachen');
   const b = await lives(person, 'Bonn', { supersedes: a, valid_from: instant(100) });
@@ -90,13 +90,13 @@ test('reinstating the first of three closes the third', async () => {
   await patch(person, a, { reinstate: true });
   expect(await memory.find(person, 'lives')).toEqual(['Lives in Aachen.']);
   for (const id of [b, c]) expect(await get(person, id)).toMatchObject({ status: 'rejected', valid_to: null });
-  // What was rejected can be reviewed again.
+  // A rejected item can be put back into review.
   await patch(person, b, { status: 'proposed' });
   await memory.call(person, 'memory_confirm_item', { id: b, supersedes: a });
   expect(await memory.find(person, 'lives')).toEqual(['Lives in Bonn.']);
 });
 
-test('and so where the second was forgotten', async () => {
+test('reinstating the first of three closes the third if the second was deleted', async () => {
   const person = await somebody();
   const [a, b, c] = await threeHomes(person);
   await memory.call(person, 'memory_items_delete', { id: b });
@@ -105,14 +105,14 @@ test('and so where the second was forgotten', async () => {
   expect(await memory.find(person, 'lives')).toEqual(['Lives in Aachen.']);
 });
 
-test('a machine does not take back what a person wrote', async () => {
+test('a machine cannot reinstate an item over one that a person wrote', async () => {
   const person = await somebody();
   const [a] = await threeHomes(person);
   await expect(patch(programOf(person), a, { reinstate: true })).rejects.toMatchObject({ code: 'person_required' });
   expect(await memory.find(person, 'lives')).toEqual(['Lives in Cork.']);
 });
 
-test('an item that went back into review takes the place of the same one again', async () => {
+test('confirming an item after a review supersedes the same item again', async () => {
   const person = await somebody();
   const a = await lives(person, 'Aachen');
   const b = await lives(person, 'Bonn', { supersedes: a });
@@ -129,7 +129,7 @@ async function threeHomes(person: Principal): Promise<[string, string, string]> 
   return [a, b, await lives(person, 'Cork', { supersedes: b })];
 }
 
-test('as_of asks for what was known then, too', async () => {
+test('as_of finds only items that were known at that time', async () => {
   const person = await somebody();
   const before = instant();
   clock.advance(DAY_MS);
@@ -145,14 +145,14 @@ test('as_of asks for what was known then, too', async () => {
   await memory.call(person, 'memory_confirm_item', { id });
   const confirmed = instant();
   clock.advance(DAY_MS);
-  // It is learned today that it has not been true since 2021.
+  // The correction of today is valid from 2021.
   await lives(person, 'Bruges', { supersedes: id, valid_from: '2021-01-01T00:00:00Z' });
   const find = (as_of: string) => memory.find(person, 'live', { as_of });
   expect(await find(before)).toEqual([]);
   expect(await find(said)).toEqual(['I live in Ghent.']);
   expect((await find(confirmed)).sort()).toEqual(['I live in Ghent.', 'Lives in Ghent.']);
   expect(await find(instant())).toEqual(['Lives in Bruges.']);
-  // Nobody knew words that were written later.
+  // A rewording is not found for the time before it.
   await patch(person, id, { reinstate: true });
   await patch(person, id, { text: 'Lives in Ghent, near the castle.' });
   expect(await find(confirmed)).toEqual(['I live in Ghent.']);
@@ -175,7 +175,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   fc.record({ act: fc.constant('wait' as const), days: fc.integer({ min: 1, max: 5 }) }),
 );
 
-/** A search between the acts, with its answer at that time. */
+/** A point in time between the acts, with the answer of a search at that time. */
 type Moment = { at: string; found: string[] };
 
 async function perform(person: Principal, act: Act, ids: string[]): Promise<void> {
@@ -202,7 +202,7 @@ async function perform(person: Principal, act: Act, ids: string[]): Promise<void
   else await patch(person, id, { status: act.act === 'reject' ? 'rejected' : 'proposed' });
 }
 
-/** Checks that at most one item of each chain is true, and that no chain is a circle. */
+/** Checks that at most one item of each chain is true, and that no chain is a cycle. */
 async function checkChains(person: Principal): Promise<void> {
   const { items } = (await memory.call(person, 'memory_items_list', { limit: 100 })) as { items: ItemResult[] };
   const byId = new Map(items.map(item => [item.id, item]));
@@ -223,7 +223,7 @@ async function checkChains(person: Principal): Promise<void> {
   }
 }
 
-test('whatever happens, as_of answers what was answered then, and one item of a chain is true at a time', async () => {
+test('as_of repeats the answer of that time after any acts, and one item of a chain is true at a time', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(acts, { minLength: 4, maxLength: 14 }), async sequence => {
       const person = await somebody();
@@ -233,11 +233,11 @@ test('whatever happens, as_of answers what was answered then, and one item of a 
       for (const act of sequence) {
         const before = new Set(ids);
         await perform(person, act, ids).catch(error => {
-          // What is refused changes nothing.
+          // A refused act must not change anything.
           if (!(error.status === 409 || error.status === 422)) throw error;
         });
         const gone = [...before].filter(id => !ids.includes(id));
-        // What is forgotten was never known.
+        // as_of does not find deleted items.
         if (gone.length > 0) moments.length = 0;
         await checkChains(person);
         moments.push({ at: instant(), found: await find() });

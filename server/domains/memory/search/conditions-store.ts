@@ -1,6 +1,6 @@
 import { type Language, wordsOf } from '../folding.ts';
 import { type MemoryScope, type Narrowing, type Parameters, visibleTo } from '../scope.ts';
-import { isBegunAt, isOutdatedAt, isStandingAt, isTrueAt, stateAt } from '../validity-store.ts';
+import { hasBegunAt, isOutdatedAt, isTrueAt, mayBeTrueAt, stateAt } from '../validity-store.ts';
 import type { ParsedQuery } from './query.ts';
 import { isPrefix } from './question-words.ts';
 
@@ -29,7 +29,7 @@ export const prefixQuery = (word: string): string => `to_tsquery('simple', left(
 /** The conditions on rows of items, which are also about what is true, and for the past about what was known. */
 export function itemConditions(alias: string, scope: MemoryScope, filter: SearchFilter, to: Parameters): string {
   const at = `${to.add(filter.at)}::timestamptz`;
-  const isFound = (row: string) => (filter.includeSuperseded ? isBegunAt(row, at) : isTrueAt(row, at));
+  const isFound = (row: string) => (filter.includeSuperseded ? hasBegunAt(row, at) : isTrueAt(row, at));
   const conditions = [
     visibleTo(alias, scope, to, filter),
     filter.isPast
@@ -53,14 +53,14 @@ export function chunkConditions(alias: string, scope: MemoryScope, filter: Searc
  * The condition that a chunk is not outdated: one on which only superseded items rest is as outdated as they are. Only items that the
  * principal may see count, in either direction: nobody hides or revives for others what they share.
  */
-export function currentChunks(alias: string, scope: MemoryScope, filter: SearchFilter, to: Parameters): string {
+export function isCurrentChunk(alias: string, scope: MemoryScope, filter: SearchFilter, to: Parameters): string {
   if (filter.includeSuperseded) return 'true';
   const at = `${to.add(filter.at)}::timestamptz`;
   const [state, join, known] = filter.isPast
     ? ['st', `JOIN LATERAL ${stateAt('i', at)} st ON true`, `AND v.added_at <= ${at}`]
     : ['i', '', ''];
   // An aggregate, which PostgreSQL reads for each chunk alone; it turned two EXISTS into a list of all superseded items.
-  return `(SELECT coalesce(NOT bool_or(${isOutdatedAt(state, at)}) OR bool_or(${isStandingAt(state, at)}), true)
+  return `(SELECT coalesce(NOT bool_or(${isOutdatedAt(state, at)}) OR bool_or(${mayBeTrueAt(state, at)}), true)
     FROM memory_evidence v JOIN memory_items i ON i.tenant_id = v.tenant_id AND i.id = v.item_id ${join}
     WHERE v.tenant_id = ${alias}.tenant_id AND v.chunk_id = ${alias}.id ${known} AND ${visibleTo('i', scope, to)})`;
 }

@@ -3,9 +3,9 @@ import type { ItemKind, ItemStatus, Trust } from '../schemas.ts';
 import { type MemoryScope, parameters } from '../scope.ts';
 import {
   chunkConditions,
-  currentChunks,
   type Demands,
   demandsOf,
+  isCurrentChunk,
   itemConditions,
   type SearchFilter,
 } from './conditions-store.ts';
@@ -56,7 +56,7 @@ export async function readHits(
        c.episode_id, (SELECT e.source_ref FROM memory_episodes e WHERE e.tenant_id = c.tenant_id AND e.id = c.episode_id),
        c.occurred_at, c.occurred_at, 0
      FROM memory_chunks c WHERE ${chunkConditions('c', scope, filter, to)} AND c.id = ANY(${to.add(chunkIds)}::uuid[])
-       AND ${currentChunks('c', scope, filter, to)}${demanded('c')}`,
+       AND ${isCurrentChunk('c', scope, filter, to)}${demanded('c')}`,
     to.values,
   );
   return rows;

@@ -32,9 +32,9 @@ export function parseQuery(query: string): ParsedQuery {
   });
   const all = wordsOf(fold(positive));
   const language = languageOf(all);
-  const telling = questionWords(positive).filter(word => !isCommon(word, language));
+  const contentWords = questionWords(positive).filter(word => !isCommon(word, language));
   return {
-    words: [...new Set(telling.length > 0 ? telling : all)].slice(0, MAX_WORDS),
+    words: [...new Set(contentWords.length > 0 ? contentWords : all)].slice(0, MAX_WORDS),
     phrases,
     excluded: excluded.slice(0, MAX_WORDS),
     subjects: runsOf(all.slice(0, MAX_WORDS)),

@@ -43,7 +43,7 @@ export const isPrefix = (word: string): boolean => word.endsWith('*');
 
 /** The folded words of a question, some of them prefixes; empty if it consists of common words of these languages. */
 export function questionWords(text: string): string[] {
-  const cut = text.normalize('NFC').replace(RUN, run => ` ${tellingParts(run).join(' ')} `);
+  const cut = text.normalize('NFC').replace(RUN, run => ` ${contentParts(run).join(' ')} `);
   return wordsOf(fold(cut)).flatMap(word => {
     if (COMMON.has(word)) return [];
     // Alone it is in no pair of its own: it finds those that begin with it.
@@ -60,7 +60,7 @@ function pairsOf(word: string): string[] {
 }
 
 /** The words of a run that say what it is about. Signs that the dictionary leaves alone, side by side, are one word. */
-function tellingParts(run: string): string[] {
+function contentParts(run: string): string[] {
   const parts: string[] = [];
   let single = '';
   for (const { segment } of segmenter.segment(run)) {

@@ -40,7 +40,7 @@ const READ_PER_HIT = 3;
 const RECENCY_WEIGHT = 0.02;
 
 type Input = z.output<typeof SearchInput>;
-type Ask = {
+type SearchRequest = {
   pool: Context['services']['pool'];
   now: number;
   scope: MemoryScope;
@@ -64,22 +64,22 @@ export async function searchIn(
   const { pool } = services;
   const now = services.clock.now();
   const filter = { ...filterOf(input, now), ...narrowing };
-  const ask: Ask = { pool, now, scope, filter, query: parseQuery(input.query) };
+  const request: SearchRequest = { pool, now, scope, filter, query: parseQuery(input.query) };
   const [lexical, named, meaning] = await Promise.all([
-    searchLexically(ask),
-    searchNamed(pool, scope, filter, ask.query),
+    searchLexically(request),
+    searchNamed(pool, scope, filter, request.query),
     searchByMeaning(services, scope, input.query, { ...filter, narrowing: filter }),
   ]);
   const lists: RankedList[] = [
     { signal: 'text', weight: lexical.known, candidates: lexical.text },
     { signal: 'trigram', weight: 1 - lexical.known, candidates: unlevelled(lexical.trigram) },
-    { signal: 'subject', weight: subjectWeight(ask.query, named), candidates: unlevelled(named) },
+    { signal: 'subject', weight: subjectWeight(request.query, named), candidates: unlevelled(named) },
     { signal: 'vector', weight: 1, candidates: unlevelled(meaning.hits) },
   ];
   const isItem = new Set(
     [...lexical.text, ...lexical.trigram, ...named, ...meaning.hits].flatMap(each => (each.is_item ? [each.id] : [])),
   );
-  const read = await readBest(ask, fuse(lists), isItem, input);
+  const read = await readBest(request, fuse(lists), isItem, input);
   const byMeaning = await compareByMeaning(pool, scope.tenantId, meaning, [...new Set(read.map(({ id }) => id))]);
   const byWords = alikeByWords(lexical);
   const hits = rank(lists, read, input.k, (one, other) => byWords(one, other) && byMeaning(one, other));
@@ -134,8 +134,8 @@ type Lexical = {
  * PostgreSQL's own ranking knows nothing of how rare a word is, which is what tells an answer from a text that shares the question's
  * common words.
  */
-async function searchLexically(ask: Ask): Promise<Lexical> {
-  const { pool, now, scope, filter, query } = ask;
+async function searchLexically(request: SearchRequest): Promise<Lexical> {
+  const { pool, now, scope, filter, query } = request;
   const { words, language, phrases, excluded } = query;
   const [counted, usable] = await Promise.all([
     countsOfWords(pool, scope, filter, { words, language, now }),
@@ -152,7 +152,7 @@ async function searchLexically(ask: Ask): Promise<Lexical> {
     .slice(0, MAX_TRIGRAM_WORDS);
   const search = { language, rare, common, phrases, excluded, limit: MAX_CANDIDATES };
   const [text, trigram, inPhrases] = await Promise.all([
-    searchByWords(ask, search),
+    searchByWords(request, search),
     usable && similar.length > 0 ? searchTrigrams(pool, scope, filter, similar) : [],
     searchPhrases(pool, scope, filter, query),
   ]);
@@ -169,7 +169,10 @@ async function searchLexically(ask: Ask): Promise<Lexical> {
 }
 
 /** No memory may hold all of many common words, and two of them say more than nothing. */
-async function searchByWords({ pool, scope, filter }: Ask, search: Omit<TextSearch, 'together'>): Promise<Candidate[]> {
+async function searchByWords(
+  { pool, scope, filter }: SearchRequest,
+  search: Omit<TextSearch, 'together'>,
+): Promise<Candidate[]> {
   const found = await searchWords(pool, scope, filter, { ...search, together: 'all' });
   if (found.length > 0 || search.common.length < 3) return found;
   return searchWords(pool, scope, filter, { ...search, together: 'two' });
@@ -187,7 +190,7 @@ function subjectWeight({ words, ids }: ParsedQuery, named: readonly Candidate[])
 }
 
 async function readBest(
-  { pool, scope, filter, query }: Ask,
+  { pool, scope, filter, query }: SearchRequest,
   fused: readonly Fused[],
   isItem: ReadonlySet<string>,
   { k }: Input,
