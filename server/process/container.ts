@@ -25,7 +25,7 @@ import { readCatalog } from '../domains/billing/plans/catalog.ts';
 import { seedPlans } from '../domains/billing/plans/store.ts';
 import { openProvider } from '../domains/billing/provider/open.ts';
 import { startReconciliationJob } from '../domains/billing/provider-events/job.ts';
-import { settleChats } from '../domains/chat/answers/proceed.ts';
+import { awaitPendingAnswers } from '../domains/chat/answers/process.ts';
 import { createSpendingSource } from '../domains/chat/budget.ts';
 import { startChatJob } from '../domains/chat/job.ts';
 import { createConversations } from '../domains/chat/messages/history.ts';
@@ -242,7 +242,7 @@ function createCallers(
 
 /** Waits for what was promised to be done after its answer. */
 async function settleWrites(services: Services): Promise<void> {
-  await settleChats(services);
+  await awaitPendingAnswers(services);
   await settleMails(services);
   services.mail?.close();
   await settleLastUsed(services);

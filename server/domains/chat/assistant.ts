@@ -10,11 +10,11 @@ import { readSettings } from './settings-store.ts';
 
 const INSTRUCTIONS =
   'You are the assistant of a workspace that runs workflows. Answer briefly and to the point, in the language of the person. Say so when you do not know something.';
-const WHERE = 'Add a key under Settings, Model keys, or by POST /v1/llm-provider-keys.';
+const ADD_KEY_HINT = 'Add a key under Settings, Model keys, or by POST /v1/llm-provider-keys.';
 
 /**
- * Returns the workflow whose runs answer where no agent is chosen: one for each model of the project, made when it is first
- * needed. No list shows it. Throws AppError 422 `model_not_configured`.
+ * Returns the workflow whose runs answer in threads without an agent. Each model of the project has its own workflow, created on first use
+ * and hidden from lists. Throws AppError 422 `model_not_configured`.
  */
 export async function assistantFor(
   ctx: Context,
@@ -29,18 +29,18 @@ export async function assistantFor(
   return { workflowId: id, model };
 }
 
-/** Throws AppError 422 `model_not_configured`, which says where to add a key, for a model that cannot be used. */
+/** Throws AppError 422 `model_not_configured` with the place to add a key, if the model cannot be used. */
 export async function requireUsable(ctx: Context, id: string, settings: AgentSettings): Promise<void> {
   await requireValid(ctx, id, settings).catch((error: AppError) => {
     if (error.code !== 'invalid_agent') throw error;
     const details = error.details ?? [];
-    throw invalid(`The model ${settings.model} cannot be used. ${WHERE}`, details, 'model_not_configured');
+    throw invalid(`The model ${settings.model} cannot be used. ${ADD_KEY_HINT}`, details, 'model_not_configured');
   });
 }
 
 /**
- * The model that the workspace has chosen, else the first one that has a key and can call tools. One that was chosen and has lost its key
- * is not replaced: another provider would read what is said. Throws AppError 422 `model_not_configured`.
+ * Returns the model that the workspace has chosen, else the first one that has a key and can call tools. A chosen model without a key is not
+ * replaced, because another provider would receive the conversation. Throws AppError 422 `model_not_configured`.
  */
 export async function defaultModel(ctx: Context, purpose: 'assistant_model' | 'autopilot_model'): Promise<string> {
   const chosen = (await readSettings(ctx.services.pool, ctx.principal.tenantId))[purpose];
@@ -50,5 +50,5 @@ export async function defaultModel(ctx: Context, purpose: 'assistant_model' | 'a
     const model = configured ? models.find(({ supports }) => supports.tools) : undefined;
     if (model !== undefined) return model.id;
   }
-  throw invalid(`No model has a key, so no model can answer. ${WHERE}`, undefined, 'model_not_configured');
+  throw invalid(`No model has a key, so no model can answer. ${ADD_KEY_HINT}`, undefined, 'model_not_configured');
 }

@@ -3,13 +3,13 @@ import { type ChatService, startChatService } from '../../testing/chat.ts';
 
 let chat: ChatService;
 beforeAll(async () => {
-  // It is noon when the test begins: no day ends during it.
+  // The test begins at noon, so that no day ends during the test.
   const untilNoon = Date.UTC(2026, 10, 23, 12) - Date.now();
   chat = await startChatService({}, { clock: { now: () => Date.now() + untilNoon } });
 });
 afterAll(() => chat.close());
 
-test('a person’s chats cost at most what the workspace allows a day, also if they are deleted', async () => {
+test('the daily limit of a person also counts deleted chats', async () => {
   const { pool } = chat.service.db;
   chat.fake.script({ answers: [{ match: { any: 'Hello' }, content: [{ text: 'Hello.' }] }] });
   expect(await chat.act('chat_get_settings')).toMatchObject({
@@ -35,7 +35,7 @@ test('a person’s chats cost at most what the workspace allows a day, also if t
   };
   await expect(send('Hello')).rejects.toMatchObject(refused);
   expect(await chat.messages(id)).toHaveLength(4);
-  // Others have their own.
+  // Each person has a limit of their own.
   const theirs = await chat.thread({}, chat.acme.viewer);
   expect(await chat.act('chat_send_message', { id: theirs, text: 'Hello' }, chat.acme.viewer)).toMatchObject({
     status: 'running',

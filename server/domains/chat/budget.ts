@@ -6,8 +6,8 @@ import type { Queryable } from '../../platform/postgres/transaction.ts';
 import { readSettings, spentOn } from './settings-store.ts';
 
 /**
- * The engine's source of what the chats and trials of a person may cost a day (docs/chat.md#limits). Each attempt of their runs reserves
- * its cost there before it does anything.
+ * Creates the engine's source for the daily limit of a person's chats and trials (docs/chat.md#limits). Each attempt of their runs reserves
+ * its cost before it begins.
  */
 export function createSpendingSource({ pool }: { pool: Queryable }): SpendingSource {
   return {
@@ -25,8 +25,8 @@ function refusal({ to }: Day): StepError {
 }
 
 /**
- * Throws AppError 422 `ai_budget_exhausted` if the person's chats and trials have cost today what the workspace allows, so that a request
- * is refused before anything of it is stored.
+ * Throws AppError 422 `ai_budget_exhausted` if the person has reached the daily limit of chats and trials. Callers check this before they
+ * store a request.
  */
 export async function requireBudget(
   { pool, clock }: { pool: Queryable; clock: Clock },

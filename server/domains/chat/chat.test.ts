@@ -17,7 +17,7 @@ afterAll(() => chat.close());
 const promptOf = (index: number) =>
   z.object({ messages: z.array(z.looseObject({ role: z.string() })) }).parse(chat.fake.requests[index]?.body).messages;
 
-test('a message is answered by a run, and the next one has both in its context', async () => {
+test('a run answers a message, and the next message has both in its context', async () => {
   chat.fake.script({ answers: [{ content: [{ text: ['It is ', 'open.'] }] }, { content: [{ text: 'Until six.' }] }] });
   chat.fake.requests.length = 0;
   const id = await chat.thread();
@@ -67,7 +67,7 @@ test('a message is answered by a run, and the next one has both in its context',
   expect(runs).toEqual([]);
 });
 
-test('a repeated message id is answered once, also with two requests at a time', async () => {
+test('a repeated message id is answered once, even with concurrent requests', async () => {
   chat.fake.script({ answers: [{ content: [{ text: 'Once.' }] }] });
   const id = await chat.thread();
   const send = () => chat.act('chat_send_message', { id, text: 'Hello', message_id: 'same' });
@@ -80,7 +80,7 @@ test('a repeated message id is answered once, also with two requests at a time',
   expect(await chat.settled(id)).toHaveLength(2);
 });
 
-test('while an answer is being written, a message waits, is refused, or ends that answer', async () => {
+test('during an answer, a message is queued, refused, or interrupts the answer', async () => {
   chat.fake.script({
     answers: [
       { content: [{ text: 'One' }, { hold: 'one' }, { text: '.' }] },
@@ -106,7 +106,7 @@ test('while an answer is being written, a message waits, is refused, or ends tha
   expect(messages[5]?.metadata.status).toBe('stopped');
 });
 
-test('of two messages that are sent at once, one is answered first, and the other waits or is refused', async () => {
+test('of two concurrent messages, the second one is queued or refused', async () => {
   const both = (id: string, when_busy: string) =>
     Promise.allSettled(['a', 'b'].map(text => chat.act('chat_send_message', { id, text, when_busy })));
   chat.fake.script({ answers: [{ content: [{ hold: 'both' }, { text: '1' }] }, { content: [{ text: '2' }] }] });
@@ -122,7 +122,7 @@ test('of two messages that are sent at once, one is answered first, and the othe
   expect(saidIn((await chat.settled(id)).at(-1))).toBe('3');
 });
 
-test('a stopped answer keeps what it says, the next message has it in its context, and those that wait are withdrawn', async () => {
+test('a stop keeps the text of the answer for later messages, and withdraws queued messages', async () => {
   chat.fake.script({
     answers: [{ content: [{ text: 'Once upon a time' }, { hold: 'tale' }] }, { content: [{ text: 'As you wish.' }] }],
   });
@@ -146,7 +146,7 @@ test('a stopped answer keeps what it says, the next message has it in its contex
   ]);
 });
 
-test('editing and regenerating make branches, and a fork copies one', async () => {
+test('editing and regenerating create branches, and a fork copies a branch', async () => {
   chat.fake.script({ answers: ['A', 'B', 'C', 'D'].map(text => ({ content: [{ text }] })) });
   const id = await chat.thread({ title: 'Branches' });
   const first = await chat.act('chat_send_message', { id, text: 'one', message_id: 'one' });
@@ -186,7 +186,7 @@ test('editing and regenerating make branches, and a fork copies one', async () =
     await expect(chat.act('chat_send_message', { id, text: 'x', parent_id })).rejects.toMatchObject({ status: 422 });
 });
 
-test('a thread that nothing can answer is refused, and says where to add a key', async () => {
+test('a thread without a usable model is refused with the place to add a key', async () => {
   const { services } = chat.service.container;
   const bare = await createTestTenant(services, { slug: 'bare' });
   for (const input of [{}, { model: 'openai/gpt-5' }]) {
@@ -199,7 +199,7 @@ test('a thread that nothing can answer is refused, and says where to add a key',
   }
 });
 
-test('a private thread is its owner’s; a shared one is read and continued by all, and administered by its owner', async () => {
+test('only the owner sees a private thread; all members read and continue a shared one, which its owner manages', async () => {
   chat.fake.script({ answers: [{ content: [{ text: 'Hello.' }] }] });
   const { viewer, contributor } = chat.acme;
   const id = await chat.thread({}, contributor);
@@ -222,7 +222,7 @@ test('a private thread is its owner’s; a shared one is read and continued by a
   expect(rows.map(({ parts }) => parts)).toEqual([[], []]);
 });
 
-test('what the run of a private answer says is its owner’s alone, on every surface', async () => {
+test('only the owner can read the run of a private answer, on every surface', async () => {
   chat.fake.script({ answers: [{ content: [{ text: 'Between us.' }] }] });
   const { viewer, contributor, owner } = chat.acme;
   const thread = await chat.thread({}, contributor);
@@ -260,7 +260,7 @@ test('what the run of a private answer says is its owner’s alone, on every sur
     for (const path of [`/v1/workflows/${id}/runs/${runID}/stream`, `/v1/workflows/${id}/runs/${runID}/events`])
       expect((await fetch(`${base}${path}`, { headers })).status).toBe(403);
   }
-  // Its state, its cost and the tasks that wait for others are no secret.
+  // Others can read its state, its cost and the tasks that wait for them.
   await chat.act('tasks_list_pending_run', ref);
   const { runs } = (await chat.act('runs_list_tenant', { kind: 'agent', workflow_id: id }, viewer)) as unknown as {
     runs: { run_id: string }[];
@@ -271,7 +271,7 @@ test('what the run of a private answer says is its owner’s alone, on every sur
   expect((await chat.act('runs_get_summary', ref, viewer)).status).toBe('completed');
 });
 
-test('a stream of all runs leaves out the private answers of others', async () => {
+test('the stream of all runs leaves out the private answers of others', async () => {
   chat.fake.script({ answers: ['One.', 'Two.'].map(text => ({ content: [{ text }] })) });
   const { viewer, contributor } = chat.acme;
   const [hidden, shared] = [
@@ -295,7 +295,7 @@ test('a stream of all runs leaves out the private answers of others', async () =
     await chat.settled(id, contributor);
   }
   const seen = ({ frames }: typeof own) => runs.map(run => frames.some(frame => frame.includes(run)));
-  // The last frame of the second run, on both.
+  // Both streams have received the last frame of the second run.
   const ends = ({ frames }: typeof own) =>
     frames.some(frame => frame.includes(runs[1] ?? '?') && frame.includes('"to":"completed"'));
   await expect.poll(() => [own, other].map(ends)).toEqual([true, true]);
@@ -305,7 +305,7 @@ test('a stream of all runs leaves out the private answers of others', async () =
   own.socket.terminate();
 });
 
-test('an answer that waits is started with the rights that its sender has by then', async () => {
+test('a queued answer starts with the rights that its sender has at that time', async () => {
   chat.fake.script({ answers: [{ content: [{ hold: 'busy' }, { text: 'First.' }] }] });
   const { services } = chat.service.container;
   const leaver = await createTestMember(services, chat.acme, 'project_viewer', 'leaver@example.com');
@@ -319,12 +319,12 @@ test('an answer that waits is started with the rights that its sender has by the
   expect(messages.at(-1)?.metadata).toMatchObject({ status: 'refused', error: { code: 'authority_lost' } });
 });
 
-test('what was stored and never started is started by the next leader, once', async () => {
+test('the next leader starts a stored answer once', async () => {
   chat.fake.script({ answers: [{ content: [{ text: 'Late.' }] }] });
   const id = await chat.thread();
   const { orchestrator } = chat.service.container.services;
   const { start } = orchestrator;
-  // As if the process had died between the two.
+  // This simulates a crash between storing and starting.
   orchestrator.start = () => Promise.reject(new Error('died'));
   await expect(chat.act('chat_send_message', { id, text: 'Hello', message_id: 'm' })).rejects.toThrow('died');
   orchestrator.start = start;
@@ -332,7 +332,7 @@ test('what was stored and never started is started by the next leader, once', as
   expect(messages.map(saidIn)).toEqual(['Hello', 'Late.']);
 });
 
-test('a refused start leaves no message behind', async () => {
+test('a refused start removes the message', async () => {
   const made = await chat.act('agents_create', { name: 'Off', model: 'openai_compatible/scripted' });
   const id = await chat.thread({ agent_id: made.id });
   await chat.act('agents_patch', { id: made.id, status: 'disabled' });

@@ -12,11 +12,11 @@ afterAll(() => chat.close());
 const DAY = 86_400_000;
 const NOW = Date.UTC(2030, 0, 1);
 const ids = async () => (await chat.act('chat_list_threads', {})).threads.map(({ id }) => id);
-/** Says when the thread changed last. */
+/** Sets the time of the last change of a thread. */
 const changedAt = (id: string, at: number) =>
   chat.service.db.pool.query('UPDATE chat_threads SET updated_at = $2 WHERE id = $1', [id, new Date(at)]);
 
-test('threads are kept as long as their workspace says, and for ever by default', async () => {
+test('threads are kept for the retention of their workspace, and for ever by default', async () => {
   const { pool } = chat.service.db;
   const purge = (now: number) => purgeThreads(pool, new Date(now));
   const [kept, old] = [await chat.thread(), await chat.thread()];
@@ -31,7 +31,7 @@ test('threads are kept as long as their workspace says, and for ever by default'
     await expect(chat.act('chat_patch_settings', { retention_days })).rejects.toMatchObject({ status: 422 });
 });
 
-test('the models that a workspace has chosen answer where nobody names one', async () => {
+test('the models of the workspace answer if the request names none', async () => {
   await chat.act('llm_provider_keys_create', {
     provider: 'openai_compatible',
     base_url: chat.fake.url,
@@ -58,7 +58,7 @@ test('the models that a workspace has chosen answer where nobody names one', asy
   await chat.act('chat_patch_settings', { assistant_model: null, autopilot_model: null, daily_credits: null });
 });
 
-test('what a deleted thread leaves behind is purged with its runs: until then nobody may read those', async () => {
+test('the row of a deleted thread is purged with its runs, which stay unreadable until then', async () => {
   chat.fake.script({ answers: [{ content: [{ text: 'Gone.' }] }] });
   const { pool } = chat.service.db;
   const rows = async (id: string) => (await pool.query('SELECT FROM chat_threads WHERE id = $1', [id])).rowCount;
@@ -76,7 +76,7 @@ test('what a deleted thread leaves behind is purged with its runs: until then no
   expect(await rows(id)).toBe(0);
 });
 
-test('an answer outlives the log of its run; one whose log is gone too early says so', async () => {
+test('a saved answer outlives the log of its run, and an unsaved one fails with run_purged', async () => {
   chat.fake.script({ answers: [{ content: [{ text: 'Kept.' }] }] });
   const { pool } = chat.service.db;
   const id = await chat.thread();
@@ -84,7 +84,7 @@ test('an answer outlives the log of its run; one whose log is gone too early say
   await chat.settled(id);
   await pool.query('DELETE FROM runs WHERE id = $1', [run_id]);
   expect((await chat.messages(id)).map(saidIn)).toEqual(['Hello', 'Kept.']);
-  // As if the process had been away until after the retention of runs. It may still be about to keep the first answer.
+  // This simulates a process that was down beyond the retention of runs. The first answer may be saved meanwhile.
   await pool.query(
     `UPDATE chat_messages SET id = $2::text, run_id = $2::uuid, status = 'running', parts = '[]'
       WHERE thread_id = $1 AND role = 'assistant'`,

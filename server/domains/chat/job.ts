@@ -1,28 +1,28 @@
 import { createDailyPurge, type LeaderJobContext, startLeaderJob } from '../../operation/leader-job.ts';
 import type { Services } from '../../operation/services.ts';
 import type { RepeatingJob } from '../../platform/repeating-job.ts';
-import { proceed } from './answers/proceed.ts';
+import { processAnswers } from './answers/process.ts';
 import { purgeThreads } from './answers/store.ts';
 
 export type ChatJobOptions = LeaderJobContext & { services: Services };
 
 /**
- * The pause between passes. This process continues its own answers: the job picks up those that another process has
- * left behind.
+ * The pause between passes. A process continues its own answers, so the job only picks up the answers of other
+ * processes.
  */
 const EVERY_MS = 2_000;
 const AGAIN_MS = 50;
 const AFTER_FAILURE_MS = 10_000;
 
-/** Starts answers that wait, keeps those that have ended, and purges threads once a day. An idle service writes nothing. */
+/** Starts the job that starts queued answers, saves ended ones, and purges threads once a day. The job writes nothing in an idle service. */
 export function startChatJob({ services, ...context }: ChatJobOptions): RepeatingJob {
   const { config, logger, clock, pool } = services;
-  const late = 'answers of chats are late; trying again shortly';
+  const late = 'the answers of chats are delayed; retrying shortly';
   const purge = createDailyPurge(clock, now => purgeThreads(pool, new Date(now)));
   const options = { ...context, logger, everyMs: EVERY_MS, retryMs: AFTER_FAILURE_MS, late };
   return startLeaderJob(options, async closing => {
     if (!config.agents) return EVERY_MS;
     await purge(closing);
-    return !closing.aborted && (await proceed(services)) > 0 ? AGAIN_MS : EVERY_MS;
+    return !closing.aborted && (await processAnswers(services)) > 0 ? AGAIN_MS : EVERY_MS;
   });
 }

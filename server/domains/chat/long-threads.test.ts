@@ -10,10 +10,10 @@ afterAll(() => chat.close());
 
 const WINDOW = 8_192;
 const MESSAGES = 300;
-/** 300 of them are some 20,000 tokens. */
+/** 300 messages with this text have some 20,000 tokens. */
 const WORDS = 'The shop on the corner sells bread, milk and the evening paper, and closes at six. '.repeat(3);
 
-/** A thread with many messages, without a run for each. */
+/** Creates a thread with many messages without running their answers. */
 async function longThread(agent: string): Promise<string> {
   const id = await chat.thread({ agent_id: agent });
   await chat.service.db.pool.query(
@@ -35,7 +35,7 @@ async function longThread(agent: string): Promise<string> {
 const Request = z.object({ messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })) });
 const requests = () => chat.fake.requests.map(({ body }) => Request.parse(body).messages);
 
-test('a thread of 300 messages goes on in a window of 8,192 tokens: it is summarised once, and stays so', async () => {
+test('a thread of 300 messages is summarised once for a window of 8,192 tokens', async () => {
   chat.fake.script({
     context_tokens: WINDOW,
     answers: [
@@ -57,7 +57,7 @@ test('a thread of 300 messages goes on in a window of 8,192 tokens: it is summar
   const [, asked] = requests();
   expect(requests()).toHaveLength(2);
   expect(JSON.stringify(asked)).toContain('It is about a shop.');
-  // Of what is kept, people and models take turns.
+  // Messages of people and models alternate in the rest.
   const roles = (asked ?? []).map(({ role }) => role);
   expect(roles).toEqual(roles.map((_, at) => (at % 2 === 0 ? 'user' : 'assistant')));
 

@@ -16,14 +16,14 @@ import { getThread, listThreads } from './threads/read.ts';
 
 const place = { tag: 'Chat', feature: 'agents', access: 'project_viewer', scope: 'ai:use' } as const;
 const common = { ...place, mcp: { group: 'chat' } } as const;
-/** Clients that can only read and post use it; everybody else has the operation of the same name. */
+/** The options of POST alternatives to PATCH and DELETE, for clients that can send only GET and POST. */
 const posted = { ...place, mcp: { group: 'chat', tool: false } } as const;
 const asks = {
   errors: [409, 503],
   startsRun: () => true,
   scopesWhere: startScopes.filter(({ scope }) => scope !== 'ai:use'),
 } as const;
-const byPost = 'The same as with its own method, for clients that can only read and post.';
+const POST_ALTERNATIVE = 'The same as with its own method, for clients that can only read and post.';
 
 const patch = {
   status: 200,
@@ -103,7 +103,7 @@ const threadOperations = [
     name: 'chat_post_thread',
     method: 'POST',
     path: '/v1/chat/threads/{id}',
-    description: byPost,
+    description: POST_ALTERNATIVE,
   }),
   operation({ ...common, ...remove, name: 'chat_delete_thread', method: 'DELETE', path: '/v1/chat/threads/{id}' }),
   operation({
@@ -112,7 +112,7 @@ const threadOperations = [
     name: 'chat_post_thread_delete',
     method: 'POST',
     path: '/v1/chat/threads/{id}/delete',
-    description: byPost,
+    description: POST_ALTERNATIVE,
   }),
   operation({
     ...common,
@@ -264,11 +264,11 @@ const grantOperations = [
     name: 'chat_post_grant_revoke',
     method: 'POST',
     path: '/v1/chat/threads/{id}/grants/{grant_id}/revoke',
-    description: byPost,
+    description: POST_ALTERNATIVE,
   }),
 ] as const;
 
-/** Everything that can be done with chats; the runs of their answers are also under /v1/workflows/{id}. */
+/** The operations on chats. The runs of answers are also under /v1/workflows/{id}. */
 export const chatOperations = [
   ...threadOperations,
   ...messageOperations,
@@ -291,6 +291,6 @@ export const chatOperations = [
     name: 'chat_post_settings',
     method: 'POST',
     path: '/v1/chat/settings',
-    description: byPost,
+    description: POST_ALTERNATIVE,
   }),
 ] as const;

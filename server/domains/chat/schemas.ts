@@ -4,7 +4,7 @@ import { PHASES, RUN_STATUSES } from '../../orchestrator/core/events.ts';
 import { JsonValueSchema } from '../../platform/zod-json.ts';
 
 const MAX_MESSAGE_CHARS = 100_000;
-/** A day in this many years is as good as for ever. */
+/** A hundred years, which is as good as unlimited. */
 const MAX_RETENTION_DAYS = 36_500;
 const MAX_DAILY_CREDITS = 1_000_000;
 
@@ -82,7 +82,7 @@ const ToolState = z.enum([
   'output-error',
   'output-denied',
 ]);
-/** The workflow, run or step that a message is about, as it was when the message was sent. */
+/** The context of a message: a workflow, run or step in its state when the message was sent. */
 export const ContextData = z.strictObject({
   workflow_id: Id,
   workflow_name: z.string(),
@@ -231,7 +231,7 @@ export const StreamInput = z.strictObject({
     .optional()
     .meta({ description: 'The id of the last event that the client has, without the header Last-Event-ID' }),
 });
-/** The most text of one read, and how long it may wait for text. */
+/** The most characters of one read, and the longest time that a read waits. */
 const MAX_READ_CHARS = 50_000;
 const MAX_READ_WAIT_S = 30;
 export const ReadAnswerInput = z.strictObject({

@@ -9,7 +9,7 @@ export type ChatSettingsRow = {
   extraction_model: string | null;
 };
 
-const UNDECIDED: ChatSettingsRow = {
+const NO_SETTINGS: ChatSettingsRow = {
   daily_microcredits: null,
   retention_days: null,
   assistant_model: null,
@@ -17,7 +17,7 @@ const UNDECIDED: ChatSettingsRow = {
   extraction_model: null,
 };
 
-/** Returns what the workspace has decided; nulls where it has decided nothing. */
+/** Returns the settings of the workspace. A null field is not set. */
 export async function readSettings(pool: Queryable, tenantId: string): Promise<ChatSettingsRow> {
   const { rows } = await pool.query<ChatSettingsRow>({
     name: 'chat_read_settings',
@@ -25,10 +25,10 @@ export async function readSettings(pool: Queryable, tenantId: string): Promise<C
              FROM chat_settings WHERE tenant_id = $1`,
     values: [tenantId],
   });
-  return rows[0] ?? UNDECIDED;
+  return rows[0] ?? NO_SETTINGS;
 }
 
-/** Replaces what is given; null takes a decision back. */
+/** Replaces the given settings. Null resets a setting. */
 export async function saveSettings(
   db: Queryable,
   tenantId: string,
@@ -52,7 +52,7 @@ export async function saveSettings(
   );
 }
 
-/** Returns the microcredits that the runs of a person that started on a day have been charged so far: answers and trials. */
+/** Returns the charges so far, in microcredits, of the answers and trials that a person started on a day. */
 export async function spentOn(
   pool: Queryable,
   { tenantId, userId }: { tenantId: string; userId: string },

@@ -11,7 +11,7 @@ import { readSettings, saveSettings, spentOn } from './settings-store.ts';
 
 type Settings = z.input<typeof SettingsSchema>;
 
-/** GET /v1/chat/settings: limits and models of the workspace, and what the caller's chats and trials have cost today. */
+/** GET /v1/chat/settings: the limits and models of the workspace, and today's cost of the caller's chats and trials. */
 export async function getChatSettings({ principal, services }: Context): Promise<Settings> {
   const { pool, clock } = services;
   const { daily_microcredits, ...decided } = await readSettings(pool, principal.tenantId);
@@ -25,8 +25,8 @@ export async function getChatSettings({ principal, services }: Context): Promise
 }
 
 /**
- * PATCH /v1/chat/settings: changes what is given; null takes a decision back. AppError 422 `model_not_configured` for a model that cannot
- * be asked in the caller's project.
+ * PATCH /v1/chat/settings: replaces the given settings. Null resets a setting. Throws AppError 422 `model_not_configured` for a model that
+ * cannot be used in the caller's project.
  */
 export async function patchChatSettings(
   ctx: Context,

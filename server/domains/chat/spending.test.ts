@@ -4,15 +4,15 @@ import { CREDIT } from '../../orchestrator/ports/microcredits.ts';
 import { type ChatService, startChatService } from '../../testing/chat.ts';
 import { reached } from '../../testing/runs.ts';
 
-/** A turn costs 1.2 credits by what the provider says: 100,000 tokens read and 4,000 written, at 10 and 50 microcredits. */
+/** An answer whose turn costs 1.2 credits: 100,000 input tokens at 10 microcredits, and 4,000 output tokens at 50. */
 const ANSWER = { content: [{ text: 'Hello.' }], usage: { input: 100_000, output: 4_000 } };
 const TURN = 1.2;
-/** The three steps of an answer: the agent, its turn, and its end. */
+/** The charge for the three steps of an answer: the agent, its turn, and its end. */
 const STEPS = 0.003;
 
 let chat: ChatService;
 beforeAll(async () => {
-  // It is noon when the tests begin: no day ends during them.
+  // The tests begin at noon, so that no day ends during a test.
   const untilNoon = Date.UTC(2026, 10, 23, 12) - Date.now();
   chat = await startChatService({}, { clock: { now: () => Date.now() + untilNoon } });
 });
@@ -28,7 +28,7 @@ const spentBy = async ({ userId }: Principal) => {
   return (rows[0]?.spent ?? 0) / CREDIT;
 };
 
-test('twenty messages at the same time cost what the day allows, and one turn more at most', async () => {
+test('twenty concurrent messages exceed the daily limit by at most one turn', async () => {
   script();
   const { contributor } = chat.acme;
   await cap(1);
@@ -44,16 +44,16 @@ test('twenty messages at the same time cost what the day allows, and one turn mo
   expect(new Set(statuses)).toEqual(new Set(['completed', 'ai_budget_exhausted']));
   const failed = answers.find(({ metadata }) => metadata.status === 'failed');
   expect(failed?.metadata.error?.message).toMatch(/resets at .*T00:00:00.000Z/);
-  // The provider counted more than the answer could have, so the last turn passes the cap.
+  // The provider counts more tokens than were reserved, so the last turn exceeds the limit.
   expect(await spentBy(contributor)).toBeLessThanOrEqual(TURN + STEPS + 0.02);
   expect(chat.fake.requests).toHaveLength(1);
-  // Others have their own.
+  // Each person has a limit of their own.
   const theirs = await chat.thread({}, chat.acme.viewer);
   await chat.act('chat_send_message', { id: theirs, text: 'Hello' }, chat.acme.viewer);
   expect((await chat.settled(theirs, chat.acme.viewer)).at(-1)?.metadata.status).toBe('completed');
 });
 
-test('where the day allows for all of them, messages do not wait for one another', async () => {
+test('messages do not wait for each other if the limit allows all of them', async () => {
   chat.fake.script({ answers: [{ match: {}, content: [{ hold: 'both' }, { text: 'Hello.' }] }] });
   await cap(100);
   chat.fake.requests.length = 0;
@@ -64,7 +64,7 @@ test('where the day allows for all of them, messages do not wait for one another
   for (const id of ids) expect((await chat.settled(id)).at(-1)?.metadata.status).toBe('completed');
 });
 
-test('an answer is as long as the rest of the day pays for, and ends where nothing is left', async () => {
+test('the rest of the limit bounds the length of an answer', async () => {
   chat.fake.requests.length = 0;
   const { owner } = chat.acme;
   const before = await spentBy(owner);
@@ -78,7 +78,7 @@ test('an answer is as long as the rest of the day pays for, and ends where nothi
   expect(most).toBeLessThan(400);
 });
 
-test('a trial spends of the same day: it is refused where nothing is left, and its calls of models where too little is', async () => {
+test('a trial counts towards the same limit: it is refused without credits, and its model calls with too few', async () => {
   script();
   const { viewer, owner } = chat.acme;
   const steps = Array.from({ length: 10 }, (_, n) => ({
@@ -98,7 +98,7 @@ test('a trial spends of the same day: it is refused where nothing is left, and i
     status: 422,
     code: 'ai_budget_exhausted',
   });
-  // Two turns pass it: each costs 1.2 credits and its step.
+  // Two turns exceed the limit: each costs 1.2 credits and its step.
   await cap((await spentBy(viewer)) + 2 * TURN);
   chat.fake.requests.length = 0;
   const { workflow_id, run_id } = await chat.act('autopilot_try_proposal', { id: theirs, checks }, viewer);

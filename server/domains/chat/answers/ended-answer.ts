@@ -8,7 +8,7 @@ import { UsageOfAnswer } from './usage.ts';
 
 export type AnswerServices = Pick<Services, 'pool'>;
 
-/** Returns the parts of an answer, and what it took, as the log of its run has them. */
+/** Returns the parts and the usage of an answer from the log of its run. */
 export async function readAnswerOf(
   services: AnswerServices,
   { tenantId, runId }: { tenantId: string; runId: string },
@@ -23,17 +23,17 @@ export async function readAnswerOf(
   return { parts: message.parts, usage };
 }
 
-const LOST: AnswerError = { code: 'run_purged', message: 'The run of this answer is not kept any more.' };
+const RUN_PURGED: AnswerError = { code: 'run_purged', message: 'The run of this answer is not kept any more.' };
 
-/** Keeps what the answer of an ended run says with the thread: logs are purged earlier than threads. */
-export async function settleAnswer(services: AnswerServices, run: EndedRun): Promise<void> {
+/** Saves the answer of an ended run with its thread, because logs may be purged earlier than threads. */
+export async function saveEndedAnswer(services: AnswerServices, run: EndedRun): Promise<void> {
   const { tenantId, threadId, runId } = run;
   await saveAnswer(services.pool, { tenantId, threadId, runId }, await endedAnswer(services, run));
 }
 
 async function endedAnswer(services: AnswerServices, run: EndedRun): Promise<EndedAnswer> {
   const { status, error } = run;
-  if (status === null) return { status: 'failed', parts: [], usage: null, error: LOST };
+  if (status === null) return { status: 'failed', parts: [], usage: null, error: RUN_PURGED };
   const { parts, usage } = await readAnswerOf(services, run);
   return {
     status,

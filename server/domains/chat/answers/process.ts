@@ -5,32 +5,32 @@ import { isDatabaseAway } from '../../../platform/postgres/away.ts';
 import { endsRun } from '../../runs/events/selection.ts';
 import { requireBudget } from '../budget.ts';
 import { markRefused } from '../messages/store.ts';
-import { settleAnswer } from './settle.ts';
+import { saveEndedAnswer } from './ended-answer.ts';
 import { type Sender, senderOf, startAnswer, tellRefused } from './start.ts';
 import { listEnded, listStartable, type QueuedAnswer } from './store.ts';
 
-/** The number of answers at a time, so that many chats do not crowd out the starts of requests. */
-const LIMIT = 20;
+/** The most answers in one pass, so that many chats do not delay other starts. */
+const MAX_ANSWERS_PER_PASS = 20;
 
 /**
- * Keeps what ended answers say, and starts those that wait: of one thread, or of all. Returns how many there were. Throws while the
- * database is away or this process does not lead; then nothing is lost.
+ * Saves ended answers and starts queued ones, of one thread or of all. Returns how many it processed. Throws while the database is
+ * unavailable or this process does not lead. A later pass then processes the rest.
  */
-export async function proceed(services: Services, threadId: string | null = null): Promise<number> {
-  const ended = await listEnded(services.pool, { threadId, limit: LIMIT });
-  for (const run of ended) await settleAnswer(services, run);
-  const startable = await listStartable(services.pool, { threadId, limit: LIMIT });
+export async function processAnswers(services: Services, threadId: string | null = null): Promise<number> {
+  const ended = await listEnded(services.pool, { threadId, limit: MAX_ANSWERS_PER_PASS });
+  for (const run of ended) await saveEndedAnswer(services, run);
+  const startable = await listStartable(services.pool, { threadId, limit: MAX_ANSWERS_PER_PASS });
   let started = 0;
   for (const answer of startable) if (await startQueued(services, answer)) started += 1;
   return ended.length + started;
 }
 
-/** Returns false for a start that is to be attempted again later. */
+/** Starts a queued answer. Returns false if the start has to be retried later. */
 async function startQueued(services: Services, answer: QueuedAnswer): Promise<boolean> {
   try {
     const sender = await senderOf(services, answer);
     await requireBudget(services, { tenantId: answer.tenantId, userId: answer.sentBy });
-    await startWatched(services, answer, sender);
+    await startAndFollow(services, answer, sender);
     return true;
   } catch (error) {
     if (isDatabaseAway(error) || !(error instanceof AppError)) throw error;
@@ -42,18 +42,18 @@ async function startQueued(services: Services, answer: QueuedAnswer): Promise<bo
   }
 }
 
-/** Errors of the server, and too many active runs, may be over the next time. */
+/** Returns whether a retry may succeed: after an error of the server, or too many active runs. */
 const isTemporary = ({ status }: AppError): boolean => status >= 500 || status === 429;
 
-const underWay = new WeakMap<Services['orchestrator'], Set<Promise<void>>>();
+const pendingFollowUps = new WeakMap<Services['orchestrator'], Set<Promise<void>>>();
 
 /**
- * Starts an answer as `startAnswer` does. Once its run has ended, keeps what it says and starts the thread's next answer; the job
- * does that if this process dies.
+ * Starts an answer as `startAnswer` does. Once its run has ended, saves the answer and starts the next one of the thread. If this process
+ * dies, the job does that.
  */
-export async function startWatched(services: Services, answer: QueuedAnswer, sender: Sender): Promise<void> {
+export async function startAndFollow(services: Services, answer: QueuedAnswer, sender: Sender): Promise<void> {
   const started = Promise.withResolvers<void>();
-  // First: a run may end before its start is acknowledged.
+  // The run may end before its start is acknowledged, so watching begins first.
   const unwatch = watchAnswer(services, answer, started.promise);
   try {
     await startAnswer(services, answer, sender);
@@ -65,21 +65,21 @@ export async function startWatched(services: Services, answer: QueuedAnswer, sen
   }
 }
 
-/** `started`: until then the thread does not know that the answer runs, so its end could not be found. */
+/** Processes the thread once the run of the answer has ended. `started`: resolves when the thread has the status of the start. */
 function watchAnswer(
   services: Services,
   { tenantId, workflowId, runId, threadId }: QueuedAnswer,
   started: Promise<void>,
 ): () => void {
   const { orchestrator, logger } = services;
-  const pending = underWay.get(orchestrator) ?? new Set<Promise<void>>();
-  underWay.set(orchestrator, pending);
+  const pending = pendingFollowUps.get(orchestrator) ?? new Set<Promise<void>>();
+  pendingFollowUps.set(orchestrator, pending);
   const next = async () => {
     await started;
     try {
-      await proceed(services, threadId);
+      await processAnswers(services, threadId);
     } catch (error) {
-      logger.warn({ err: error, run_id: runId }, 'the end of an answer is handled later');
+      logger.warn({ err: error, run_id: runId }, 'the job will process the end of this answer');
     }
   };
   const unsubscribe = orchestrator.subscribe({ tenantId, workflowId, runId }, onItems, () => unsubscribe());
@@ -92,8 +92,8 @@ function watchAnswer(
   return unsubscribe;
 }
 
-/** Waits for what follows answers that have ended. */
-export async function settleChats({ orchestrator }: Pick<Services, 'orchestrator'>): Promise<void> {
-  const pending = underWay.get(orchestrator);
+/** Waits until all ended answers are processed. */
+export async function awaitPendingAnswers({ orchestrator }: Pick<Services, 'orchestrator'>): Promise<void> {
+  const pending = pendingFollowUps.get(orchestrator);
   while (pending !== undefined && pending.size > 0) await Promise.all(pending);
 }

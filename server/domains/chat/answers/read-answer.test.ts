@@ -24,7 +24,7 @@ afterAll(async () => {
 type Ref = { id: string; runID: string };
 const read = async (ref: Ref, more: object = {}, by?: Principal) =>
   (await chat.act('runs_read_answer', { ...ref, ...more }, by)) as unknown as Read;
-/** Begins an answer; the thread says which run it is. */
+/** Starts an answer and returns its run. */
 async function ask(content: object[], input: object = {}): Promise<Ref & { thread: string }> {
   chat.fake.script({ answers: [{ content }] } as never);
   const thread = await chat.thread(input);
@@ -33,7 +33,7 @@ async function ask(content: object[], input: object = {}): Promise<Ref & { threa
   return { id: workflow_id, runID: String(active_run_id), thread };
 }
 
-test('an answer is read while it is written, part by part, and to its end, over MCP as well', async () => {
+test('an answer can be read in parts while it is written, over REST and MCP', async () => {
   const long = 'x'.repeat(150);
   const { thread, ...ref } = await ask([{ text: [long, '😀'] }, { hold: 'middle' }, { text: [' end'] }]);
   await chat.fake.held('middle');
@@ -49,7 +49,7 @@ test('an answer is read while it is written, part by part, and to its end, over 
     status: 'running',
     is_complete: false,
   });
-  // A character of two units is not cut.
+  // A surrogate pair is not cut.
   expect(await read(ref, { after: 51, max_chars: 100 })).toMatchObject({ text: 'x'.repeat(99), next: 150 });
   expect(await read(ref, { after: 152 })).toMatchObject({ text: '', next: 152, is_complete: false });
   expect(await read(ref, { after: 9_999 })).toMatchObject({ text: '', next: 152, length: 152 });
@@ -58,11 +58,11 @@ test('an answer is read while it is written, part by part, and to its end, over 
   await chat.settled(thread);
   const end = { text: '😀 end', next: 156, length: 156, is_complete: true, status: 'completed' };
   await expect.poll(() => read(ref, { after: 150 })).toMatchObject(end);
-  // What has ended is not waited for.
+  // A read of an ended run does not wait.
   expect(await read(ref, { after: 156, wait_s: 30 })).toMatchObject({ text: '', is_complete: true });
 });
 
-test('a read waits while the run goes on, until as much is written as it returns, or the next step', async () => {
+test('a read of an active run waits for enough text or for the next step', async () => {
   const { thread, ...ref } = await ask([{ hold: 'begin' }, { text: ['y'.repeat(100)] }, { hold: 'rest' }]);
   await chat.fake.held('begin');
   const { services } = chat.service.container;
@@ -80,7 +80,7 @@ test('a read waits while the run goes on, until as much is written as it returns
   expect(runEndsOf(services).reserved).toBe(0);
 });
 
-test('a private thread stays private, and a read needs the right to read runs', async () => {
+test('a read needs the right to read runs, and access to a private thread', async () => {
   const { services } = chat.service.container;
   const { thread, ...ref } = await ask([{ text: ['Secret'] }]);
   await chat.settled(thread);
@@ -99,12 +99,12 @@ test('a private thread stays private, and a read needs the right to read runs', 
     await expect(read(ref, wrong)).rejects.toMatchObject({ status: 422 });
   await chat.act('chat_patch_thread', { id: thread, visibility: 'project' });
   expect(await read(ref, {}, acme.viewer)).toMatchObject({ text: 'Secret' });
-  // Once the thread is deleted, nobody reads it.
+  // No one can read the answers of a deleted thread.
   await chat.act('chat_delete_thread', { id: thread });
   await expect(read(ref)).rejects.toMatchObject({ code: 'private_run' });
 });
 
-test('of a run with several agents, one can be read', async () => {
+test('a read can be limited to one of several agents', async () => {
   const agent = (id: string, ...depends_on: string[]) => ({
     id,
     type: 'agent',

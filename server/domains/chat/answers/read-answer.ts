@@ -14,19 +14,19 @@ type Input = z.output<typeof ReadAnswerInput>;
 type Output = z.input<typeof ReadAnswerOutput>;
 
 /**
- * GET /v1/workflows/{id}/runs/{runID}/answer: the text that the agents of a run have written so far, or what of it follows `after`. With
- * `wait_s` it waits while the run goes on. Throws AppError 403 `private_run`, 404, 429 `too_many_waiting`, 503 `not_leading`.
+ * GET /v1/workflows/{id}/runs/{runID}/answer: the text after `after` that the agents of a run have written so far. With `wait_s`, waits for
+ * more text of an active run. Throws AppError 403 `private_run`, 404, 429 `too_many_waiting`, 503 `not_leading`.
  */
 export async function readAnswer(ctx: Context, input: Input): Promise<Output> {
   const answer = await readNow(ctx, input);
   if (input.wait_s === 0 || isTerminal(answer.status) || answer.length - input.after >= input.max_chars) return answer;
   const release = runEndsOf(ctx.services).reserve(ctx.principal.tenantId);
   try {
-    await more(ctx, input);
+    await awaitMore(ctx, input);
   } finally {
     release();
   }
-  // The rights are looked up again: they may have ended meanwhile.
+  // The caller may have lost the rights while waiting, so they are checked again.
   return readNow(ctx, input);
 }
 
@@ -34,12 +34,12 @@ async function readNow(ctx: Context, input: Input): Promise<Output> {
   const { services, principal } = ctx;
   const { id, runID: runId, after, max_chars, step_id } = input;
   const run = await requireRun(ctx, { id, runID: runId });
-  // The leader has the text that is being written.
+  // Only the leader has the text that is being written.
   if (!isTerminal(run.status) && services.orchestrator.status() !== 'leading')
     throw unavailable('not_leading', 'This server is not executing runs at the moment.');
   const frames = new AnswerFrames({ runId });
   const message = new MessageParts();
-  // Before the log is read, so that nothing is missed; what is in the log by then is ignored here.
+  // Reading the live text before the log misses no text. AnswerFrames ignores live text that the log has by then.
   const { written, unfollow } = services.liveText.follow(runId, () => undefined);
   unfollow();
   const isAsked = ({ step_id: step }: Pick<AnswerEvent, 'step_id'>) =>
@@ -49,7 +49,7 @@ async function readNow(ctx: Context, input: Input): Promise<Output> {
   for (const piece of written)
     if (isAsked({ step_id: piece.step })) for (const { chunk } of frames.piece(piece)) message.add(chunk);
   const whole = textOf(message.parts);
-  const text = partOf(whole, after, max_chars);
+  const text = slicePart(whole, after, max_chars);
   const next = Math.min(after, whole.length) + text.length;
   const isComplete = isTerminal(run.status) && next >= whole.length;
   return {
@@ -65,14 +65,14 @@ async function readNow(ctx: Context, input: Input): Promise<Output> {
 
 const isHighSurrogate = (unit: number) => unit >= 0xd800 && unit <= 0xdbff;
 
-/** Returns at most `most` UTF-16 units from `after` on; a character of two units is not cut. */
-function partOf(text: string, after: number, most: number): string {
+/** Returns at most `most` UTF-16 units from `after` on, without cutting a surrogate pair. */
+function slicePart(text: string, after: number, most: number): string {
   const part = text.slice(after, after + most);
   return isHighSurrogate(part.charCodeAt(part.length - 1)) ? part.slice(0, -1) : part;
 }
 
-/** Resolves when the time is up, the client has left, the run has taken a step, or as much was written as one answer holds. */
-async function more({ services, principal, onDisconnect }: Context, input: Input): Promise<void> {
+/** Resolves at the end of `wait_s`, when the client disconnects, at the next event of the run, or after `max_chars` of new text. */
+async function awaitMore({ services, principal, onDisconnect }: Context, input: Input): Promise<void> {
   const { id: workflowId, runID: runId, wait_s, max_chars } = input;
   const { promise, resolve } = Promise.withResolvers<void>();
   let left = max_chars;

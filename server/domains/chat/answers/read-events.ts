@@ -7,7 +7,7 @@ import type { AnswerEvent } from '../stream/frames.ts';
 
 const PAGE = 200;
 
-/** The logged events of a run of the tenant, with the results of turns and the answers to approvals in place. */
+/** Reads the logged events of a run. Externally stored results of turns and approvals are inserted. */
 export async function* readAnswerEvents(
   { pool }: Pick<Services, 'pool'>,
   { tenantId, runId }: { tenantId: string; runId: string },
@@ -21,7 +21,7 @@ export async function* readAnswerEvents(
   }
 }
 
-/** An item of a stream as `AnswerFrames` reads it. */
+/** Converts an item of a stream to the event that `AnswerFrames` reads. */
 export function answerEventOfItem(
   services: Pick<Services, 'pool'>,
   { kind, item }: StreamItem,

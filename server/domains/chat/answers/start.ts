@@ -5,7 +5,7 @@ import { findRights } from '../../agents/authority-queries.ts';
 import { effectiveRole } from '../../identity/principal.ts';
 import { startRun } from '../../runs/start/start.ts';
 import { CHAT_TRIGGER } from '../../runs/triggers/chat.ts';
-import { outsideOfMessage, toldOf } from '../messages/context-text.ts';
+import { outsideOfMessage, textForAgent } from '../messages/context-text.ts';
 import { markRunning } from '../messages/store.ts';
 import type { QueuedAnswer } from './store.ts';
 
@@ -13,8 +13,8 @@ import type { QueuedAnswer } from './store.ts';
 export type Sender = { email: string; carried: readonly Scope[] };
 
 /**
- * Starts the run of an answer, once: its id is that of the answer. Throws what `startRun` throws, except that a run that has
- * started already is no error. An answer that was withdrawn meanwhile is stopped.
+ * Starts the run of an answer under the id of the answer, so that it starts once: a run that has started already is no error. Stops the run
+ * if the answer was withdrawn meanwhile. Throws the other errors of `startRun`.
  */
 export async function startAnswer(services: Services, answer: QueuedAnswer, sender: Sender): Promise<void> {
   const { tenantId, projectId, threadId, workflowId, runId, parts, sentBy, patId } = answer;
@@ -23,7 +23,7 @@ export async function startAnswer(services: Services, answer: QueuedAnswer, send
       tenantId,
       projectId,
       workflowId,
-      params: { trigger_payload: { message: toldOf(parts) }, session_id: threadId },
+      params: { trigger_payload: { message: textForAgent(parts) }, session_id: threadId },
       defaultTriggerType: CHAT_TRIGGER,
       outsideInput: outsideOfMessage(parts),
       privateInput: outsideOfMessage(parts),
@@ -40,7 +40,7 @@ export async function startAnswer(services: Services, answer: QueuedAnswer, send
   await stopRun(services, { tenantId, projectId, workflowId, runId }, sender.email);
 }
 
-/** Tells those who stream an answer that will not come, and records it as a refused start. Nothing depends on it. */
+/** Records a refused start, which ends the streams that wait for this answer. Failures are logged and otherwise ignored. */
 export async function tellRefused(
   { orchestrator, clock, logger }: Services,
   { tenantId, projectId, workflowId, runId }: RunPlace,
@@ -49,13 +49,13 @@ export async function tellRefused(
   try {
     await orchestrator.reject({ tenantId, projectId, workflowId, runId, at: clock.now(), code, message });
   } catch (error) {
-    logger.warn({ err: error, run_id: runId }, 'an answer that will not come could not be announced');
+    logger.warn({ err: error, run_id: runId }, 'a refused answer could not be announced to its streams');
   }
 }
 
 type RunPlace = { tenantId: string; projectId: string; workflowId: string; runId: string };
 
-/** Stops a run at once. A run that has ended, or that never was, stays as it is. */
+/** Stops a run immediately. Returns false if the run has ended or does not exist. */
 export async function stopRun({ orchestrator }: Services, run: RunPlace, by: string): Promise<boolean> {
   try {
     await orchestrator.command(run, { type: 'stop', mode: 'immediate', by });
@@ -67,8 +67,8 @@ export async function stopRun({ orchestrator }: Services, run: RunPlace, by: str
 }
 
 /**
- * Returns the rights that the sender of a waiting message has now. Throws AppError 403 `authority_lost` if the person has left the
- * project, or the token was revoked or has expired.
+ * Returns the current rights of the sender of a queued message. Throws AppError 403 `authority_lost` if the person has left the project, or
+ * the token was revoked or has expired.
  */
 export async function senderOf({ pool, clock }: Services, answer: QueuedAnswer): Promise<Sender> {
   const { tenantId, projectId, sentBy, patId } = answer;

@@ -1,19 +1,19 @@
 import type { Pool } from 'pg';
 import type { MessagePart } from '../stream/parts.ts';
 
-/** An answer that waits to be started, and what its run needs. */
+/** A queued answer with the input of its run. */
 export type QueuedAnswer = {
   tenantId: string;
   projectId: string;
   threadId: string;
   workflowId: string;
   runId: string;
-  /** Those of the message. */
+  /** The parts of the message. */
   parts: readonly MessagePart[];
   sentBy: string;
   patId: string | null;
 };
-/** An answer whose run has ended, or is gone. */
+/** An answer whose run has ended or was purged. */
 export type EndedRun = {
   tenantId: string;
   projectId: string;
@@ -28,7 +28,7 @@ export type EndedRun = {
 
 const PLACE = `m.tenant_id AS "tenantId", t.project_id AS "projectId", t.id AS "threadId", t.workflow_id AS "workflowId", m.run_id AS "runId"`;
 
-/** The next answer of each thread in which none is being written: of one thread, or of all. At most `limit`. */
+/** Returns the next queued answer of each thread without an active answer. `threadId` limits this to one thread. */
 export async function listStartable(
   pool: Pool,
   { threadId, limit }: { threadId: string | null; limit: number },
@@ -47,7 +47,7 @@ export async function listStartable(
   return rows;
 }
 
-/** The answers whose run has ended and that have not been kept yet: of one thread, or of all. At most `limit`. */
+/** Returns unsaved answers whose run has ended. `threadId` limits this to one thread. */
 export async function listEnded(
   pool: Pool,
   { threadId, limit }: { threadId: string | null; limit: number },
@@ -65,8 +65,8 @@ export async function listEnded(
 }
 
 /**
- * Erases threads that their workspace keeps no longer, as if a person had deleted them, and deletes erased threads whose runs have
- * been purged: until then their rows say that nobody may read what these runs say. Returns how many.
+ * Erases threads after their retention, and deletes erased threads whose runs have been purged. Until then the row of an erased thread keeps
+ * its runs private. Returns how many threads it erased and deleted.
  */
 export async function purgeThreads(pool: Pool, now: Date): Promise<number> {
   const deleted = await pool.query(

@@ -7,7 +7,7 @@ import type { AnswerEvent } from '../stream/frames.ts';
 
 export type AnswerUsage = z.output<typeof UsageSchema>;
 
-/** Adds up what the turns of an answer took, as the log of its run has it. */
+/** Adds up the usage of the turns of an answer from the events of its run. */
 export class UsageOfAnswer {
   #input = 0;
   #output = 0;
@@ -27,7 +27,7 @@ export class UsageOfAnswer {
     this.#context = input_tokens + output_tokens;
   }
 
-  /** Null where no turn has ended. */
+  /** Returns the usage of the answer; null if no turn has ended. */
   total(microcredits: number): AnswerUsage | null {
     if (this.#context === null) return null;
     return {

@@ -11,8 +11,8 @@ import type { MessageContext } from '../schemas.ts';
 import type { ContextPart } from '../stream/parts.ts';
 
 /**
- * Returns what a message is about, as the caller may see it. Throws AppError 403 `insufficient_scope` without `workflow:read`, 404
- * for a workflow or a run that the project does not have, 422 `unknown_step` for a step that they do not have.
+ * Returns the context of a message with the caller's rights. Throws AppError 403 `insufficient_scope` without `workflow:read`, 404 for an
+ * unknown workflow or run, 422 `unknown_step` for an unknown step.
  */
 export async function readContext(
   ctx: Context,
@@ -35,7 +35,7 @@ export async function readContext(
   return { type: 'data-context', data };
 }
 
-/** The step is one of the run, those that were added to it included; without a run one of the draft, also in a loop. */
+/** Requires that the step is one of the run, including added steps. Without a run, it must be a step of the draft, possibly in a loop. */
 async function requireKnownStep(
   ctx: Context,
   step: string,

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
-import { conversationOf, MAX_HISTORY_CHARS, type Said } from './conversation.ts';
+import { type BranchMessage, conversationOf, MAX_HISTORY_CHARS } from './conversation.ts';
 
-const user = (text: string): Said => ({ role: 'user', text, summary: null });
-const assistant = (text: string, history?: number): Said => ({
+const user = (text: string): BranchMessage => ({ role: 'user', text, summary: null });
+const assistant = (text: string, history?: number): BranchMessage => ({
   role: 'assistant',
   text,
   summary: history === undefined ? null : { text: `of ${history}`, messages: 2 * history, history },
 });
-const shown = (branch: readonly Said[]): [role: string, texts: string[]][] =>
+const shown = (branch: readonly BranchMessage[]): [role: string, texts: string[]][] =>
   conversationOf(branch).map(({ role, content }) => [
     role,
     (typeof content === 'string' ? [] : content).map(part => (part.type === 'text' ? part.text : '')),
   ]);
 
-test('a conversation is given as a whole up to a length; of a longer one the end, and how much is missing', () => {
+test('a long conversation is cut to its end with a note on the number of missing messages', () => {
   const half = MAX_HISTORY_CHARS / 2;
   for (const fits of [half - 1, half])
     expect(shown([user('a'.repeat(fits)), assistant('b'.repeat(half))])).toEqual([
@@ -25,7 +25,7 @@ test('a conversation is given as a whole up to a length; of a longer one the end
   expect(second).toEqual(['assistant', ['b'.repeat(half)]]);
 });
 
-test('an answer that says nothing is told, because providers want people and models in turns', () => {
+test('an empty answer is replaced by a note, because providers require alternating roles', () => {
   expect(shown([user('one'), assistant(''), user('two'), assistant('2')]).map(([, [text]]) => text)).toEqual([
     'one',
     '[No answer.]',
@@ -34,7 +34,7 @@ test('an answer that says nothing is told, because providers want people and mod
   ]);
 });
 
-test('what an earlier run has summarised stays summarised', () => {
+test('the summary of an earlier run is used again', () => {
   const begun = [
     user('1'),
     assistant('A'),
@@ -45,7 +45,7 @@ test('what an earlier run has summarised stays summarised', () => {
     user('4'),
     assistant('D'),
   ];
-  // The run of C was given two units, and left one out.
+  // The run of answer C had two units and summarised one.
   expect(shown(begun)).toEqual([
     ['user', ['Summary of the 2 messages of this conversation that are left out here:\n\nof 1', '2']],
     ['assistant', ['B']],
@@ -54,13 +54,13 @@ test('what an earlier run has summarised stays summarised', () => {
     ['user', ['4']],
     ['assistant', ['D']],
   ]);
-  // The run of E was given what is shown above, in three units, and left two of them out.
+  // The run of answer E had the messages above as three units and summarised two.
   const [first, ...rest] = shown([...begun, user('5'), assistant('E', 2)]);
   expect(first).toEqual(['user', [expect.stringContaining('of 2'), '4']]);
   expect(rest.map(([, [text]]) => text)).toEqual(['D', '5', 'E']);
 });
 
-test('a run that has left out everything leaves the message that it answered', () => {
+test('a run that has summarised all earlier messages keeps the message that it answered', () => {
   expect(shown([user('1'), assistant('A'), user('2'), assistant('B', 1)])).toEqual([
     ['user', [expect.stringContaining('of 1'), '2']],
     ['assistant', ['B']],

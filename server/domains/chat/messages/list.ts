@@ -3,7 +3,7 @@ import type { Context } from '../../../operation/context.ts';
 import { cutPage, decodeCursor } from '../../../operation/cursor.ts';
 import { MAX_INTEGER } from '../../../operation/wire.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
-import { proceed } from '../answers/proceed.ts';
+import { processAnswers } from '../answers/process.ts';
 import type { ListMessagesInput, ListMessagesOutput, MessageSchema } from '../schemas.ts';
 import { requireThread } from '../threads/view.ts';
 import { listMessageRows, type MessageRow } from './store.ts';
@@ -24,17 +24,17 @@ export async function listMessages(
   const read = () =>
     listMessageRows(pool, { tenantId, threadId: id }, { after: key?.[0] ?? null, limit: limit + 1, order });
   let rows = await read();
-  // An answer that has just ended may not have been kept yet, or was kept since.
+  // An answer that has just ended may not be saved yet.
   if (rows.some(({ status }) => status === 'running')) {
-    await settle(ctx, id);
+    await processQuietly(ctx, id);
     rows = await read();
   }
   const page = cutPage(rows, limit, ({ place }) => [place]);
   return { messages: page.rows.map(toMessage), next_cursor: page.next_cursor };
 }
 
-/** Reading must not fail because something cannot be started. */
-const settle = ({ services }: Context, threadId: string) => proceed(services, threadId).catch(() => 0);
+/** Processes the answers of a thread and ignores failures, because reading must not depend on starts. */
+const processQuietly = ({ services }: Context, threadId: string) => processAnswers(services, threadId).catch(() => 0);
 
 function toMessage(row: MessageRow): z.input<typeof MessageSchema> {
   return {

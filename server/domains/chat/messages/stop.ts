@@ -8,8 +8,8 @@ import { withdrawQueued } from './store.ts';
 const WITHDRAWN = { code: 'message_withdrawn', message: 'The message was withdrawn before it was answered.' };
 
 /**
- * POST /v1/chat/threads/{id}/stop: stops the answer that is being written, keeps what it says so far, and withdraws those that wait.
- * Throws AppError 404, 503 if this process does not lead.
+ * POST /v1/chat/threads/{id}/stop: stops the active answer, keeps its text so far, and withdraws queued messages. Throws AppError 404, 503 if
+ * this process does not lead.
  */
 export async function stopThread(
   ctx: Context,
@@ -18,7 +18,7 @@ export async function stopThread(
   const { services, principal } = ctx;
   const { tenantId, projectId, email } = principal;
   const { active_run_id: runId, workflow_id: workflowId } = await requireThread(ctx, id);
-  // First: otherwise the next answer would begin as soon as this one has ended.
+  // Withdrawing comes first: otherwise the next answer would start as soon as this one has ended.
   const withdrawn = await withdrawQueued(services.pool, { tenantId, threadId: id });
   for (const each of withdrawn)
     await tellRefused(services, { tenantId, projectId, workflowId, runId: each }, WITHDRAWN);

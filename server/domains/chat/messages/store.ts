@@ -23,7 +23,7 @@ type Thread = { tenantId: string; threadId: string };
 const COLUMNS = `m.id, m.parent_id, m.role, m.status, m.parts, m.run_id, m.error, m.usage, m.place, m.created_at,
   coalesce(u.email, m.sent_by::text) AS sent_by`;
 
-/** A page of the thread's messages, of all branches. */
+/** Returns a page of the thread's messages in all branches. */
 export async function listMessageRows(
   pool: Pool,
   { tenantId, threadId }: Thread,
@@ -41,7 +41,7 @@ export async function listMessageRows(
 
 export type FoundMessage = Pick<MessageRow, 'id' | 'role' | 'parent_id' | 'parts'>;
 
-/** Returns those messages of the thread that it has, by id. */
+/** Returns the given messages of the thread, by id. Unknown ids are left out. */
 export async function findMessages(
   db: Queryable,
   { tenantId, threadId }: Thread,
@@ -55,14 +55,14 @@ export async function findMessages(
   return new Map(rows.map(row => [row.id, row]));
 }
 
-/** Returns a message of the thread; null where it has none of this id. */
+/** Returns a message of the thread; null if the thread has no message with this id. */
 export async function findMessage(db: Queryable, thread: Thread, id: string): Promise<FoundMessage | null> {
   return (await findMessages(db, thread, [id])).get(id) ?? null;
 }
 
 export type RequestedAnswer = { parent_id: string; run_id: string; status: AnswerState; request_hash: Buffer };
 
-/** Returns the answer that a request of this id has asked for. */
+/** Returns the answer of an earlier request with this id; null for none. */
 export async function findRequested(
   db: Queryable,
   { tenantId, threadId }: Thread,
@@ -77,7 +77,7 @@ export async function findRequested(
   return rows[0] ?? null;
 }
 
-/** Whether an answer of the thread is being written, or waits to be; with `runId`: whether one does that comes before this one. */
+/** Returns whether the thread has an active or queued answer. `runId`: counts only answers before this one. */
 export async function isBusy(
   db: Queryable,
   { tenantId, threadId }: Thread,
@@ -104,12 +104,11 @@ export type NewAnswer = {
   at: Date;
 } & (
   | { message: { id: string; parentId: string | null; parts: readonly MessagePart[] }; parentId?: never }
-  | { message: null /** The message that is answered once more. */; parentId: string }
+  | { message: null /** The message that is answered again. */; parentId: string }
 );
 
 /**
- * Inserts a message and its answer, which waits to be started, or only another answer to a message. `title` replaces an empty one.
- * The thread must be locked.
+ * Inserts a message with its queued answer, or only another answer to a message. `title` replaces an empty title. The thread must be locked.
  */
 export async function insertAnswer(
   db: Queryable,
@@ -149,8 +148,8 @@ export async function insertAnswer(
 }
 
 /**
- * Takes back an answer that was not started, and the message with it, unless other messages follow: then the answer stays, with the
- * error. The thread must be locked.
+ * Deletes an answer that was not started, with its message. If other messages follow, marks the answer as refused instead. The thread must
+ * be locked.
  */
 export async function removeRefused(
   db: Queryable,
@@ -172,7 +171,7 @@ export async function removeRefused(
   );
 }
 
-/** The answer will not be started. */
+/** Marks a queued answer as refused. */
 export async function markRefused(
   db: Queryable,
   { tenantId, threadId, runId, error }: Thread & { runId: string; error: AnswerError },
@@ -184,7 +183,7 @@ export async function markRefused(
   );
 }
 
-/** The run of the answer has started. Returns false if the answer was withdrawn before. */
+/** Marks an answer as running. Returns false if the answer was withdrawn before. */
 export async function markRunning(
   db: Queryable,
   { tenantId, threadId, runId }: Thread & { runId: string },
@@ -198,7 +197,7 @@ export async function markRunning(
   return rows[0]?.status !== 'withdrawn';
 }
 
-/** Withdraws the answers that wait to be started. Returns the ids of their runs. */
+/** Withdraws the queued answers. Returns the ids of their runs. */
 export async function withdrawQueued(db: Queryable, { tenantId, threadId }: Thread): Promise<string[]> {
   const { rows } = await db.query<{ run_id: string }>(
     `UPDATE chat_messages SET status = 'withdrawn' WHERE thread_id = $1 AND tenant_id = $2 AND status = 'queued' RETURNING run_id`,
@@ -214,7 +213,7 @@ export type EndedAnswer = {
   error: AnswerError | null;
 };
 
-/** Keeps what the answer says, once its run has ended. A thread that was deleted keeps nothing. */
+/** Saves an answer whose run has ended. The text is left out if the thread was deleted. */
 export async function saveAnswer(
   db: Queryable,
   { tenantId, threadId, runId }: Thread & { runId: string },
@@ -237,7 +236,7 @@ export async function saveAnswer(
   );
 }
 
-/** Returns the messages before that of an answer, the oldest first, and the thread; null for a run that answers no message. */
+/** Returns the thread and the messages before the one that the run answers, oldest first; null for a run that answers no message. */
 export async function findHistory(
   pool: Pool,
   { tenantId, runId }: { tenantId: string; runId: string },
@@ -261,7 +260,7 @@ export async function findHistory(
   return row === undefined ? null : { threadId: row.thread_id, messages: row.messages };
 }
 
-/** Returns the message that the run answers; null for a run that answers none. */
+/** Returns the message that the run answers; null for a run that answers no message. */
 export async function findAnswered(
   pool: Pool,
   { tenantId, runId }: { tenantId: string; runId: string },
@@ -286,7 +285,7 @@ export async function findThreadOfRun(
   return rows[0]?.thread_id ?? null;
 }
 
-/** Whether a client that has an answer up to `after` gets more of it; false for what is no answer of the thread. */
+/** Returns whether an answer has events after `after`, or will have. Returns false for a run that is no answer of the thread. */
 export async function hasMore(
   db: Queryable,
   { tenantId, threadId }: Thread,

@@ -6,7 +6,7 @@ import type { TurnResult } from '../../../orchestrator/steps/agent/turn-result.t
 import { isObject } from '../../../platform/json.ts';
 import type { AnswerEvent } from './frames.ts';
 
-/** Returns the chunks of the calls of a turn that has ended. Those with a problem are never carried out. */
+/** Returns the chunks of the calls in a completed turn. A call with a problem is an error, because it is not made. */
 export function callsFrames(
   calls: readonly ToolCallPart[],
   problems: NonNullable<TurnResult['problems']>,
@@ -43,12 +43,12 @@ export function outcomeOfCall({ event_type: type, data }: AnswerEvent, toolCallI
   }
 }
 
-/** A result that is too large for an event is named, and read by itself. */
+/** Returns the output for a result that is stored externally. Clients read the result by its reference. */
 const storedOutput = (ref: unknown) => ({ result_ref: ref ?? null });
 
 /**
- * Returns the chunks of an event of an approval, or of a call that asks whether it is to be repeated. The id names the run and the
- * task, which is answered as any other. `call`: as the model asked for it.
+ * Returns the chunks of an event of an approval, or of a lost call that asks whether to repeat it. `approvalId` names the run and the task to
+ * answer. `call`: the call as the model requested it.
  */
 export function approvalOf(
   { event_type: type, data }: AnswerEvent,
@@ -59,7 +59,7 @@ export function approvalOf(
   if (type === 'task_pending') return [{ type: 'tool-approval-request', approvalId, toolCallId }];
   if (type === 'task_completed')
     return [{ type: 'tool-approval-response', approvalId, approved: data.approved === true }];
-  // The answer itself follows its event: it says how a person changed the arguments.
+  // The event after `task_completed` has the answer, which shows how a person changed the arguments.
   const isAnswer = type === 'step_completed' && call !== undefined && call.name !== ASK_USER;
   const reason = isAnswer && data.skipped !== true ? changeText(call.arguments, data.result ?? null) : null;
   if (reason !== null) return [{ type: 'tool-approval-response', approvalId, approved: true, reason }];

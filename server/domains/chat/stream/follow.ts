@@ -18,8 +18,8 @@ import { AnswerFrames, type Frame } from './frames.ts';
 type Target = { runId: string; after: number };
 
 /**
- * GET /v1/chat/threads/{id}/stream: the answer that is being written, from its beginning or after what the client has, until it has
- * ended. Null if none is being written and the client has everything. Throws AppError 404, 422 for a malformed `Last-Event-ID`, 503.
+ * GET /v1/chat/threads/{id}/stream: the active answer until its end, from its beginning or after the client's last event. Null if no answer
+ * is active and the client has all events. Throws AppError 404, 422 for a malformed `Last-Event-ID`, 503.
  */
 export async function streamThread(
   ctx: Context,
@@ -32,7 +32,7 @@ export async function streamThread(
 }
 
 /**
- * POST /v1/chat/threads/{id}/stream: sends a message, and streams its answer. Throws what `sendMessage` throws.
+ * POST /v1/chat/threads/{id}/stream: sends a message and streams its answer. Throws the errors of `sendMessage`.
  */
 export async function sendAndStream(
   ctx: Context,
@@ -43,7 +43,7 @@ export async function sendAndStream(
   return follow(ctx, thread, { runId, after: 0 });
 }
 
-/** The answer that the client was reading, if there is more of it, else the one that is being written. */
+/** Returns the answer of the client's cursor if it has more events, else the active answer. */
 async function targetOf(
   ctx: Context,
   { id, tenant_id, active_run_id }: ThreadRow,
@@ -71,28 +71,28 @@ function lastEventId({ headers }: Context): string | undefined {
 function follow(ctx: Context, thread: ThreadRow, target: Target): AsyncIterable<StreamFrame> {
   const { services, stream, responseHeaders } = ctx;
   if (stream === undefined) throw new Error('An answer is streamed to a connection.');
-  // The leader has the live text; a stream of another process would stay silent.
+  // Only the leader has the live text. A stream of another process would send nothing.
   if (services.orchestrator.status() !== 'leading')
     throw unavailable('not_leading', 'This server is not executing runs at the moment.');
   responseHeaders.set('X-Vercel-AI-UI-Message-Stream', 'v1');
   return framesOf(services, { ...target, tenantId: thread.tenant_id, workflowId: thread.workflow_id }, stream);
 }
 
-type Heard = { item: StreamItem } | { piece: AttemptPiece };
+type Received = { item: StreamItem } | { piece: AttemptPiece };
 
-/** Clients of the AI SDK's protocol that are not its own wait for it. */
+/** The end of a stream. Other clients of the AI SDK's protocol than its own wait for it. */
 const DONE: StreamFrame = { json: STREAM_DONE };
 
-/** Listens first and reads the log then, so that nothing is missed; what is both heard and read is sent once. */
+/** Subscribes before it reads the log, so that no event is missed. Events that are both received and read are sent once. */
 async function* framesOf(
   services: Context['services'],
   { tenantId, workflowId, runId, after }: Target & { tenantId: string; workflowId: string },
   { signal, cut }: StreamConnection,
 ): AsyncGenerator<StreamFrame, void> {
-  const heard = new BoundedQueue<Heard>(MAX_BEHIND_BYTES);
-  const end = () => heard.end();
-  const add = (each: Heard, bytes: number) => {
-    if (!heard.push(each, bytes)) cut();
+  const received = new BoundedQueue<Received>(MAX_BEHIND_BYTES);
+  const end = () => received.end();
+  const add = (each: Received, bytes: number) => {
+    if (!received.push(each, bytes)) cut();
   };
   const unsubscribe = services.orchestrator.subscribe(
     { tenantId, workflowId, runId },
@@ -115,14 +115,14 @@ async function* framesOf(
     }
     for (const piece of written) for (const frame of frames.piece(piece)) yield wire(frame);
     if (frames.isEnded) return yield DONE;
-    for await (const each of heard) {
+    for await (const each of received) {
       if (signal.aborted) return;
       // Not `yield*`, which awaits each frame of a list three times.
       if ('piece' in each) for (const frame of frames.piece(each.piece)) yield wire(frame);
       else {
         const seq = seqOf(each.item);
         if (seq <= last) continue;
-        // Something was committed that was not handed over: the client comes back, and reads it from the log.
+        // An event is missing. The stream ends here, and the client reads the event from the log when it reconnects.
         if (seq > last + 1) return;
         last = seq;
         for (const frame of frames.event(await answerEventOfItem(services, each.item))) yield wire(frame);

@@ -77,7 +77,7 @@ test('an answer is a message with a step, its reasoning and its text', () => {
   expect(fold(frames)).toMatchObject([{ type: 'step-start' }, { type: 'reasoning' }, { type: 'text', text: 'Hello' }]);
 });
 
-test('calls, approvals and their outcomes belong to the calls, whatever ids the model gives them', () => {
+test('calls, approvals and outcomes have the ids of steps, and not those of the model', () => {
   const content = [text('I look.'), call('find', { q: 1 }), call('send', { to: 'a' }), call('drop'), call('nonsense')];
   const log = logOf([
     ['run_started'],
@@ -136,7 +136,7 @@ test('calls, approvals and their outcomes belong to the calls, whatever ids the 
   ]);
 });
 
-test('a call that may have happened asks under its own id, each time that it is lost', () => {
+test('a lost call asks under its own id, each time that it is lost', () => {
   const id = `${runId}:agent.1.1`;
   type Entry = Parameters<typeof logOf>[0][number];
   const ask: Entry = ['task_pending', { step: 'agent.1.1', attempt: 2, data: { in_doubt: true } }];
@@ -163,7 +163,7 @@ test('a call that may have happened asks under its own id, each time that it is 
   });
 });
 
-test('what was written live is completed, not repeated', () => {
+test('live text is completed, and not repeated', () => {
   const frames = new AnswerFrames({ runId });
   const out = answered.slice(0, 3).flatMap(event => frames.event(event));
   out.push(...frames.piece(piece('H', 0, 1, 'reasoning')), ...frames.piece(piece('m.', 0, 1, 'reasoning')));
@@ -174,7 +174,7 @@ test('what was written live is completed, not repeated', () => {
   expect(frames.piece(piece('late', 1))).toEqual([]);
 });
 
-test('text that the log has otherwise replaces what was written', () => {
+test('the text of the log replaces live text that differs', () => {
   const frames = new AnswerFrames({ runId });
   const out = answered.slice(0, 3).flatMap(event => frames.event(event));
   out.push(...frames.piece(piece('Secret', 1)), ...frames.event(answered[3] as AnswerEvent));
@@ -182,11 +182,11 @@ test('text that the log has otherwise replaces what was written', () => {
   expect(textOf(fold(out))).toBe('Hello');
 });
 
-test('the attempt after a crash begins its step anew, and pieces of the lost one are dropped', () => {
+test('the attempt after a crash resets its step, and pieces of the lost attempt are dropped', () => {
   const frames = new AnswerFrames({ runId });
   const out = answered.slice(0, 3).flatMap(event => frames.event(event));
   out.push(...frames.piece(piece('Lost', 1)));
-  // Its first piece may be heard before its start has been read.
+  // The first piece of an attempt may arrive before the start of the attempt.
   expect(frames.piece(piece('He', 1, 2))).toEqual([]);
   out.push(...frames.event({ seq: 4, event_type: 'step_started', step_id: 'agent.1', attempt: 2, data: {} }));
   out.push(...frames.piece(piece('dropped', 1, 1)), ...frames.piece(piece('l', 1, 2)));
@@ -196,7 +196,7 @@ test('the attempt after a crash begins its step anew, and pieces of the lost one
   expect(textOf(fold(out))).toBe('Hello');
 });
 
-test('a stopped answer keeps what was written', () => {
+test('a stopped answer keeps its text', () => {
   const stopped = logOf([
     ['run_started'],
     ['step_started', { step: 'agent.1', attempt: 1 }],
@@ -211,7 +211,7 @@ test('a stopped answer keeps what was written', () => {
   expect(textOf(fold(out))).toBe('Once upon');
 });
 
-test('a failed answer says why, and a refused one too', () => {
+test('a failed or refused answer has an error', () => {
   const failed = logOf([
     ['run_started'],
     [
@@ -228,19 +228,19 @@ test('a failed answer says why, and a refused one too', () => {
 });
 
 describe('resuming', () => {
-  test('after any event, in the middle of any group of frames, leads to the same message', () => {
+  test('after any frame leads to the same message', () => {
     const whole = fold(framesOf(answered));
     const all = framesOf(answered);
     for (let cut = 0; cut <= all.length; cut++) {
       const had = all.slice(0, cut);
       const after = had.findLast(({ seq }) => seq !== undefined)?.seq ?? 0;
-      // Without a cursor a client begins a new message.
+      // A client without a cursor begins with an empty message.
       const kept = after === 0 ? [] : had;
       expect(fold([...kept, ...framesOf(answered, after)])).toEqual(whole);
     }
   });
 
-  test('in the middle of a text that is being written sends it as far as it is, once', () => {
+  test('during a text sends the text so far once', () => {
     const after = 3;
     const had = framesOf(answered.slice(0, 3));
     had.push({ chunk: { type: 'text-start', id: 'x' } }, { chunk: { type: 'text-delta', id: 'x', delta: 'Hel' } });
@@ -253,7 +253,7 @@ describe('resuming', () => {
     expect(textOf(fold([...had, ...rest]))).toBe('Hello');
   });
 
-  test('whatever is written, cut and resumed, the text is that of the log', () => {
+  test('leads to the text of the log for any pieces and cuts', () => {
     const parts = fc.array(
       fc.record({ type: fc.constantFrom('text' as const, 'reasoning' as const), text: fc.string({ maxLength: 20 }) }),
       { maxLength: 4 },
@@ -291,7 +291,7 @@ test('every frame is a chunk of the official client', async () => {
   }
 });
 
-test('an answer says how many memories its agent was given; the turns after it do not take that away', () => {
+test('an answer shows the number of recalled memories, also after later turns', () => {
   const plan = { type: 'agent', model: 'x/y', memories: 3 };
   const events = logOf([
     ['run_started'],

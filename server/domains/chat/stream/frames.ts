@@ -9,7 +9,7 @@ import { approvalOf, callsFrames, outcomeOfCall } from './call-frames.ts';
 import { OpenTurn } from './open-turn.ts';
 import { proposalFrames } from './proposal-frames.ts';
 
-/** An event of the run that answers a message; the results of turns are in place, however large. */
+/** An event of the run that answers a message, with the complete result of a turn. */
 export type AnswerEvent = {
   seq: number;
   event_type: string;
@@ -18,25 +18,25 @@ export type AnswerEvent = {
   data: JsonMap;
 };
 
-/** A chunk of the AI SDK's UI message stream; the last one of an event has the event's `seq`. */
+/** A chunk of the AI SDK's UI message stream. The last chunk of an event has the event's `seq`. */
 export type Frame = { seq?: number; chunk: UIMessageChunk };
 
 /**
- * Turns the events of a run, and what its model is writing, into the AI SDK's UI message stream, version 1. Pure: the same
- * events always make the same frames, and text that was written live is completed to exactly the text in the log.
+ * Converts the events of a run and its live text to the AI SDK's UI message stream, version 1. The same events always lead to the same frames,
+ * and live text is completed to exactly the text in the log.
  */
 export class AnswerFrames {
   readonly #runId: string;
   readonly #metadata: JsonMap;
-  /** Events up to this one are known to the client: they are read, and make no frames. */
+  /** The client's last event. Events up to this one update the state without frames. */
   readonly #after: number;
   #turn: OpenTurn | null = null;
-  /** Each call as its model asked for it, by the id of the call's step. */
+  /** The calls as the model requested them, by step. */
   readonly #calls = new Map<string, ToolCallPart>();
   #isStepOpen = false;
   #hasResumed = false;
   #finish: 'stop' | 'length' = 'stop';
-  /** Pieces of an attempt whose start has not been read yet. */
+  /** Pieces that arrived before the start of their attempt. */
   #early: AttemptPiece[] = [];
   /** Whether the run has ended. */
   isEnded = false;
@@ -47,7 +47,7 @@ export class AnswerFrames {
     this.#after = after;
   }
 
-  /** Returns the frames of the event that follows those before. */
+  /** Returns the frames of the next event. */
   event(event: AnswerEvent): Frame[] {
     const isKnown = event.seq <= this.#after;
     const again = isKnown ? [] : this.#resume();
@@ -59,7 +59,7 @@ export class AnswerFrames {
     return [...all, ...early.flatMap(piece => this.piece(piece))];
   }
 
-  /** Returns the frames of a piece that a model wrote. Pieces of attempts that have ended make none. */
+  /** Returns the frames of a piece of live text; none for pieces of attempts that have ended. */
   piece(piece: AttemptPiece): Frame[] {
     if (this.isEnded) return [];
     const turn = this.#turn;
@@ -71,7 +71,7 @@ export class AnswerFrames {
     return [...this.#resume(), ...turn.write(piece)].map(chunk => ({ chunk }));
   }
 
-  /** A client that comes back in the middle of a turn begins that turn anew: it cannot know which of its text is the log's. */
+  /** Resets the turn for a client that resumes during a turn, because the client cannot know which of its text is in the log. */
   #resume(): UIMessageChunk[] {
     if (this.#hasResumed) return [];
     this.#hasResumed = true;
@@ -100,7 +100,7 @@ export class AnswerFrames {
     }
   }
 
-  /** A call that may have happened is its own task: it asks as an approval does. */
+  /** Returns the chunks of an event of a call. A lost call is a task itself and asks like an approval. */
   #callEvent(event: AnswerEvent, step: string): UIMessageChunk[] {
     const id = this.#callId(step);
     const asked = approvalOf(event, id, id);
@@ -183,19 +183,19 @@ export class AnswerFrames {
     return [...open, ...(this.#isStepOpen ? [{ type: 'finish-step' } as const] : []), ...last];
   }
 
-  /** Unique among all messages of a thread: models count their calls from the start in every turn. */
+  /** Returns an id that is unique in the thread. The ids of models are unique only in a turn. */
   #callId(step: string): string {
     return `${this.#runId}:${step}`;
   }
 }
 
-/** Returns the number of memories that an agent was given; the memories themselves are read separately. */
+/** Returns the chunk with the number of recalled memories. Clients read the memories separately. */
 function recallOf({ plan }: JsonMap, id: string): UIMessageChunk[] {
   const memories = isObject(plan) ? plan.memories : undefined;
   return typeof memories === 'number' ? [{ type: 'data-recall', id, data: { memories } }] : [];
 }
 
-/** Returns where a turn read text from outside; the last turn's place counts. */
+/** Returns the chunk with the place of text from outside that a turn read. A later turn replaces it. */
 function outsideOf({ turn }: JsonMap, step: string): UIMessageChunk[] {
   const place = isObject(turn) ? turn.outside : undefined;
   const id = addedId(step)?.parent ?? step;

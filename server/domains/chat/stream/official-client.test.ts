@@ -74,14 +74,14 @@ test('text', async () => {
     ['user', 'And?'],
     ['assistant', 'Again.'],
   ]);
-  // What the server has is what the client shows.
+  // The client shows the stored messages.
   const { messages } = await chat.act('chat_list_messages', { id: client.id });
   expect(messages.map(({ id }) => id)).toEqual(client.messages.map(({ id }) => id));
   const stored = messages.map(({ parts }) => parts);
   expect(JSON.parse(JSON.stringify(client.messages.map(({ parts }) => parts)))).toMatchObject(stored);
 });
 
-test('tools, and an approval that somebody gives elsewhere', async () => {
+test('tools, and an approval that is given outside of the client', async () => {
   const order = { order: '7' };
   chat.fake.script({
     answers: [
@@ -118,7 +118,7 @@ test('tools, and an approval that somebody gives elsewhere', async () => {
   expect(await chat.act('chat_get_thread', { id })).toMatchObject({ awaits_person: false });
 });
 
-test('a reload in the middle of an answer, and a stop after it', async () => {
+test('a reload during an answer, and a stop after it', async () => {
   chat.fake.script({
     answers: [
       { content: [{ text: 'Once upon' }, { hold: 'tale' }, { text: ' a time.' }] },
@@ -144,12 +144,12 @@ test('a reload in the middle of an answer, and a stop after it', async () => {
   await chat.act('chat_stop', { id });
   await stopping;
   expect(saidBy(after).at(-1)).toEqual(['assistant', 'A']);
-  // Nothing is being written any more.
+  // No answer is active any more.
   await after.resumeStream();
   expect(after.messages).toHaveLength(4);
 });
 
-test('what a viewer asks for is a task for contributors', async () => {
+test('a call for a viewer waits for the approval of a contributor', async () => {
   const { viewer, contributor } = chat.acme;
   chat.fake.script({
     answers: [

@@ -4,24 +4,24 @@ import type { ContentPart } from '../../../orchestrator/steps/agent/turn-message
 
 type Written = { type: 'text' | 'reasoning'; text: string; isEnded: boolean };
 
-/** The turn of a model that is being sent: what a client has of it so far. */
+/** The state of a turn that is being streamed: the blocks that the client has so far. */
 export class OpenTurn {
   readonly step: string;
   readonly attempt: number;
   isDone = false;
   readonly #callId: (number: number) => string;
   readonly #written = new Map<number, Written>();
-  /** The ids of calls by the places of their parts. */
+  /** The ids of calls, by the index of their part. */
   readonly #calls = new Map<number, string>();
 
-  /** `callId` returns the id of the call of a number, from 1. */
+  /** `callId` returns the id of the call with this number, from 1. */
   constructor(step: string, attempt: number, callId: (number: number) => string) {
     this.step = step;
     this.attempt = attempt;
     this.#callId = callId;
   }
 
-  /** Returns the chunks of a piece that the model wrote. */
+  /** Returns the chunks of a piece of live text. */
   write(piece: LivePiece): UIMessageChunk[] {
     const { index } = piece;
     if (piece.type === 'tool_call') {
@@ -37,7 +37,7 @@ export class OpenTurn {
     return this.#add(index, piece.type, piece.text);
   }
 
-  /** Returns the chunks that complete what was written to exactly `content`; calls are not among them. */
+  /** Returns the chunks that complete the live text to exactly `content`, without calls. */
   complete(content: readonly ContentPart[]): UIMessageChunk[] {
     this.isDone = true;
     const again: UIMessageChunk[] = this.#fits(content) ? [] : this.#reset();
@@ -47,7 +47,7 @@ export class OpenTurn {
     return [...again, ...rest, ...this.#endAll()];
   }
 
-  /** The turn was cancelled: returns the chunks that complete what was written to `partial`, the text that the log keeps. */
+  /** Returns the chunks that end a cancelled turn with the text `partial` of the log. */
   cut(partial: string): UIMessageChunk[] {
     this.isDone = true;
     const texts = [...this.#written].filter(([, { type }]) => type === 'text');
@@ -65,7 +65,7 @@ export class OpenTurn {
     ];
   }
 
-  /** Returns the chunks that end what is open. */
+  /** Returns the chunks that end open blocks. */
   end(): UIMessageChunk[] {
     this.isDone = true;
     return this.#endAll();
@@ -75,7 +75,7 @@ export class OpenTurn {
     return this.#written.get(index)?.text ?? '';
   }
 
-  /** Whether everything that was written is the beginning of the same part of `content`. */
+  /** Returns whether each block is a prefix of the same part of `content`. */
   #fits(content: readonly ContentPart[]): boolean {
     return [...this.#written].every(([index, { type, text, isEnded }]) => {
       const part = content[index];
@@ -102,7 +102,7 @@ export class OpenTurn {
     return [...this.#endBefore(index), { type: `${type}-start`, id }, delta];
   }
 
-  /** A model writes one part after the other. */
+  /** Ends the blocks before a part, because a model writes parts one after the other. */
   #endBefore(index: number): UIMessageChunk[] {
     return [...this.#written].flatMap(([at, block]) => (at < index ? this.#endBlock(at, block) : []));
   }

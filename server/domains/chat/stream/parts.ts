@@ -13,9 +13,8 @@ export type ToolState =
   | 'output-denied';
 
 /**
- * The older part of the conversation was summarised, because it would have filled what the model reads. `messages`: how many the text
- * stands for, with those of summaries before it. `history`: how many units of what came before the message, each of which begins with
- * what a person said.
+ * A summary of older messages, which would have exceeded the context of the model. `messages`: the number of summarised messages, including
+ * those of earlier summaries. `history`: the number of summarised units before the message. A unit begins with a message of a person.
  */
 export type SummaryPart = {
   type: 'data-summary';
@@ -23,19 +22,19 @@ export type SummaryPart = {
   data: { text: string; messages: number; history: number };
 };
 
-/** An agent was given memories with the message. `id`: the agent's step. */
+/** The number of memories that an agent recalled for the message. `id`: the step of the agent. */
 export type RecallPart = { type: 'data-recall'; id: string; data: { memories: number } };
-/** The answer has read text from outside of the workspace. `place`: where, after the words "text from outside". `id`: the agent's step. */
+/** A place where the agent read text from outside. `place` continues the words "text from outside". `id`: the step of the agent. */
 export type OutsidePart = { type: 'data-outside'; id: string; data: { place: string } };
-/** The workflow, run or step that a person's message is about. */
+/** The context of a person's message: a workflow, run or step. */
 export type ContextPart = { type: 'data-context'; data: z.output<typeof ContextData> };
 
-/** A proposal as the agent has made it so far, or its trial. Of the parts with the same id, the last one counts. */
+/** A proposal of the agent, or its trial. The last part with an id replaces earlier ones. */
 export type ProposalPart =
   | { type: 'data-proposal'; id: string; data: z.output<typeof ProposalData> }
   | { type: 'data-trial'; id: string; data: z.output<typeof TrialData> };
 
-/** A part of a message, as the AI SDK's `UIMessage` has it. */
+/** A part of an AI SDK `UIMessage`. */
 export type MessagePart =
   | { type: 'step-start' }
   | SummaryPart
@@ -56,7 +55,7 @@ export type MessagePart =
     };
 type ToolPart = Extract<MessagePart, { type: 'dynamic-tool' }>;
 
-/** Folds a stream into the parts of its message, as clients do. */
+/** Builds the parts of a message from the chunks of its stream, as clients do. */
 export class MessageParts {
   readonly parts: MessagePart[] = [];
   #open = new Map<string, Extract<MessagePart, { type: 'text' | 'reasoning' }>>();
@@ -165,7 +164,7 @@ export class MessageParts {
   }
 }
 
-/** The text of a message. */
+/** Returns the text of a message. */
 export function textOf(parts: readonly MessagePart[]): string {
   return parts.flatMap(part => (part.type === 'text' ? part.text : [])).join('');
 }

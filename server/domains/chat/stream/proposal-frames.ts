@@ -12,7 +12,7 @@ const TRIALS: ReadonlySet<string> = new Set(['autopilot_try_proposal', 'autopilo
 const Proposal = ProposalData.omit({ proposal_id: true }).extend({ id: ProposalData.shape.proposal_id }).loose();
 const Trial = TrialData.loose();
 
-/** Returns a chunk of data for a call that has made, changed, tried or read a proposal: what clients show of it. */
+/** Returns a data chunk for a call that has created, changed, tried or read a proposal. Clients show it as a card. */
 export function proposalFrames({ event_type: type, data }: AnswerEvent, tool: string | undefined): UIMessageChunk[] {
   if (type !== 'step_completed' || tool === undefined) return [];
   if (PROPOSALS.has(tool)) {

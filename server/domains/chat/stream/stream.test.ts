@@ -40,7 +40,7 @@ class Reader {
   }
 }
 
-test('an answer is streamed while it is written; facts have ids, and pieces of text have none', async () => {
+test('an answer is streamed while it is written; only chunks of events have ids', async () => {
   chat.fake.script({ answers: [{ content: [{ text: ['Hel', 'lo'] }, { hold: 'middle' }, { text: [' wor', 'ld'] }] }] });
   const id = await chat.thread();
   const { run_id } = await chat.act('chat_send_message', { id, text: 'Hi' });
@@ -64,7 +64,7 @@ test('an answer is streamed while it is written; facts have ids, and pieces of t
   expect((await chat.settled(id)).map(saidIn)).toEqual(['Hi', 'Hello world']);
 });
 
-test('where nothing is being written, a stream is 204; a client that has not the end gets it', async () => {
+test('a stream without an active answer is 204, or the rest that the client lacks', async () => {
   chat.fake.script({ answers: [{ content: [{ text: 'Done.' }] }] });
   const id = await chat.thread();
   expect((await open(id)).status).toBe(204);
@@ -77,13 +77,13 @@ test('where nothing is being written, a stream is 204; a client that has not the
   const last = rest.received.findLast(({ id: seq }) => seq !== null)?.id ?? '';
   expect((await open(id, last)).status).toBe(204);
   for (const malformed of ['x', `${run_id}:x`, run_id]) expect((await open(id, malformed)).status).toBe(422);
-  // As long as an id, and none.
+  // This value has the length of an id but not its format.
   expect((await open(id, `${'-'.repeat(36)}:1`)).status).toBe(204);
-  // A run of another thread names nothing here.
+  // A run of another thread is no cursor of this one.
   expect((await open(await chat.thread(), `${run_id}:1`)).status).toBe(204);
 });
 
-test('a message that is sent by POST to the stream is answered there, also when it has to wait', async () => {
+test('POST to the stream answers in the response, also when the message is queued', async () => {
   chat.fake.script({ answers: [{ content: [{ text: 'One' }, { hold: 'one' }] }, { content: [{ text: 'Two' }] }] });
   const id = await chat.thread();
   await chat.act('chat_send_message', { id, text: '1' });
@@ -98,7 +98,7 @@ test('a message that is sent by POST to the stream is answered there, also when 
   expect(await response.text()).toContain('"delta":"Two"');
 });
 
-test('the stream of a message that waits ends when the message is withdrawn, or can no longer be answered', async () => {
+test('the stream of a queued message ends when the message is withdrawn or refused', async () => {
   const { services } = chat.service.container;
   chat.fake.script({ answers: [{ content: [{ text: 'One' }, { hold: 'first' }] }, { content: [{ hold: 'second' }] }] });
   const id = await chat.thread({ visibility: 'project' });
@@ -125,7 +125,7 @@ test('the stream of a message that waits ends when the message is withdrawn, or 
   const refused = await wait(token);
   await chat.service.db.pool.query('DELETE FROM project_members WHERE user_id = $1', [leaver.userId]);
   chat.fake.release('second');
-  // It says why, unless the check of its credential ends it first.
+  // The stream sends the reason, unless the check of its credential ends it first.
   await refused.text();
   expect((await chat.settled(id)).at(-1)?.metadata).toMatchObject({
     status: 'refused',
@@ -133,7 +133,7 @@ test('the stream of a message that waits ends when the message is withdrawn, or 
   });
 });
 
-/** The same numbers each time, so that a failure can be repeated. */
+/** Returns a seeded generator of random numbers, so that a failure can be reproduced. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -142,7 +142,7 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-test('after 100 cuts at random bytes, resumed and reloaded, the text is what is stored, byte for byte', async () => {
+test('after 100 cuts at random bytes, resumed and reloaded clients have exactly the stored text', async () => {
   const random = randomFrom(7);
   const CUTS = 10;
   for (let round = 0; round < 10; round++) {
@@ -169,7 +169,7 @@ test('after 100 cuts at random bytes, resumed and reloaded, the text is what is 
       ]);
       for (const stream of streams) stream.cut();
       resuming.take(streams[0].received);
-      // A client without a cursor begins a new message.
+      // A client without a cursor begins with an empty message.
       if (resuming.last === undefined) resuming.message = new MessageParts();
       reloading.take(streams[1].received);
     }
@@ -185,7 +185,7 @@ test('after 100 cuts at random bytes, resumed and reloaded, the text is what is 
   }
 });
 
-test('an answer that is too large for an event is streamed, resumed and kept as a whole', async () => {
+test('an answer that is too large for an event is streamed, resumed and saved completely', async () => {
   const long = 'x'.repeat(200_000);
   chat.fake.script({
     answers: [{ content: [{ text: 'Short. ' }, { hold: 'long' }, { text: [long, long] }, { text: 'End.' }] }],

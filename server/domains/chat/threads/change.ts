@@ -8,7 +8,7 @@ import { requireOwner, requireThread, toThread } from './view.ts';
 
 type Thread = z.input<typeof ThreadSchema>;
 
-/** PATCH /v1/chat/threads/{id}: changes what is given. Throws AppError 403 `not_thread_owner`, 404, 422 for a head that is no answer. */
+/** PATCH /v1/chat/threads/{id}: changes the given fields. Throws AppError 403 `not_thread_owner`, 404, 422 for a head that is no answer. */
 export async function patchThread(
   ctx: Context,
   { id, ...changes }: z.output<typeof PatchThreadInput>,
@@ -38,8 +38,8 @@ export async function archiveThread(
 }
 
 /**
- * DELETE /v1/chat/threads/{id}: erases what the thread says, and stops the answer that is being written. The logs of its runs stay
- * as long as those of all runs. Throws AppError 403 `not_thread_owner`, 404.
+ * DELETE /v1/chat/threads/{id}: erases the messages of the thread and stops the active answer. The logs of its runs have the retention of all
+ * runs. Throws AppError 403 `not_thread_owner`, 404.
  */
 export async function deleteThread(ctx: Context, { id }: z.output<typeof ThreadRef>): Promise<void> {
   const { services, principal } = ctx;

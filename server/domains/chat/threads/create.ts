@@ -12,21 +12,21 @@ import { requireThread, threadBusy, threadScope, toThread } from './view.ts';
 type Thread = z.input<typeof ThreadSchema>;
 
 /**
- * POST /v1/chat/threads: begins a conversation with an agent, or with an assistant. Throws AppError 404 for an agent that the
- * project does not have, 409 `agent_archived`, 422 `model_not_configured`.
+ * POST /v1/chat/threads: creates a conversation with an agent or an assistant. Throws AppError 404 for an unknown agent, 409
+ * `agent_archived`, 422 `model_not_configured`.
  */
 export async function createThread(
   ctx: Context,
   { title = '', agent_id, model, visibility = 'private' }: z.output<typeof CreateThreadInput>,
 ): Promise<Thread> {
   const { pool, clock } = ctx.services;
-  const answering = await whoAnswers(ctx, agent_id, model);
+  const answering = await resolveAnswerer(ctx, agent_id, model);
   const id = newId();
   await insertThread(pool, threadScope(ctx), { id, ...answering, title, visibility, at: new Date(clock.now()) });
   return toThread(await requireThread(ctx, id));
 }
 
-async function whoAnswers(ctx: Context, agentId: string | undefined, model: string | undefined) {
+async function resolveAnswerer(ctx: Context, agentId: string | undefined, model: string | undefined) {
   if (agentId === undefined) {
     const assistant = await assistantFor(ctx, model);
     return { workflow_id: assistant.workflowId, agent_id: null, model: assistant.model };
@@ -42,7 +42,7 @@ async function whoAnswers(ctx: Context, agentId: string | undefined, model: stri
 
 /**
  * POST /v1/chat/threads/{id}/fork: copies a branch into a new thread of the caller. Throws AppError 404, 409 `thread_busy` while one
- * of its answers is being written, 409 `thread_empty`.
+ * of its answers is active, 409 `thread_empty`.
  */
 export async function forkThread(
   ctx: Context,

@@ -7,7 +7,7 @@ import type { ListGrantsInput, ListGrantsOutput, RevokeGrantInput } from '../../
 import { projectScope } from '../../workflows/view.ts';
 import { requireThread } from './view.ts';
 
-/** GET /v1/chat/threads/{id}/grants. AppError 404. */
+/** GET /v1/chat/threads/{id}/grants. Throws AppError 404. */
 export async function listThreadGrants(
   ctx: Context,
   input: z.output<typeof ListGrantsInput>,
@@ -16,7 +16,7 @@ export async function listThreadGrants(
   return listGrants(ctx, { threadId: input.id }, input);
 }
 
-/** DELETE /v1/chat/threads/{id}/grants/{grant_id}. AppError 403 `not_thread_owner` for a viewer in another one's thread, 404. */
+/** DELETE /v1/chat/threads/{id}/grants/{grant_id}. Throws AppError 403 `not_thread_owner` for a viewer who does not own the thread, 404. */
 export async function revokeThreadGrant(ctx: Context, input: z.output<typeof RevokeGrantInput>): Promise<void> {
   const { principal, services } = ctx;
   const { owner_id } = await requireThread(ctx, input.id);

@@ -5,7 +5,7 @@ import type { ListThreadsInput, ListThreadsOutput, ThreadRef, ThreadSchema } fro
 import { listThreadRows } from './store.ts';
 import { requireThread, threadScope, toThread } from './view.ts';
 
-/** GET /v1/chat/threads: the caller's own threads and those of the project, those that changed last first. */
+/** GET /v1/chat/threads: the caller's own threads and those shared with the project, last changed first. */
 export async function listThreads(
   ctx: Context,
   { limit, cursor, q, agent_id, kind, archived }: z.output<typeof ListThreadsInput>,
@@ -23,7 +23,7 @@ export async function listThreads(
   return { threads: page.rows.map(toThread), next_cursor: page.next_cursor };
 }
 
-/** GET /v1/chat/threads/{id}. AppError 404. */
+/** GET /v1/chat/threads/{id}. Throws AppError 404. */
 export async function getThread(
   ctx: Context,
   { id }: z.output<typeof ThreadRef>,

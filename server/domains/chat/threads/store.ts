@@ -31,11 +31,11 @@ export type LockedThread = Omit<ThreadRow, 'active_run_id' | 'awaits_person'>;
 const KIND = `CASE WHEN (SELECT w.kind FROM workflows w WHERE w.id = t.workflow_id) = 'autopilot' THEN 'autopilot' ELSE 'chat' END`;
 const COLUMNS = `t.id, t.tenant_id, t.project_id, t.owner_id, t.workflow_id, t.agent_id, t.model, t.title, t.visibility, t.head_id,
   t.message_count, t.archived_at, t.created_at, t.updated_at, ${KIND} AS kind`;
-/** The oldest answer that has not ended. */
+/** SQL: the run of the oldest answer that has not ended. */
 const ACTIVE_RUN = `(SELECT m.run_id FROM chat_messages m LEFT JOIN runs r ON r.id = m.run_id
    WHERE m.thread_id = t.id AND m.status IN ('queued', 'running') AND (m.status = 'queued' OR r.ended_at IS NULL AND r.id IS NOT NULL)
    ORDER BY m.status = 'queued', m.place LIMIT 1) AS active_run_id`;
-/** Nothing of the answer goes on until a person has approved a call or answered a question. */
+/** SQL: whether the active answer is blocked until a person approves a call or answers a question. */
 const AWAITS_PERSON = `EXISTS (SELECT FROM chat_messages m JOIN runs r ON r.id = m.run_id
    WHERE m.thread_id = t.id AND m.status = 'running' AND r.ended_at IS NULL AND r.orchestration_phase = 'blocked'
      AND r.pending_tasks > 0) AS awaits_person`;
@@ -61,7 +61,7 @@ export async function insertThread(
   );
 }
 
-/** Returns the thread; null where there is none that the person may see. */
+/** Returns the thread; null if it does not exist or the person may not see it. */
 export async function findThread(db: Queryable, scope: ThreadScope, id: string): Promise<ThreadRow | null> {
   const { rows } = await db.query<ThreadRow>({
     name: 'chat_find_thread',
@@ -71,7 +71,7 @@ export async function findThread(db: Queryable, scope: ThreadScope, id: string):
   return rows[0] ?? null;
 }
 
-/** Locks the thread until the transaction ends; null where there is none that the person may see. */
+/** Locks the thread until the transaction ends. Returns null if it does not exist or the person may not see it. */
 export async function lockThread(db: Queryable, scope: ThreadScope, id: string): Promise<LockedThread | null> {
   const { rows } = await db.query<LockedThread>({
     name: 'chat_lock_thread',
@@ -81,7 +81,7 @@ export async function lockThread(db: Queryable, scope: ThreadScope, id: string):
   return rows[0] ?? null;
 }
 
-/** The same, unless the thread is there already. */
+/** Inserts an empty thread, unless it exists already. */
 export async function ensureThread(db: Queryable, scope: ThreadScope, thread: NewThread): Promise<void> {
   await insertThread(db, scope, thread, 'ON CONFLICT (id) DO NOTHING');
 }
@@ -90,14 +90,14 @@ export type ThreadFilter = {
   q: string | undefined;
   agentId: string | undefined;
   kind: ThreadRow['kind'] | undefined;
-  /** Only those of the person. */
+  /** Whether only the person's own threads are listed. */
   own?: boolean;
   archived: boolean;
   after: { at: Date; id: string } | null;
   limit: number;
 };
 
-/** The threads that the person may see, those that changed last first. */
+/** Returns the threads that the person may see, last changed first. */
 export async function listThreadRows(pool: Pool, scope: ThreadScope, filter: ThreadFilter): Promise<ThreadRow[]> {
   const { rows } = await pool.query<ThreadRow>(
     `SELECT ${COLUMNS}, ${ACTIVE_RUN}, ${AWAITS_PERSON} FROM chat_threads t
@@ -130,7 +130,7 @@ export type ThreadChanges = {
   archived?: boolean | undefined;
 };
 
-/** Changes what is given. */
+/** Changes the given fields. */
 export async function updateThread(
   db: Queryable,
   { tenantId, id }: { tenantId: string; id: string },
@@ -145,7 +145,7 @@ export async function updateThread(
   );
 }
 
-/** Erases what the thread says. Its row, and what its answers cost, stay until `purgeThreads`. */
+/** Erases the messages of a thread. Its row and the usage of its answers stay until `purgeThreads`. */
 export async function eraseThread(
   db: Queryable,
   { tenantId, id }: { tenantId: string; id: string },
@@ -160,7 +160,7 @@ export async function eraseThread(
   );
 }
 
-/** Whether the thread has an answer of this id. */
+/** Returns whether the thread has an answer with this id. */
 export async function hasAnswer(
   db: Queryable,
   { tenantId, threadId }: { tenantId: string; threadId: string },
@@ -174,8 +174,8 @@ export async function hasAnswer(
 }
 
 /**
- * Copies the branch that ends with a message into another thread, which is empty. Returns how many messages it has, or null if one
- * of them has not ended. A copy costs nothing.
+ * Copies the branch that ends with a message into an empty thread. Returns the number of messages, or null if one of them has not ended.
+ * Copies have no cost.
  */
 export async function copyBranch(
   db: Queryable,

@@ -36,7 +36,7 @@ export function toThread(row: ThreadRow): z.input<typeof ThreadSchema> {
   };
 }
 
-/** Returns the thread. Throws AppError 404 for one that the caller may not see. */
+/** Returns the thread. Throws AppError 404 if it does not exist or the caller may not see it. */
 export async function requireThread(ctx: Context, id: string): Promise<ThreadRow> {
   const row = await findThread(ctx.services.pool, threadScope(ctx), id);
   if (row === null) throw threadNotFound();
@@ -46,7 +46,7 @@ export async function requireThread(ctx: Context, id: string): Promise<ThreadRow
 export const threadNotFound = (): AppError => notFound('Thread');
 export const threadBusy = (): AppError => conflict('thread_busy', 'An answer is being written in this thread.');
 
-/** Throws AppError 403 unless the thread is the caller's own, or the caller administers the workspace. */
+/** Throws AppError 403 unless the caller owns the thread or administers the workspace. */
 export function requireOwner({ userId, role }: Principal, { owner_id }: Pick<ThreadRow, 'owner_id'>): void {
   if (owner_id === userId || role === 'tenant_admin') return;
   throw forbidden('Only the owner of a thread and administrators may do this.', 'not_thread_owner');
