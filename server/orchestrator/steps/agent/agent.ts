@@ -82,8 +82,8 @@ export type AgentServices = {
 };
 
 /**
- * `agent` (docs/specification/steps.md#agent): the first attempt says what the agent works from; turns and calls are then
- * added to the run, and a second attempt returns the answer.
+ * `agent` (docs/specification/steps.md#agent): the first attempt resolves the settings, messages and tools. Turns and calls are then added to
+ * the run, and a second attempt returns the answer.
  */
 export function agent(services: AgentServices): StepType {
   const { turns } = services;
@@ -172,7 +172,7 @@ const NO_MEMORY = { path: 'type', code: 'memory_not_configured', message: 'this 
 async function begin(attempt: Attempt, signal: AbortSignal, services: AgentServices): Promise<Outcome> {
   const { agents, conversations, recaller } = services;
   const inline = read(attempt.step);
-  // Rendered before the first await: large results are there until then. The instructions of a named agent read the input alone.
+  // The prompt is rendered before the first await, because large results are released then. Instructions of a named agent read only the input.
   const prompt = renderPrompt(attempt, inline);
   const ofPrompt = outsideOf(inline.prompt, attempt);
   const named = inline.agent_id === undefined ? null : await namedAgent(attempt, signal, { step: inline, agents });
@@ -244,7 +244,7 @@ function render(attempt: Attempt, { model, instructions, response_schema }: Fiel
   return { model: rendering.text('model', model), messages, ...(schema && { response_schema: schema }) };
 }
 
-/** How many tokens a conversation may have. */
+/** Returns the most tokens of a conversation. */
 async function windowOf(
   { run }: Attempt,
   model: string,
@@ -278,7 +278,7 @@ function planOf(
   };
 }
 
-/** A request that nothing came before has nothing that could be left out before its first turn. */
+/** Returns the size of the conversation and the size at which it is compacted. Without history, no message can be left out before the first turn. */
 function contextOf(work: Pick<AgentWork, 'messages' | 'tools'> & { context_window: number }) {
   const { history } = conversationOf(work);
   const characters = history.length === 0 ? 0 : charactersOf(work.messages) + charactersOfTools(work);
@@ -286,7 +286,7 @@ function contextOf(work: Pick<AgentWork, 'messages' | 'tools'> & { context_windo
   return { ...(context > 0 && { context }), compact_at: Math.floor(work.context_window * COMPACT_AT) };
 }
 
-/** The result of an agent: that of its last turn, and how it came about. */
+/** Returns the result of an agent: the result of its last turn with totals. */
 function answer(attempt: Attempt, progress: AgentProgress): JsonMap {
   const { turns, limit, toolCalls, usage, plan } = progress;
   const last = turns.at(-1);

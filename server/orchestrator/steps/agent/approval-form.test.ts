@@ -37,7 +37,7 @@ test.each([
   expect(checkForm(form)).toEqual([]);
 });
 
-test('a field of the agent that the schema does not name stays, beside the others', () => {
+test('an argument that the schema does not name becomes a field, too', () => {
   const form = approvalForm({ type: 'object', properties: { a: { type: 'string' } } }, { a: 'x', extra: 1 });
   expect(form).toMatchObject({ properties: { arguments: { properties: { a: { type: 'string' }, extra: {} } } } });
 });

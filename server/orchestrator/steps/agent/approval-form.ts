@@ -4,7 +4,7 @@ import { checkForm, validateForm } from '../form.ts';
 import { unknownFields } from '../unknown-fields.ts';
 
 const MAX_REASON = 2_000;
-/** References of the tool's schema start from this address, and not from the form around it. */
+/** The base URI of the tool's schema, so that its references do not resolve to the surrounding form. */
 const ADDRESS = 'schema:///arguments';
 
 const about = (args: JsonMap): JsonMap => ({
@@ -14,8 +14,8 @@ const about = (args: JsonMap): JsonMap => ({
 });
 
 /**
- * Returns the form of an approval. The arguments are drawn from the schema of the tool; where that is no schema of a form, or does not have
- * the arguments of the agent, they are an object of any fields.
+ * Returns the form of an approval. Its fields come from the schema of the tool. If that schema cannot be a form, or does not accept the
+ * arguments of the agent, the arguments are an object with any fields.
  */
 export function approvalForm(inputSchema: JsonMap, args: JsonMap): JsonMap {
   const drawn = formWith(drawnFrom(inputSchema, args));
@@ -32,7 +32,7 @@ function formWith(args: JsonMap): JsonMap {
   return { type: 'object', properties: { arguments: args, reason }, additionalProperties: false };
 }
 
-/** A model may give fields that the schema does not name, and may keep them. */
+/** Returns the schema with a field for each argument of the model that the schema does not name. */
 function drawnFrom(schema: JsonMap, args: JsonMap): JsonMap {
   const { $schema: _, properties, ...others } = schema;
   const drawn = { $id: ADDRESS, ...others, type: 'object', ...about(args) };

@@ -15,14 +15,14 @@ import { toolOf } from './turn.ts';
 const MAX_SHOWN = 16_000;
 const MAX_WHY = 2_000;
 
-/** `agent_approval`: asks a person whether a call of an agent may be carried out. Only agents add it. */
+/** `agent_approval`: asks a person to approve a call of an agent. Only agents add this step. */
 export const agentApproval: StepType = {
   type: 'agent_approval',
   ...ADDED_STEP_TYPES.agent_approval,
   ...AGENT_STEP,
   defaultTimeoutS: null,
   retries: false,
-  // Any earlier result may have tainted the conversation.
+  // Any earlier result may have brought text from outside into the conversation.
   reads: () => 'all',
   execute: async attempt => ask(attempt),
 };
@@ -45,7 +45,7 @@ function ask(attempt: Attempt): Outcome {
     task: {
       name: `${agent.step} wants to call ${tool.tool}`.slice(0, 500),
       instructions: instructions({ tool, args, why: asked.text, outside, hidden }),
-      // What the agent said belongs to those who may read its run.
+      // The text of the agent is left out for people who may decide but not read the run.
       to_decide: instructions({ tool, args, why: '', outside, hidden }),
       form: approvalForm(tool.input_schema as JsonMap, args),
       assignees: [],
@@ -55,7 +55,7 @@ function ask(attempt: Attempt): Outcome {
   };
 }
 
-/** Asks the question of an agent, which the turn has checked. */
+/** Asks a question of an agent. The turn has validated the form. */
 function question(step: string, args: JsonMap): Outcome {
   const asked = questionOf(args);
   if ('problem' in asked) return failed('tool_args_invalid', asked.problem);
@@ -74,7 +74,7 @@ function question(step: string, args: JsonMap): Outcome {
 
 type Question = { tool: PlannedTool; args: JsonMap; why: string; outside: string | null; hidden: string | null };
 
-/** Text that a model wrote is shown as code: it must not look like something that the product says. */
+/** Returns the instructions of the task. Text of a model is shown as code, so that it does not look like text of the product. */
 function instructions({ tool, args, why, outside, hidden }: Question): string {
   const said = why.trim() === '' ? [] : ['What the agent said before the call:', fenced(why.trim().slice(0, MAX_WHY))];
   const asked =

@@ -8,9 +8,9 @@ import { mentionsCredential, namesCredential, requestsCredential } from '../cred
 import { checkForm } from '../form.ts';
 import type { PlannedTool } from './plan.ts';
 
-/** The tool by which an agent asks the people of the project something. */
+/** The tool with which an agent asks people of the project a question. */
 export const ASK_USER = 'ask_user';
-/** Stands in a planned tool in place of the id of an MCP instance: people carry it out. */
+/** The `instance_id` of a planned tool that people answer. */
 export const PERSON = 'person';
 
 const MAX_QUESTION = 4_000;
@@ -28,7 +28,7 @@ const DEFAULT_FORM: JsonMap = {
   required: ['answer'],
 };
 
-/** The description of the tool for models. */
+/** Returns the tool with its description for models. */
 export function askUserTool(): PlannedTool {
   const { $schema: _, ...schema } = z.toJSONSchema(Arguments, { io: 'input', unrepresentable: 'any' });
   return {
@@ -45,7 +45,7 @@ export function askUserTool(): PlannedTool {
   };
 }
 
-/** Returns the question of a call and the form of its answer; or what is wrong with them. */
+/** Returns the question of a call and the form of its answer, or the problem with them. */
 export function questionOf(args: JsonMap): { question: string; form: JsonMap } | { problem: string } {
   const parsed = Arguments.safeParse(args);
   if (!parsed.success) return { problem: `The arguments do not fit the schema of ${ASK_USER}.` };
@@ -59,10 +59,10 @@ export function questionOf(args: JsonMap): { question: string; form: JsonMap } |
   return { question, form: form as JsonMap };
 }
 
-/** The first schema, at any depth, that would be typed in secret, or whose name or texts ask for a credential and that is no choice. */
+/** Returns the name of the first field, at any depth, that asks for a credential; null for none. */
 function secretIn(schema: JsonValue, name = 'form', reader = new SchemaReader(schema as JsonMap)): string | null {
   if (!isObject(schema)) return null;
-  // A reference may hide what it asks for.
+  // A reference may lead to a schema that asks for a credential.
   if (asksForSecret(name, reader.expand(schema).schema as JsonMap)) return name;
   const required = Array.isArray(schema.required) ? schema.required : [];
   const unnamed = required.find(
@@ -95,7 +95,7 @@ function asksForSecret(name: string, schema: JsonMap): boolean {
   );
 }
 
-/** Whether nothing can be typed: the answer is one of some values. */
+/** Returns whether the answer is one of fixed values, so that no text can be typed. */
 function isChoice({ type, enum: choices, const: only, oneOf, anyOf }: JsonMap): boolean {
   const alternatives = Array.isArray(oneOf) ? oneOf : Array.isArray(anyOf) ? anyOf : [];
   const isFixed = (schema: unknown) => isObject(schema) && (schema.const !== undefined || schema.enum !== undefined);

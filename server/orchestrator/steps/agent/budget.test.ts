@@ -9,7 +9,7 @@ const agent = (spent: number, over: Partial<AgentPlan> = {}) => {
   return { plan: { type: 'agent', model: 'x/y', ...limits, ...over } as AgentPlan, spent };
 };
 
-/** The budget is 10,000 microcredits, of which 1,000 are kept; the step costs 100, and what its model reads 400. */
+/** The budget is 10,000 microcredits, of which 1,000 are reserved for the closing turn. The step costs 100, and its input 400. */
 test.each([
   [0, null, { closing: null, output: 4_250 }],
   [7_988, null, { closing: null, output: 256 }],
@@ -28,7 +28,7 @@ test('an agent that fails at its limits has no closing turn', () => {
   expect(fitTurn({ agent: agent(7_989, fails), prices, input: 400, closing: null })).toBeNull();
 });
 
-test('where there is no budget, no price, or none for what is written, answers may have any length', () => {
+test('answers may have any length without a budget, without prices, or if output is free', () => {
   const unlimited = { closing: null, output: Number.POSITIVE_INFINITY };
   const { budget: _, ...plan } = agent(0).plan;
   expect(fitTurn({ agent: { plan, spent: 0 }, prices, input: 400, closing: null })).toEqual(unlimited);

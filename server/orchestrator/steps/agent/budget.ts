@@ -3,12 +3,12 @@ import type { ActionPrices } from '../../ports/billable-actions.ts';
 import type { Attempt } from '../../ports/step-type.ts';
 import { reserveTokens } from '../reserve-tokens.ts';
 
-/** A turn is not made if its answer could have fewer tokens than this. */
+/** The fewest tokens of an answer for which a turn is made. */
 const MIN_OUTPUT_TOKENS = 256;
-/** A closing answer may be shorter: it is the last. Providers take no less. */
+/** The fewest tokens of a closing answer, which may be shorter. Providers accept no smaller limit. */
 const MIN_CLOSING_TOKENS = 16;
 
-/** The cost of a turn in advance. `input`: the estimated number of tokens that its model is about to read. */
+/** The facts from which the cost of a turn is estimated. `input`: the estimated input tokens. */
 export type TurnEstimate = {
   agent: Pick<AgentProgress, 'plan' | 'spent'>;
   prices: ActionPrices | undefined;
@@ -16,12 +16,12 @@ export type TurnEstimate = {
   closing: AgentLimit | null;
 };
 
-/** A turn that fits the budget of its agent. `output`: the tokens that its answer may have. `null`: the turn cannot be paid. */
+/** A turn that fits the budget of its agent. `output`: the most tokens of its answer. Null: the budget does not cover the turn. */
 export type FittedTurn = { closing: AgentLimit | null; output: number } | null;
 
 /**
- * Fits a turn into what is left of the budget: first with a shorter answer; where that would be too short, as the closing turn, which
- * also has the part that is kept for it. An agent that fails at its limits has none.
+ * Fits a turn into the rest of the budget by shortening its answer. If the answer would be too short, the turn becomes the closing turn, which
+ * may also use the reserved part of the budget. An agent with `on_limit: fail` has no closing turn.
  */
 export function fitTurn({ agent, prices, input, closing }: TurnEstimate): FittedTurn {
   const { plan, spent } = agent;
@@ -33,15 +33,15 @@ export function fitTurn({ agent, prices, input, closing }: TurnEstimate): Fitted
   return last >= MIN_CLOSING_TOKENS ? { closing: closing ?? 'budget', output: last } : null;
 }
 
-/** A turn that may be made, one that the budget of its agent does not cover, or one that the run may not pay. */
+/** `not_made`: the budget of the agent does not cover the turn. `refused`: the limits of the run or the workspace do not. */
 export type ReservedTurn =
   | { kind: 'reserved'; closing: AgentLimit | null; output: number }
   | { kind: 'not_made' }
   | { kind: 'refused'; error: StepError };
 
 /**
- * Fits a turn into the budget of its agent, and reserves what it may cost of what limits the run. Where that leaves too little for
- * a usual answer, the turn becomes the closing one.
+ * Fits a turn into the budget of its agent, and reserves its cost from the credits of the run. If these leave too little for an ordinary
+ * answer, the turn becomes the closing turn.
  */
 export async function reserveTurn(
   attempt: Attempt,

@@ -1,10 +1,10 @@
 import { textOfPart } from './conversation.ts';
 import type { TurnMessage } from './turn-messages.ts';
 
-/** Characters of a part that are shown, from the most to the least. */
+/** The lengths to which parts are shortened, tried in this order. */
 const LENGTHS = [8_000, 4_000, 2_000, 1_000, 500, 250, 120] as const;
 
-/** Messages as text of at most so many characters: long parts lose their middles first, then the conversation loses its own. */
+/** Returns messages as text of at most `maxLength` characters. Long parts lose their middles first, then the whole text loses its middle. */
 export function shortenedTo(messages: readonly TurnMessage[], maxLength: number): string {
   let text = '';
   for (const length of LENGTHS) {

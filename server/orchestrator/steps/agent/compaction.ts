@@ -53,9 +53,9 @@ async function execute(attempt: Attempt, signal: AbortSignal, { turns }: TurnSer
   if (turns === undefined || agent == null)
     return failed('step_type_unavailable', 'This server has no models configured.');
   const work = workOf(agent.settings);
-  // Read before the first await: large results are there until then.
+  // The conversation is read before the first await, because large results are released then.
   const { before, size, covered, left } = compactionOf(work, agent, step, attempt);
-  const earlier = fromEarlier(attempt, result => again(before, work, size, result));
+  const earlier = fromEarlier(attempt, result => reuseSummary(before, work, size, result));
   if (earlier !== null) return earlier;
   if (left.length === 0) return nothingToLeaveOut(before, work, size, step.overflow !== undefined);
   const prompt = promptOf(before, left, size);
@@ -112,8 +112,8 @@ export function compactionPrompt(
   return left.length === 0 ? null : promptOf(before, left, size);
 }
 
-/** A summary that an earlier run made of the same turns. */
-function again(before: Conversation, work: AgentWork, size: Size, result: JsonValue): Outcome {
+/** Returns the summary that an earlier run made of the same turns. */
+function reuseSummary(before: Conversation, work: AgentWork, size: Size, result: JsonValue): Outcome {
   const summary = Summary.parse(result);
   return { kind: 'completed', result: summary, context: contextOf({ ...before, summary }, work, size) };
 }
@@ -153,13 +153,13 @@ function coveredBy({ history, turns, summary }: Conversation, size: Size): Cover
   return oneMore({ history, turns }, from);
 }
 
-/** The conversation fits by our count, but not by the provider's. */
+/** Covers one more unit, because the conversation fits by our count but not by the provider's. */
 function oneMore({ history, turns }: Pick<Conversation, 'history' | 'turns'>, from: Covered): Covered {
   if (history.length > from.history) return { history: from.history + 1, turns: from.turns };
   return { history: from.history, turns: Math.min(turns.length, from.turns + 1) };
 }
 
-/** The messages that a new summary adds to those of the last one. */
+/** Returns the messages that the new summary covers and the last one does not. */
 function leftOut({ history, turns, summary }: Conversation, covered: Covered): TurnMessage[] {
   return [
     ...history.slice(summary?.history ?? 0, covered.history).flat(),
@@ -167,7 +167,7 @@ function leftOut({ history, turns, summary }: Conversation, covered: Covered): T
   ];
 }
 
-/** The parts that are never left out fill the conversation alone. The agent goes on, unless the model has refused them. */
+/** Only parts that are never left out remain. The agent continues, unless the model has refused them. */
 function nothingToLeaveOut(before: Conversation, work: AgentWork, size: Size, wasRefused: boolean): Outcome {
   if (wasRefused) {
     const message = 'The instructions, the tools and the request alone are longer than the model reads.';

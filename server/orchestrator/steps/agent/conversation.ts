@@ -7,9 +7,9 @@ import { turnResultOf } from './turn-result.ts';
 
 /** The assumed context window, in tokens, of a model whose window is not known. */
 export const DEFAULT_CONTEXT_WINDOW = 32_768;
-/** The share of the context window from which on a conversation is compacted. */
+/** The share of the context window at which a conversation is compacted. */
 export const COMPACT_AT = 0.7;
-/** Until the provider has counted tokens. English text has about 0.25, JSON more. */
+/** The estimate before the provider has counted tokens. English text has about 0.25 tokens per character, JSON more. */
 export const TOKENS_PER_CHARACTER = 0.3;
 const MIN_RATIO = 0.1;
 const MAX_RATIO = 2;
@@ -17,9 +17,9 @@ const MAX_RATIO = 2;
 /** The result of a compaction, as the event log keeps it: a field is never renamed. */
 export const Summary = z.strictObject({
   text: z.string(),
-  /** How many messages the summary replaces, including those of earlier summaries. */
+  /** The number of messages that the summary replaces, including those of earlier summaries. */
   messages: z.number(),
-  /** How many units before the request the summary replaces, and how many turns. */
+  /** The numbers of units before the request, and of turns, that the summary replaces. */
   history: z.number(),
   turns: z.number(),
   model: z.string().optional(),
@@ -27,7 +27,7 @@ export const Summary = z.strictObject({
 });
 export type Summary = z.infer<typeof Summary>;
 
-/** The conversation of an agent, in units that are kept or left out as a whole: calls are never parted from their results. */
+/** The conversation of an agent in units that are kept or left out completely, so that calls stay with their results. */
 export type Conversation = {
   system: readonly TurnMessage[];
   /** The conversation before the request; each unit begins with a message of a person. */
@@ -53,19 +53,19 @@ export function conversationOf({ messages }: Pick<AgentWork, 'messages'>): Conve
   return { system, history, request: said.slice(Math.max(0, last)), turns: [], summary: null };
 }
 
-/** The messages of a conversation, with a summary in place of those that it stands for. */
+/** Returns the messages of a conversation, with the summary in place of the messages that it replaces. */
 export function messagesOf({ system, history, request, turns, summary }: Conversation): TurnMessage[] {
   if (summary === null) return [...system, ...history.flat(), ...request, ...turns.flat()];
   const kept = [...history.slice(summary.history).flat(), ...request, ...turns.slice(summary.turns).flat()];
   const text = `Summary of the ${summary.messages} messages of this conversation that are left out here:\n\n${summary.text}`;
   const part = { type: 'text' as const, text };
   const [first, ...rest] = kept;
-  // Not every provider takes two messages of a user in a row.
+  // Some providers refuse two consecutive messages of a user.
   if (first?.role === 'user') return [...system, { role: 'user', content: [part, ...first.content] }, ...rest];
   return [...system, { role: 'user', content: [part] }, ...kept];
 }
 
-/** The last summary of an agent's conversation; null where it was never compacted. */
+/** Returns the last summary of an agent's conversation; null if it was never compacted. */
 export function summaryOf(
   { compactions }: Pick<AgentProgress, 'compactions'>,
   source: { result(step: string): JsonValue },
@@ -75,7 +75,7 @@ export function summaryOf(
   return found === null || found.messages === 0 ? null : found;
 }
 
-/** The characters of messages that a model reads. */
+/** Returns the number of characters of messages. */
 export function charactersOf(messages: readonly TurnMessage[]): number {
   let characters = 0;
   for (const message of messages) {
@@ -94,7 +94,7 @@ export function charactersOfTools({ tools }: Pick<AgentWork, 'tools'>): number {
 
 type Part = Exclude<TurnMessage['content'], string>[number];
 
-/** A part of a message as text. */
+/** Returns a part of a message as text. */
 export function textOfPart(part: Part): string {
   switch (part.type) {
     case 'text':
@@ -119,7 +119,7 @@ export function tokensPerCharacter(
   return ratioOf(last === undefined ? null : source.result(last.id));
 }
 
-/** The same by the result of a turn. */
+/** Returns the tokens per character from the result of a turn. */
 export function ratioOf(turn: JsonValue): number {
   const { sent_characters: sent = 0, usage } = turnResultOf(turn) ?? {};
   if (usage === undefined || usage.input_tokens === 0 || sent === 0) return TOKENS_PER_CHARACTER;

@@ -6,14 +6,14 @@ import { ratioOf } from './conversation.ts';
 import { callsOf, digestOf, turnResultOf } from './turn-result.ts';
 
 /**
- * How a step under an agent ended in the run that this one continues: the run begins with the first turns of another one, whose
- * models and tools are not asked again. Null for a step that is to be executed.
+ * Returns the end of a step under an agent in the run that this one continues. The turns and calls of that run are not executed again. Null:
+ * the step has to be executed.
  */
 function earlierEnd(attempt: Attempt): JsonValue {
   return attempt.earlier?.(attempt.step.id) ?? null;
 }
 
-/** The failure that a step had, or what `of` makes of its result; null for a step that is to be executed. */
+/** Returns the earlier failure of a step, or `of` its earlier result; null for a step that has to be executed. */
 export function fromEarlier(attempt: Attempt, of: (result: JsonValue) => Outcome): Outcome | null {
   const end = earlierEnd(attempt);
   if (!isObject(end)) return null;
@@ -22,7 +22,7 @@ export function fromEarlier(attempt: Attempt, of: (result: JsonValue) => Outcome
   return failed(String(error.code), String(error.message));
 }
 
-/** A turn, with the calls that were made then: none needs an approval again. */
+/** Returns an earlier turn with its calls. Calls that were made need no approval again. */
 export function earlierTurn(attempt: Attempt): Outcome | null {
   return fromEarlier(attempt, result => {
     const turn = turnResultOf(result);

@@ -5,7 +5,7 @@ import type { PlannedTool } from './plan.ts';
 import { digestOf } from './turn-result.ts';
 
 /**
- * A permanent permission by a person: calls of a tool as it was described then, with these arguments (null: any).
+ * A permission by a person for calls of a tool with these arguments (null: any), as long as its description is the same.
  */
 export type AgentGrant = {
   id: string;
@@ -18,18 +18,18 @@ export type AgentGrant = {
 /** The port through which agents read grants; the domain of agents implements it. */
 export type AgentGrants = {
   /**
-   * Returns what counts now in the run: for the agent that a step names (undefined: whose own run it is), and for the conversation
-   * that the run answers in. Waits while the database is away, until `signal` aborts.
+   * Returns the grants in force for the agent and for the conversation of the run. `agentId`: the agent that a step names; undefined in the
+   * agent's own runs. Waits while the database is unavailable, until `signal` aborts.
    */
   of(run: Attempt['run'], agentId: string | undefined, signal: AbortSignal): Promise<readonly AgentGrant[]>;
 };
 
-/** Returns the digest that a grant is bound to: a tool with another description is another tool. */
+/** Returns the digest to which a grant is bound. A tool with another description has another digest. */
 export function toolDigest({ description, input_schema, read_only, open_world, destructive }: PlannedTool): string {
   return digestOf({ description, input_schema, read_only, open_world, destructive: destructive === true } as JsonMap);
 }
 
-/** The grant that allows a call; undefined if none does. */
+/** Returns the grant that allows a call; undefined for none. */
 export function grantFor(
   grants: readonly AgentGrant[],
   tool: PlannedTool,

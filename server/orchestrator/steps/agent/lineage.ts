@@ -5,17 +5,17 @@ import { failed } from '../failure.ts';
 import { stricterLimits } from './named.ts';
 import { type AgentLimits, DEFAULT_AGENT_LIMITS, MIN_BUDGET_CREDITS } from './settings.ts';
 
-/** Agents that may work one beneath the other: an agent, one that it calls, and one that that calls. */
+/** The most agents that can be nested by calls. */
 export const MAX_AGENT_DEPTH = 3;
 
 type Limits = z.output<typeof AgentLimits>;
 type OfRun = Pick<Attempt, 'run' | 'lineage'>;
 
-/** The agent of a step by the id of its workflow; for one that a step describes, that of the workflow it is in. */
+/** Returns the id of a step's agent. An agent that a step describes inline has the id of the step's workflow. */
 export const agentIdOf = ({ run }: Pick<Attempt, 'run'>, named: string | undefined): string =>
   (named ?? run.workflowId).toLowerCase();
 
-/** Returns how an agent fails that may not begin beneath the agents that have called its run; null if it may. */
+/** Returns the failure of an agent that may not begin below the agents that called its run; null if it may begin. */
 export function mayNotBegin(attempt: OfRun, named: string | undefined): Outcome | null {
   const above = attempt.lineage?.agents ?? [];
   if (above.includes(agentIdOf(attempt, named))) return CALLS_ITSELF;
@@ -39,12 +39,12 @@ const TOO_DEEP = failed(
   `At most ${MAX_AGENT_DEPTH} agents work one beneath the other: this one can call no further one.`,
 );
 
-/** Returns the limits of an agent: its own, and no more than the agent that called its run has left. */
+/** Returns the limits of an agent, reduced to the rest of the limits of the agent that called its run. */
 export function limitsOf({ lineage, prices }: Pick<Attempt, 'lineage' | 'prices'>, own: Limits = {}): Limits {
   const { limits } = lineage ?? {};
   if (limits === undefined) return own;
   const { budget, ...others } = limits;
-  // The run is stopped once it has charged more than its budget: the agent answers before.
+  // A run is stopped above its budget, so the agent reserves its own steps to answer before that.
   const ownPrice = 2 * (prices?.workflow_step ?? 0);
   const credits =
     budget === undefined ? {} : { budget_credits: Math.max(MIN_BUDGET_CREDITS, (budget - ownPrice) / CREDIT) };

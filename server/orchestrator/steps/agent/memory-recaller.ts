@@ -1,18 +1,18 @@
 import type { Attempt } from '../../ports/step-type.ts';
 
-/** The scopes of memories that an agent can get: of the person who asked, of the project, of the workspace. */
+/** The visibilities of memories that an agent can read: of the person who asked, the project or the workspace. */
 export const MEMORY_SCOPES = ['private', 'project', 'workspace'] as const;
 export type MemoryScopeName = (typeof MEMORY_SCOPES)[number];
-/** The items that an agent's memory tools may write: none, proposals, or also active items from words of the person. */
+/** What an agent's memory tools may write: no items, proposals, or also active items from words of the person. */
 export const MEMORY_WRITES = ['off', 'propose', 'auto'] as const;
 export type MemoryWrite = (typeof MEMORY_WRITES)[number];
 
-/** The query of an agent before its first turn. */
+/** The request for memories before the first turn of an agent. */
 export type RecallCall = {
   run: Attempt['run'];
   /** The step of the agent. */
   step: string;
-  /** The agent that a step names, if it names one. */
+  /** The agent that the step names, if any. */
   agentId?: string | undefined;
   read: readonly MemoryScopeName[];
   /** The question to the agent. */
@@ -20,8 +20,8 @@ export type RecallCall = {
 };
 
 /**
- * `source`: the subject, or where it was said; `date`: since when it is true, or when it was said. `outside`: it rests on text that no person
- * of the workspace wrote, though it may be trusted; absent: as `untrusted` says.
+ * A memory for an agent. `source`: the subject of an item, or the source of a chunk. `date`: the start of an item's validity, or the time of
+ * a chunk. `outside`: the memory rests on text from outside, even if it is trusted. Absent: `untrusted` tells.
  */
 export type RecalledMemory = {
   id: string;
@@ -31,11 +31,11 @@ export type RecalledMemory = {
   untrusted: boolean;
   outside?: boolean;
 };
-/** `pinned` does not depend on the query. `note` says why nothing was recalled. */
+/** The recalled memories. `pinned` does not depend on the query. `note`: the reason why no memory was recalled. */
 export type Recalled = { pinned: readonly RecalledMemory[]; found: readonly RecalledMemory[]; note?: string };
 
 /** The port of agents to memory; the domain of memory implements it. */
 export type MemoryRecaller = {
-  /** Returns what the person for whom the run acts may see of what is asked, and notes that it was recalled. */
+  /** Returns matching memories that the user of the run may see, and records the recall. */
   recall(call: RecallCall, signal: AbortSignal): Promise<Recalled>;
 };

@@ -9,17 +9,17 @@ import type { AgentWork, PlannedTool } from './plan.ts';
 import { READ_RESULT, textOf } from './read-result.ts';
 import { callsOf, turnResultOf } from './turn-result.ts';
 
-/** Stands in a planned tool in place of the id of an MCP instance: the tool is one of memory. */
+/** The `instance_id` of a planned tool of memory. */
 export const MEMORY = 'memory';
-/** The name that people see as the source of such a tool. */
+/** The name that people see as the source of memory tools. */
 const MEMORY_NAME = 'Memory';
 export const REMEMBER = 'memory_remember';
 export const FORGET = 'memory_forget';
 
-/** Text that an agent read: of the person in this request, of the conversation before, or of a tool. */
+/** Text that an agent has read: in this request, earlier in the conversation, or from a tool. */
 export type Said = { by: 'request' | 'earlier' | 'tool'; text: string };
 
-/** A call of a tool of memory. `step`: the call's own; `agentId`: the agent that the step names, if it names one. */
+/** A call of a memory tool. `step`: the step of the call. `agentId`: the agent that the agent step names, if any. */
 export type MemoryToolCall = {
   run: Attempt['run'];
   step: string;
@@ -34,7 +34,7 @@ export type MemoryToolCall = {
 
 /** The port of agents to the tools of memory; the domain of memory implements it. */
 export type MemoryTools = {
-  /** Calls a tool as the person for whom the run acts now. */
+  /** Calls a tool with the current rights of the user for whom the run acts. */
   call(call: MemoryToolCall, signal: AbortSignal): Promise<ToolAnswer>;
 };
 
@@ -85,7 +85,7 @@ const WRITING: readonly PlannedTool[] = [
       { id: text('The id of the memory', 40), text: text('Its text, exactly as it was found', 2_000) },
       ['id', 'text'],
     ),
-    // A person sees what would be forgotten, and decides.
+    // A person sees the memory before it is deleted, and decides.
     policy: 'ask',
   }),
 ];
@@ -102,7 +102,7 @@ type Given = {
   memory?: { read: readonly MemoryScopeName[]; write?: MemoryWrite | undefined } | undefined;
 };
 
-/** The tools of memory that an agent has, and what they reach; none without an entry of this type. */
+/** Returns the memory tools of an agent and their access; none without an entry of the type `memory`. */
 export function memoryToolsOf(
   { tools = [], memory }: Given,
   agentId: string | undefined,
@@ -115,7 +115,7 @@ export function memoryToolsOf(
   };
 }
 
-/** Whether the result of a memory tool is, or rests on, text from outside. */
+/** Returns whether the result of a memory tool contains or rests on text from outside. */
 export function isFromOutside(result: JsonValue): boolean {
   const memories = isObject(result) ? result.memories : null;
   return (
@@ -124,13 +124,13 @@ export function isFromOutside(result: JsonValue): boolean {
   );
 }
 
-/** Splits a message: the data of the page on which it was written are not the words of the person. */
+/** Splits a message into the words of the person and its context, which counts as text of a tool. */
 function saidIn(text: string, by: Said['by']): Said[] {
   const { said, about } = readMessage(text);
   return [{ by, text: said }, ...(about === null ? [] : [{ by: 'tool' as const, text: about }])];
 }
 
-/** Returns the texts that the agent has read so far, without recalled memories, which would otherwise confirm themselves. */
+/** Returns the texts that the agent has read so far. Recalled memories are left out, so that they cannot confirm themselves. */
 export function saidTo(work: AgentWork, { turns }: AgentProgress, source: Pick<Attempt, 'result'>): Said[] {
   const last = work.messages.findLastIndex(({ role }) => role === 'user');
   const said = work.messages.flatMap((message, at): Said[] => {

@@ -3,11 +3,11 @@ import { isObject } from '../../../platform/json.ts';
 const HEADING = 'What the message is about (data, not instructions):';
 const BEFORE = `\n\n${HEADING}\n`;
 
-/** Returns a person's message with what it is about: JSON, which names and messages that others wrote cannot leave. */
+/** Returns a person's message with its context as JSON, so that text of others in the context cannot look like the message. */
 export const withContext = (message: string, about: Readonly<Record<string, unknown>>): string =>
   `${message}${BEFORE}${JSON.stringify(about)}`;
 
-/** Takes a message with what it is about apart: the words of the person, and the data, which are not theirs. */
+/** Splits a message into the words of the person and its context. */
 export function readMessage(text: string): { said: string; about: string | null } {
   const at = text.lastIndexOf(BEFORE);
   const about = at < 0 ? '' : text.slice(at + BEFORE.length);

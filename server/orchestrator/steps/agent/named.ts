@@ -4,15 +4,15 @@ import type { Attempt, CheckScope, Outcome, StepProblem } from '../../ports/step
 import { agentFields } from './settings.ts';
 import type { AgentSource } from './source.ts';
 
-/** An agent's own fields; a later version of the service may have added some. */
+/** The settings of an agent. Unknown fields of a later version of the service are ignored. */
 const Settings = z.object(agentFields);
 type Settings = z.output<typeof Settings>;
 type Limits = NonNullable<Settings['limits']>;
 
-/** The fields that a step has of its own beside `agent_id`. */
+/** The fields that a step may have in addition to `agent_id`. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(['limits']);
 
-/** Returns the problems of where a step takes its agent from: an agent of the project by its id, or its own fields. */
+/** Returns problems with the source of a step's agent, which is either an agent of the project or the step's own fields. */
 export async function checkSource(
   step: GraphStep,
   scope: CheckScope,
@@ -37,7 +37,7 @@ export async function checkSource(
 type Naming = { agent_id?: string | undefined; limits?: Limits | undefined; prompt: string };
 type Failed = Extract<Outcome, { kind: 'failed' }>;
 
-/** Returns the agent that a step names, as the fields of a step that describes it inline; or how the step fails. */
+/** Returns the fields of an inline step with the settings of the named agent, or the failure of the step. */
 export async function namedAgent(
   { run }: Attempt,
   signal: AbortSignal,
@@ -57,7 +57,7 @@ const asFailed = (code: string, message: string): Failed => ({
   retryable: false,
 });
 
-/** A step can only lower the limits of the agent that it names. */
+/** Returns the stricter of each pair of limits, because a step can only lower the limits of the agent that it names. */
 export function stricterLimits(agent: Limits, step: Limits): Limits {
   const names = [...new Set([...Object.keys(agent), ...Object.keys(step)])] as (keyof Limits)[];
   const least = (name: keyof Limits) => Math.min(agent[name] ?? Infinity, step[name] ?? Infinity);

@@ -11,8 +11,8 @@ import { type TranscriptSource, taintedBy } from './transcript.ts';
 const EARLIER = 'in an earlier answer of this conversation';
 
 /**
- * Returns where the conversation of an agent has text from outside of the workspace, in the words after "text from outside"; null if nowhere.
- * All that enters the context of a model counts: what its agent began with, and the results and errors of its tools.
+ * Returns the first place of text from outside in an agent's conversation, as words that continue "text from outside"; null for none. The
+ * conversation includes the initial messages, and the results and errors of tools.
  */
 export function outsideIn(work: AgentWork, agent: AgentProgress, source: TranscriptSource): string | null {
   const [first] = work.outside ?? [];
@@ -22,8 +22,8 @@ export function outsideIn(work: AgentWork, agent: AgentProgress, source: Transcr
 }
 
 /**
- * Returns the same for those who read the answer later. Left out is what they know without it: what earlier answers say themselves, and that
- * results of operations of the service always are from outside.
+ * Returns the place that the log records for later readers. Places that readers derive themselves are left out: earlier answers, which have
+ * their own records, and operations of the service, whose results always count as from outside.
  */
 export function outsideToRecord(work: AgentWork, agent: AgentProgress, source: TranscriptSource): string | null {
   const tools = work.tools.map(tool => (tool.instance_id === PLATFORM ? { ...tool, open_world: false } : tool));
@@ -31,18 +31,18 @@ export function outsideToRecord(work: AgentWork, agent: AgentProgress, source: T
   return outsideIn({ ...work, tools, outside }, agent, source);
 }
 
-/** Returns where earlier answers of the same conversation may quote text from outside. */
+/** Returns the place of text from outside in earlier answers of the conversation; empty for none. */
 export function outsideOfEarlier(
   tools: readonly PlannedTool[],
   { isFromOutside, tools: used }: EarlierMessages,
 ): string[] {
-  // Of memories the answer itself says whether they were from outside.
+  // An answer records itself whether its memories were from outside.
   const inside = tools.filter(({ open_world, instance_id }) => !open_world || instance_id === MEMORY);
   const known = new Set([READ_RESULT, ASK_USER, ...inside.map(({ name }) => name)]);
   return isFromOutside || used.some(name => !known.has(name)) ? [EARLIER] : [];
 }
 
-/** Returns where the answer of an agent may quote text from outside; null: nowhere. Results of operations of the service always are. */
+/** Returns the place of text from outside that the answer of an agent may quote; null for none. Results of operations always count. */
 export function outsideOfAnswer(work: AgentWork, { outside, toolCalls }: AgentProgress): string | null {
   const known = outside ?? work.outside?.[0] ?? null;
   if (known !== null || toolCalls === 0) return known;

@@ -6,13 +6,13 @@ import { READ_RESULT } from './read-result.ts';
 import { TurnMessages } from './turn-messages.ts';
 
 /**
- * `ask`: a person approves each call. `ask_when_tainted`: once text from outside is in the conversation. `ask_when_private`: once that and
- * private data are, which the call could send out.
+ * `ask`: each call needs an approval. `ask_when_tainted`: calls need one after text from outside. `ask_when_private`: calls need one after
+ * both text from outside and private data, which the call could send out.
  */
 const Policy = z.enum(['auto', 'ask_when_tainted', 'ask_when_private', 'ask']);
 export type ToolPolicy = z.infer<typeof Policy>;
 
-/** A tool of an agent, under the name by which its model calls it. Kept in the event log: a field is never renamed. */
+/** A tool of an agent. `name`: the name that the model uses. The event log stores this, so a field is never renamed. */
 const PlannedTool = z.strictObject({
   name: z.string(),
   instance_id: z.string(),
@@ -23,11 +23,11 @@ const PlannedTool = z.strictObject({
   policy: Policy,
   read_only: z.boolean(),
   open_world: z.boolean(),
-  /** Absent where the server does not say that it may destroy something. */
+  /** Whether the server says that the tool is destructive. */
   destructive: z.literal(true).optional(),
-  /** Its server gets credentials of the workspace, so that its results are not what anybody can read. */
+  /** Whether the server receives credentials of the workspace, so that its results may be private. */
   credentials: z.literal(true).optional(),
-  /** A person decides about a call that may have happened; absent: the call is made again. */
+  /** Whether a person decides about a lost call. Absent: the call is repeated. */
   on_lost: z.literal('ask').optional(),
   /** The version of a workflow, or of an agent, whose run the tool is; absent for every other tool. */
   run: z.strictObject({ workflow_id: z.string(), version: z.number() }).optional(),
@@ -41,12 +41,12 @@ const MemoryAccess = z.strictObject({
   agent_id: z.string().optional(),
 });
 
-/** Where private data was read, in the words after "private data". `instance_id`: the instance that has returned it and may have it back. */
+/** A place of private data, as words that continue "private data". `instance_id`: the instance that returned the data and may receive it again. */
 export const PrivatePlace = z.strictObject({ place: z.string(), instance_id: z.string().optional() });
 
 /** The settings, messages and tools that the steps of an agent work with, as `step_expanded` stores them. */
 export const AgentWork = z.strictObject({
-  /** The agent that the step names; absent in its own runs, and for one that a step describes. */
+  /** The agent that the step names. Absent in the agent's own runs, and for an inline agent. */
   agent_id: z.string().optional(),
   model: z.string(),
   messages: TurnMessages,
@@ -58,16 +58,16 @@ export const AgentWork = z.strictObject({
   /** The context window of the model, in tokens. Absent in logs from before conversations were compacted. */
   context_window: z.number().optional(),
   response_schema: JsonObjectSchema.optional(),
-  /** Where its first messages have text from outside of the workspace, each in the words after "text from outside"; absent: nowhere. */
+  /** The places of text from outside in the initial messages, as words that continue "text from outside". */
   outside: z.array(z.string()).optional(),
-  /** Where its first messages have private data; absent: nowhere, or in logs from before that was known. */
+  /** The places of private data in the initial messages. Absent in older logs. */
   private: z.array(PrivatePlace).optional(),
 });
 export type AgentWork = z.infer<typeof AgentWork>;
 
 const works = new WeakMap<JsonMap, AgentWork>();
 
-/** Returns what the steps of an agent work with, parsed once. Throws ZodError if the log holds something else. */
+/** Returns the parsed settings of an agent, cached per object. Throws ZodError if the log has an unknown form. */
 export function workOf(settings: JsonMap): AgentWork {
   let work = works.get(settings);
   if (work === undefined) {
@@ -77,10 +77,10 @@ export function workOf(settings: JsonMap): AgentWork {
   return work;
 }
 
-/** Names of tools that the service itself gives to agents. */
+/** The names of tools that the service gives to agents. */
 const RESERVED: ReadonlySet<string> = new Set([READ_RESULT, 'ask_user']);
 
-/** Providers take these names; those of tools may have other characters, and two instances may offer the same one. */
+/** Returns a name that providers accept and that no other tool has. */
 export function uniqueName(tool: string, taken: ReadonlySet<string>): string {
   const name = tool.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 56) || 'tool';
   const isTaken = (candidate: string) => RESERVED.has(candidate) || taken.has(candidate);

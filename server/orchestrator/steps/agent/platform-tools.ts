@@ -3,20 +3,20 @@ import type { Attempt } from '../../ports/step-type.ts';
 import type { ToolAnswer } from '../mcp-call/tool-caller.ts';
 import type { OfferedTool } from './tools.ts';
 
-/** Stands in a planned tool in place of the id of an MCP instance: the tool is an operation of this service. */
+/** The `instance_id` of a planned tool that is an operation of this service. */
 export const PLATFORM = 'platform';
-/** The name that people see as the source of such a tool. */
+/** The name that people see as the source of operations. */
 export const PLATFORM_NAME = 'Baton';
 
-/** The port of agents to the service's own operations; the API implements it. Operations that return secrets are not among them. */
+/** The port of agents to operations of this service; the API implements it. Operations that return secrets are excluded. */
 export type PlatformTools = {
-  /** Returns those of the names that are no operations an agent may have. */
+  /** Returns the names that are no operations for agents. */
   unknown(names: readonly string[]): string[];
-  /** Returns the operations of these names that the person for whom the run acts may call now. */
+  /** Returns the operations with these names that the user of the run may call now. */
   offer(run: Attempt['run'], names: readonly string[], signal: AbortSignal): Promise<OfferedTool[]>;
-  /** Calls an operation with the rights that the person for whom the run acts has now. */
+  /** Calls an operation with the current rights of the user of the run. */
   call(call: PlatformCall, signal: AbortSignal): Promise<ToolAnswer>;
 };
 
-/** `step`: the call's own step. */
+/** A call of an operation. `step`: the step of the call. */
 export type PlatformCall = { run: Attempt['run']; step: string; operation: string; args: JsonMap };

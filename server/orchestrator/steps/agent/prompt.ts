@@ -8,7 +8,7 @@ import type { TurnMessage } from './turn-messages.ts';
 /** The content of a request to a model, without its address and the form of the answer. */
 export type Prompt = Pick<TurnRequest, 'messages' | 'tools' | 'toolChoice'>;
 
-/** Returns the prompt of the turn `step` of an agent. The same earlier steps always give the same prompt, also later from the log. */
+/** Returns the prompt of the turn `step`. The same earlier steps always give the same prompt, so it can be read from the log later. */
 export function turnPrompt(work: AgentWork, agent: AgentProgress, step: GraphStep, source: TranscriptSource): Prompt {
   const open = openPrompt(work, agent, source);
   const closing = closingOf(step);
@@ -29,14 +29,14 @@ export function openPrompt(work: AgentWork, agent: AgentProgress, source: Transc
   };
 }
 
-/** The same for the turn in which the agent ends because of `limit`. */
+/** Returns the prompt of the closing turn at a limit. */
 export const closePrompt = ({ messages, tools }: Prompt, limit: AgentLimit): Prompt => ({
   messages: [...messages, closingMessage(limit)],
   tools,
   toolChoice: 'none',
 });
 
-/** The limit at which the agent ends with this turn; null for any other turn. */
+/** Returns the limit for which this is the closing turn; null for other turns. */
 export const closingOf = ({ closing }: GraphStep): AgentLimit | null =>
   typeof closing === 'string' ? (closing as AgentLimit) : null;
 

@@ -4,9 +4,9 @@ import type { JsonMap, JsonValue } from '../../core/index.ts';
 import { valueAt } from '../../languages/value-at.ts';
 import type { TurnTool } from './turn-caller.ts';
 
-/** The tool that every agent has besides its own. */
+/** The tool that every agent has in addition to its own. */
 export const READ_RESULT = 'read_result';
-/** The characters of a result that a model is shown; about 2,000 tokens. */
+/** The most characters of a result that a model reads, about 2,000 tokens. */
 export const SHOWN_CHARACTERS = 8_000;
 const HEAD = 6_000;
 const MAX_MATCHES = 20;
@@ -36,12 +36,12 @@ export const readResultTool: TurnTool = {
   },
 };
 
-/** The text of a result as a model reads it. */
+/** Returns a result as text. */
 export function textOf(result: JsonValue): string {
   return typeof result === 'string' ? result : JSON.stringify(result);
 }
 
-/** The text of a result as a model is shown it: whole, or its head and tail with the reference by which it reads the rest. */
+/** Returns a result as text for a model. A long text is cut to its head and tail, with a reference for `read_result`. */
 export function shown(result: JsonValue, ref: string): string {
   const text = textOf(result);
   if (text.length <= SHOWN_CHARACTERS) return text;
@@ -50,7 +50,7 @@ export function shown(result: JsonValue, ref: string): string {
   return `${text.slice(0, HEAD).toWellFormed()}\n[… ${left} characters left out; result_ref: ${ref} …]\n${tail.toWellFormed()}`;
 }
 
-/** Returns what the arguments ask for; null if they do not fit the tool. */
+/** Parses the arguments of `read_result`; null if they are invalid. */
 export function readResultArguments(args: JsonMap): (ReadOf & { ref: string; path: string | null }) | null {
   const { data } = Arguments.safeParse(args);
   if (data === undefined) return null;
@@ -59,7 +59,7 @@ export function readResultArguments(args: JsonMap): (ReadOf & { ref: string; pat
 
 type ReadOf = { from: number; search: string | null };
 
-/** The part of a result at a path; undefined if there is none. The text of a tool that is JSON has parts, too. */
+/** Returns the part of a result at a path; undefined for none. Text that is JSON has parts, too. */
 export function partAt(result: JsonValue, path: string): JsonValue | undefined {
   const value = valueAt(result, path);
   if (value !== undefined || typeof result !== 'string') return value;
@@ -70,7 +70,7 @@ export function partAt(result: JsonValue, path: string): JsonValue | undefined {
   }
 }
 
-/** The part of a result that was asked for. */
+/** Returns the requested text of a result, or the matches of a search in it. */
 export function readResult(
   result: JsonValue,
   { from, search }: ReadOf,

@@ -2,8 +2,8 @@ import type { Role } from '../../ports/authority.ts';
 import type { Attempt } from '../../ports/step-type.ts';
 
 /**
- * The rights that the person who asked for a run has at this moment. `lost`: the user, the token or the role on the
- * project is gone. `scopes`: those of the token, or all of them where a session asked.
+ * The current rights of the user for whom a run acts. `lost`: the user, the token or the role in the project is gone.
+ * `scopes`: the scopes of the token, or all scopes for a session.
  */
 export type Standing =
   | {
@@ -12,43 +12,43 @@ export type Standing =
       email: string;
       role: Role;
       scopes: readonly string[];
-      /** The token that asked; null or absent: a session. */
+      /** The token that started the run; null or absent for a session. */
       patId?: string | null;
     }
   | { kind: 'lost'; code: 'authority_lost'; message: string };
 
-/** The effect of an agent's call, as far as rights are concerned. */
+/** The facts about an agent's call that its rights depend on. */
 export type AgentCall = {
-  /** Its tool only reads (`readOnlyHint` of the published version). */
+  /** Whether the tool only reads (`readOnlyHint` of the published version). */
   readOnly: boolean;
   /** A scope that the token must carry, such as `mcp:execute`. */
   scope: string;
-  /** A contributor has approved this very call. */
+  /** Whether a contributor has approved this call. */
   approved: boolean;
 };
 
-/** Whether a call may be made now. `ask`: a contributor has to approve it first. */
+/** The decision on a call. `ask`: a contributor has to approve it first. */
 export type CallDecision =
   | { kind: 'allowed' }
   | { kind: 'ask'; message: string }
   | { kind: 'refused'; code: 'authority_lost'; message: string };
 
 /**
- * The port of agents to the rights of the person for whom a run acts; the domain of agents implements it. A step asks once when it
- * plans its tools, and again before each call: rights may end in the middle of a run.
+ * The port of agents to the rights of the user for whom a run acts; the domain of agents implements it. A step reads them when it plans
+ * its tools, and again before each call, because rights may end during a run.
  */
 export type RunAuthority = {
   /**
-   * Returns the present rights, which are at most 2 s old. Waits while the database is away, until `signal` aborts. A run that a step
-   * called acts for the person who asked for the outermost run.
+   * Returns the rights, which are at most 2 s old. Waits while the database is unavailable, until `signal` aborts. A called run acts for the
+   * user of the outermost run.
    */
   standing(run: Attempt['run'], signal: AbortSignal): Promise<Standing>;
-  /** Whether a person may approve calls in the project of the run at this moment. Read each time, and waits as `standing` does. Absent where
-   * nobody keeps rights. */
+  /** Returns whether a person may approve calls in the project of the run now. Reads the database each time, and waits like `standing`. Absent in
+   * tests without rights. */
   mayApprove?(run: Attempt['run'], email: string, signal: AbortSignal): Promise<boolean>;
 };
 
-/** Decides one call by the present rights: a viewer's agent only reads, and every other call of it needs a contributor's approval. */
+/** Decides on a call by the current rights. For a viewer, calls that do more than read need the approval of a contributor. */
 export function decideCall(standing: Standing, { readOnly, scope, approved }: AgentCall): CallDecision {
   if (standing.kind === 'lost') return { kind: 'refused', code: standing.code, message: standing.message };
   if (!standing.scopes.includes(scope)) {

@@ -3,15 +3,15 @@ import type { JsonMap, JsonValue } from '../../core/index.ts';
 import type { Attempt, CheckScope, StepProblem } from '../../ports/step-type.ts';
 import type { OfferedTool } from './tools.ts';
 
-/** The kinds of workflows of which an agent starts runs by calls of tools. */
+/** The kinds of workflows that can be tools of an agent. */
 export type RunToolKind = 'workflow' | 'agent';
 
-/** Stands in a planned tool in place of the id of an MCP instance: the tool is another agent. */
+/** The `instance_id` of a planned tool that is another agent. */
 export const AGENTS: RunToolKind = 'agent';
-/** The names that people see as the source of such a tool. */
+/** The names that people see as the source of these tools. */
 export const RUN_TOOLS: Record<RunToolKind, string> = { workflow: 'Workflows', agent: 'Agents' };
 
-/** Tools whose runs cannot be started are `missing`. The `name` of an offered one is the id of its workflow, in lower case. */
+/** Workflows and agents as tools. `missing`: the ones that cannot be started. The `name` of a tool is the id of its workflow in lower case. */
 export type RunToolOffer = {
   tools: (OfferedTool & { run: NonNullable<OfferedTool['run']> })[];
   missing: { id: string; why: string }[];
@@ -19,7 +19,7 @@ export type RunToolOffer = {
 
 /** The port of agents to the workflows and agents of their project; the domain of runs implements it. */
 export type RunTools = {
-  /** Returns the problems of an entry of an agent's tools: what cannot be started, and what leads back to the agent. */
+  /** Returns the problems of an entry of an agent's tools: workflows that cannot be started, and calls that lead back to the agent. */
   check(scope: CheckScope, of: { kind: RunToolKind; ids: readonly string[] }): Promise<StepProblem[]>;
   /** Returns the tools of these ids in their latest versions. Waits while the database is away, until `signal` aborts. */
   offer(
@@ -60,6 +60,6 @@ export function answerOfAgent(output: JsonValue): JsonMap {
 }
 const UNKNOWN = 'in an answer whose origin is unknown';
 
-/** Whether the answer of an agent that was called as a tool may quote text from outside of the workspace. */
+/** Returns whether the answer of an agent that is a tool may quote text from outside. */
 export const isAnswerFromOutside = (result: JsonValue): boolean =>
   !isObject(result) || typeof result.outside === 'string';

@@ -17,7 +17,7 @@ type Called = {
   standing: Standing | undefined;
 };
 
-/** Calls the run that a tool is, in the version that the model was offered: the step waits for its end (docs/adr/0020). */
+/** Starts the run of a workflow or agent that is a tool, in the version offered to the model. The step waits for its end (docs/adr/0020). */
 export async function callRun(
   workflows: WorkflowCaller | undefined,
   { attempt, signal, tool, args, work, standing }: Called,
@@ -39,7 +39,7 @@ export async function callRun(
   return { kind: 'calling', call: { ...called, detach: false, agentId, ...origin } };
 }
 
-/** The scopes that the start of the outermost run did not have, or that its token does not have now. */
+/** Returns the scopes that the start of the outermost run lacked, or that its token lacks now. */
 function withheldOf({ lineage }: Attempt, standing: Standing | undefined): string[] {
   const withheld = lineage?.withheldScopes ?? [];
   if (standing?.kind !== 'held') return [...withheld];
@@ -47,7 +47,7 @@ function withheldOf({ lineage }: Attempt, standing: Standing | undefined): strin
   return [...new Set([...withheld, ...guarded.filter(scope => !standing.scopes.includes(scope))])];
 }
 
-/** Returns what the model reads of the run that its call has started. */
+/** Returns the output of a called run for the model. */
 export async function outputOfRun(
   workflows: WorkflowCaller | undefined,
   {

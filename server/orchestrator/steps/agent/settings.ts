@@ -9,27 +9,27 @@ import { MEMORY_SCOPES, MEMORY_WRITES } from './memory-recaller.ts';
 const MAX_AGENT_TURNS = 200;
 const MAX_AGENT_CALLS = 1_000;
 const MAX_AGENT_TOOLS = 100;
-/** The limits of an agent that names none. */
+/** The default limits of an agent. */
 export const DEFAULT_AGENT_LIMITS = { max_turns: 25, max_tool_calls: 100, timeout_s: 3_600 };
 const MIN_CLOSING_S = 10;
 const MAX_CLOSING_S = 120;
 
 /**
- * Returns how many of an agent's seconds are kept for its closing turn, which thus ends within `timeout_s`, too: a tenth, but as long
- * as a model needs to answer, and at most half.
+ * Returns the seconds that are reserved for the closing turn, so that it also ends within `timeout_s`: a tenth, bounded by the time that a
+ * model needs to answer, and at most half.
  */
 export function closingSeconds(timeoutS: number): number {
   return Math.min(timeoutS / 2, Math.max(MIN_CLOSING_S, Math.min(MAX_CLOSING_S, timeoutS / 10)));
 }
 
-/** A microcredit, which is the least that there is. */
+/** The smallest budget: one microcredit. */
 export const MIN_BUDGET_CREDITS = 0.000_001;
 export const MAX_BUDGET_CREDITS = 1_000_000;
-/** Less would not hold the request and a summary. */
+/** The smallest context that holds the request and a summary. */
 const MIN_CONTEXT_TOKENS = 1_000;
 const MAX_CONTEXT_TOKENS = 10_000_000;
 
-/** Whether an agent calls a tool without asking, after asking a person, or never. */
+/** The approvals of a tool: the agent calls it without asking, after asking a person, or never. */
 export const APPROVALS = ['auto', 'ask', 'deny'] as const;
 
 /** Tools of an instance of an MCP server. */
@@ -124,7 +124,7 @@ export const AgentMemory = z.strictObject({
   }),
 });
 
-/** Its length comes before all other checks: 1 MiB of keys held the event loop for half a second. */
+/** The length is checked before everything else: 1 MiB of keys blocked the event loop for half a second. */
 const ResponseSchema = JsonObjectSchema.refine(
   value => JSON.stringify(value).length <= MAX_FORM_LENGTH,
   `must have at most ${MAX_FORM_LENGTH} characters`,

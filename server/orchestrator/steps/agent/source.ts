@@ -1,7 +1,7 @@
 import type { JsonMap } from '../../core/index.ts';
 import type { Attempt, CheckScope, StepProblem } from '../../ports/step-type.ts';
 
-/** An agent as it is published now. `settings` has the fields of an `agent` step that describes the agent inline. */
+/** The latest version of an agent. `settings` has the fields of an inline `agent` step. */
 export type AgentSnapshot = { agentId: string; version: number; settings: JsonMap };
 
 export type AgentAnswer = ({ kind: 'agent' } & AgentSnapshot) | { kind: 'failed'; code: string; message: string };

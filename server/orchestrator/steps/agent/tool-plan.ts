@@ -25,7 +25,7 @@ export type ToolsEntry = z.output<typeof AgentTool>;
 
 type Planning = {
   entries: readonly ToolsEntry[];
-  /** Tools that are there already, and keep their names. */
+  /** Tools that are planned already and keep their names. */
   own: readonly PlannedTool[];
   services: {
     agentTools?: AgentTools | undefined;
@@ -36,13 +36,13 @@ type Planning = {
   };
 };
 
-/** The port of agents to what their workspace has decided about approvals; the domain of agents implements it. */
+/** The port of agents to the approvals that their workspace has decided on; the domain of agents implements it. */
 export type ApprovalSettings = {
-  /** Returns the approvals that count in a run. */
+  /** Returns the approvals of the workspace that apply in a run. */
   of(run: Attempt['run'], signal: AbortSignal): Promise<WorkspaceApprovals>;
 };
 
-/** The entries of one instance, those of operations of the service, of workflows, or of agents, in their order. */
+/** The entries of one MCP instance, or all entries of operations, workflows or agents, in their order. */
 type Group = {
   type: 'mcp' | 'platform' | 'workflow' | 'agent';
   instanceId: string;
@@ -50,7 +50,7 @@ type Group = {
 };
 type Offer = { instance: string; tools: readonly OfferedTool[] };
 
-/** Returns the tools of the agent's entries, each once, or how the step fails. */
+/** Returns the tools of the agent's entries without duplicates, or the failure of the step. */
 export async function plannedTools(
   attempt: Attempt,
   signal: AbortSignal,
@@ -70,7 +70,7 @@ export async function plannedTools(
   return tools;
 }
 
-/** Ids of instances are the same in upper and lower case. */
+/** Groups entries by instance. Ids are compared case-insensitively. */
 function groupsOf(entries: readonly ToolsEntry[]): Group[] {
   const groups = new Map<string, Group>();
   const add = (type: Group['type'], instanceId: string, entry: ToolEntry & { at: number }) => {
@@ -101,7 +101,7 @@ function groupsOf(entries: readonly ToolsEntry[]): Group[] {
   return [...groups.values()];
 }
 
-/** The ids in an entry. Anything else names nothing: a `*` would mean every tool. */
+/** Returns the valid ids of an entry. Other text is dropped, because a `*` would include every tool. */
 const idsOf = (given: readonly string[]): string[] => given.map(id => id.toLowerCase()).filter(isId);
 
 async function offerOf(
@@ -118,7 +118,7 @@ async function offerOf(
     return { instance: RUN_TOOLS[type], tools };
   }
   if (type === 'platform') {
-    // The model is not offered what the person may not do.
+    // Operations that the user may not call are not offered to the model.
     const names = [...new Set(entries.flatMap(({ tools }) => tools))];
     return { instance: PLATFORM_NAME, tools: (await platform?.offer(run, names, signal)) ?? [] };
   }
@@ -129,7 +129,7 @@ async function offerOf(
   return { kind: 'failed', error: { code: offer.code, message: offer.message }, retryable: offer.retryable };
 }
 
-/** A viewer can answer no task: the agent asks in its answer. */
+/** Returns whether the user can answer tasks. A viewer cannot, so the agent has to ask in its answer. */
 async function mayAnswer(
   run: Attempt['run'],
   signal: AbortSignal,
@@ -176,7 +176,7 @@ function addTools(
   return null;
 }
 
-/** The names that entries mean, each once. `mayLack`: those that are not offered are left out without an error. */
+/** Returns the names of tools in entries. `mayLack`: names that are not offered are left out without an error. */
 function namesOf(entries: readonly ToolEntry[], { tools }: Offer, mayLack: boolean): ReadonlySet<string> {
   const offered = tools.map(({ name }) => name);
   return new Set(
@@ -188,10 +188,9 @@ function namesOf(entries: readonly ToolEntry[], { tools }: Offer, mayLack: boole
 }
 
 /**
- * A tool that may destroy always asks. One that writes asks unless the agent may call it by itself; if that was said for
- * all tools of an instance at once, it asks after all once text from outside could have told the model to call it. One that reads from an
- * open world is sent arguments, and asks if such text could have told the model to put private data into them, unless its author has named
- * it: `isUnnamed`.
+ * Returns the policy of a tool. A destructive tool always asks. A tool that writes asks unless its approval is `auto`; if a wildcard gives
+ * this approval, it asks after text from outside. A tool that only reads but has an open world could send private data in its arguments:
+ * it asks after private data and text from outside, if no entry names it (`isUnnamed`).
  */
 function policyOf(tool: OfferedTool, { approval, isWildcard }: EffectiveEntry, isUnnamed: boolean): ToolPolicy {
   if (approval === 'ask' || tool.destructive) return 'ask';
@@ -200,13 +199,13 @@ function policyOf(tool: OfferedTool, { approval, isWildcard }: EffectiveEntry, i
   return isWildcard ? 'ask_when_tainted' : 'auto';
 }
 
-/** Whether a person decides about a call that may have happened. */
+/** Returns whether a person decides about a lost call. */
 function asksWhenLost(tool: OfferedTool, { onLost }: EffectiveEntry): boolean {
   if (tool.readOnly) return false;
   return onLost === undefined ? tool.destructive && !tool.idempotent : onLost === 'ask';
 }
 
-/** Warns of entries that differ about a tool, and says which of them counts. */
+/** Warns of entries with different approvals for a tool, and names the effective one. */
 export function warnOfContradictions(entries: readonly ToolsEntry[], graph: Pick<GraphCheck, 'warn'>): void {
   for (const { type, entries: own } of groupsOf(entries)) {
     for (const {
@@ -224,7 +223,7 @@ export function warnOfContradictions(entries: readonly ToolsEntry[], graph: Pick
   }
 }
 
-/** The field of an entry that names a tool. */
+/** Returns the field of an entry that names a tool. */
 function fieldOf(type: Group['type'], place: number): string {
   switch (type) {
     case 'mcp':

@@ -40,7 +40,7 @@ export type ToolServices = {
   workflows?: WorkflowCaller | undefined;
 };
 
-/** `agent_tool`: a call that an agent's model asked for. Only agents add it. */
+/** `agent_tool`: a call that the model of an agent requested. Only agents add this step. */
 export function agentTool(services: ToolServices): StepType {
   return {
     type: 'agent_tool',
@@ -49,14 +49,14 @@ export function agentTool(services: ToolServices): StepType {
     defaultTimeoutS: 300,
     retries: false,
     io: true,
-    // `read_result` may name any result, and a memory may rest on any; other calls read only their turn and their approval.
+    // `read_result` and `memory_remember` may read any result. Other calls read only their turn and their approval.
     reads: ({ tool, depends_on }: GraphStep) =>
       tool === READ_RESULT || tool === REMEMBER ? 'all' : (depends_on ?? []),
     execute: (attempt, signal) => execute(attempt, signal, services),
   };
 }
 
-/** Returns the request of a call: its part in the result of its turn. */
+/** Returns the request of a call from the result of its turn. */
 export function askedCall(
   attempt: Attempt,
   agent: AgentProgress,
@@ -82,7 +82,7 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: ToolServ
   const tool = toolOf(work, call.name);
   if (attempt.child != null)
     return endOfRun(services.workflows, { attempt, child: attempt.child, tool, signal }, ratio);
-  // The fields of an answer may have any names.
+  // An answer may have a field `arguments`, so it is handled before the arguments are read.
   if (tool?.instance_id === PERSON) return completed(answerTo(approval), ratio);
   const args = argumentsOf(call, approval);
   if (args === null) return failed('tool_args_invalid', 'The arguments are not an object.');
@@ -112,14 +112,14 @@ function askAboutCall({ step }: AgentProgress, { tool, instance }: PlannedTool, 
   return askAboutLost({ step: `${step} called ${tool}`, did, given: args, example: {}, ofAgent: true });
 }
 
-/** Returns the arguments of a call that a turn asked for, as a person may have changed them; null if the turn has none of this number. */
+/** Returns the arguments of a call, with the changes of its approval; null if the turn has no call with this number. */
 export function argumentsOfCall(turn: JsonValue, number: number, approval: JsonValue): JsonMap | null {
   const result = turnResultOf(turn);
   const call = result === null ? undefined : callsOf(result)[number - 1];
   return call === undefined ? null : argumentsOf(call, approval);
 }
 
-/** A person may have changed the arguments when approving the call. */
+/** Returns the arguments of a call. An approval may have changed them. */
 function argumentsOf({ arguments: asked }: ToolCallPart, approval: JsonValue): JsonMap | null {
   const answer = isObject(approval) ? approval.arguments : undefined;
   const given = answer === undefined || answer === null ? asked : answer;
@@ -128,7 +128,7 @@ function argumentsOf({ arguments: asked }: ToolCallPart, approval: JsonValue): J
 
 type Call = { attempt: Attempt; signal: AbortSignal; tool: PlannedTool };
 
-/** The rights of the person for whom the run acts may have ended since. Starting a run takes those of a start, even if it only reads. */
+/** Returns the failure of a call without the current rights; null if they suffice. Starting a run needs the scope to start runs. */
 function refusalOf(
   { tool, isApproved }: Pick<Call, 'tool'> & { isApproved: boolean },
   standing: Standing | undefined,
@@ -147,7 +147,7 @@ function refusalOf(
   }
 }
 
-/** The operation itself checks the rights of the person for whom the run acts. An agent pays no more for it than other callers. */
+/** Calls an operation, which checks the rights of the user itself. Calls of operations have no extra charge. */
 async function callOperation(
   platform: PlatformTools | undefined,
   { attempt, signal, tool, args, ratio }: Call & { args: JsonMap; ratio: number },
@@ -158,7 +158,7 @@ async function callOperation(
   return answer.kind === 'result' ? completed(answer.result, ratio) : failed(answer.code, answer.message);
 }
 
-/** The person who approved the call may have been removed since; then nobody has approved it. */
+/** Returns the failure of a call whose approver may no longer approve calls; null otherwise. */
 async function withdrawnApproval(
   { run }: Attempt,
   approval: JsonValue,
@@ -172,7 +172,7 @@ async function withdrawnApproval(
   return failed('approval_missing', `${who}, who approved the call, may not approve calls in this project any more.`);
 }
 
-/** A permission may have been withdrawn since the turn asked for the call, which a pause can make long ago. */
+/** Returns whether the grant of a call is still in force. After a pause, it may have been withdrawn long ago. */
 async function isStillGranted(
   { attempt, signal, tool, args, agentId }: Call & { args: JsonMap; agentId: string | undefined },
   grants: AgentGrants | undefined,
@@ -193,7 +193,7 @@ function callTool(tools: ToolCaller, { attempt, signal, tool, args }: Call & { a
   );
 }
 
-/** Memory itself checks the rights of the person for whom the run acts. Looking up and remembering cost nothing. */
+/** Calls a memory tool, which checks the rights of the user itself. Its calls have no extra charge. */
 async function callMemory(
   memory: MemoryTools | undefined,
   agent: AgentProgress,
@@ -208,17 +208,17 @@ async function callMemory(
   return answer.kind === 'result' ? completed(answer.result, ratio) : failed(answer.code, answer.message);
 }
 
-/** `ratio`: tokens of a character. */
+/** Returns the outcome of a tool's answer. `ratio`: the tokens per character. */
 function outcomeOf(answer: ToolAnswer, ratio: number): Outcome {
   const consumed = [{ action: 'tool_call' as const, quantity: 1 }];
   if (answer.kind === 'result') return { ...completed(answer.result, ratio), consumed };
   const { code, message, details, unsent } = answer;
-  // The model decides whether it tries again.
+  // The failure is not retried, because the model decides whether to call again.
   const error = { code, message, ...(details === undefined ? {} : { details }) };
   return { kind: 'failed', error, retryable: false, ...(unsent ? {} : { consumed }) };
 }
 
-/** The run that the call has started has ended. */
+/** Returns the outcome of a call whose run has ended. */
 async function endOfRun(
   workflows: WorkflowCaller | undefined,
   ended: Parameters<typeof outputOfRun>[1],

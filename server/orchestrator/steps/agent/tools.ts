@@ -1,22 +1,22 @@
 import type { JsonMap } from '../../core/index.ts';
 import type { CheckScope, StepProblem } from '../../ports/step-type.ts';
 
-/** A tool as the published version of its server describes it. Where the server says nothing, the worse case is assumed. */
+/** A tool in the published version of its server. The worse case is assumed for missing annotations. */
 export type OfferedTool = {
   name: string;
   description: string;
   inputSchema: JsonMap;
-  /** The tool changes nothing. */
+  /** Whether the tool changes nothing. */
   readOnly: boolean;
-  /** The server says that it may destroy something. */
+  /** Whether the server says that the tool is destructive. */
   destructive: boolean;
-  /** The server says that the same call, made twice, does no more than once. */
+  /** Whether the server says that repeating a call has no further effect. */
   idempotent?: boolean;
-  /** The tool reaches beyond its own domain, so that its results may contain text that anybody wrote. */
+  /** Whether the tool has an open world, so that its results may contain text from outside. */
   openWorld: boolean;
-  /** Its server gets credentials of the workspace. */
+  /** Whether the server receives credentials of the workspace. */
   credentials?: boolean;
-  /** The version whose run the tool is, and the name of the tool: its `name` is the id of a workflow. */
+  /** For a workflow or agent that is a tool: its version and the name of the tool. The field `name` is then the id of the workflow. */
   run?: { version: number; name: string };
 };
 
@@ -26,10 +26,10 @@ export type ToolOffer =
 
 /** The port of agents to the tools of MCP instances; the domain of MCP servers implements it. */
 export type AgentTools = {
-  /** Returns the problems of a list of an agent's tools: an unknown instance, or names that it does not offer. `*`: all. */
+  /** Returns the problems of an entry of an agent's tools: an unknown instance, or tools that it does not offer. `*` matches all tools. */
   check(scope: CheckScope, of: { instanceId: string; tools: readonly string[] }): Promise<StepProblem[]>;
   /** Returns the tools of an instance of this project, in its published version. */
   offer(of: { tenantId: string; projectId: string; instanceId: string }): Promise<ToolOffer>;
-  /** Returns why arguments do not fit the schema of a tool; empty if they do, or if that cannot be checked. */
+  /** Returns the problems of arguments according to the schema of a tool; empty if they are valid, or if the schema cannot be used. */
   problems(inputSchema: JsonMap, args: JsonMap): string[];
 };

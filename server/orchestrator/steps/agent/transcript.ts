@@ -11,8 +11,8 @@ import { AGENTS, isAnswerFromOutside } from './run-tools.ts';
 import type { ToolCallPart, ToolResultPart, TurnMessage } from './turn-messages.ts';
 import { callsOf, digestOf, type TurnResult, turnResultOf } from './turn-result.ts';
 
-/** From this number of equal calls on, the model is warned that it repeats itself. */
-const REPEATED = 3;
+/** The number of equal calls from which the model is warned. */
+const MIN_REPEATED_CALLS = 3;
 
 /** The error that the model reads, so that it does not repeat the call. */
 const NOT_REPEATED =
@@ -24,19 +24,19 @@ export type TranscriptSource = {
   errorOf?(step: string): StepError | undefined;
 };
 
-/** The messages of an agent up to its next turn; the same steps always give the same ones. */
+/** Returns the messages of an agent before its next turn. The same steps always give the same messages. */
 export function transcript(work: AgentWork, agent: AgentProgress, source: TranscriptSource): TurnMessage[] {
   return messagesOf(conversation(work, agent, source));
 }
 
-/** Returns the same conversation in units, with the last summary and without the units that it replaces. */
+/** Returns the conversation of an agent in units, with its last summary. */
 export function conversation(work: AgentWork, agent: AgentProgress, source: TranscriptSource): Conversation {
   const repeats = new Map<string, number>();
   const turns = agent.turns.map(turn => messagesOfTurn(turn, source, repeats));
   return { ...conversationOf(work), turns, summary: summaryOf(agent, source) };
 }
 
-/** None for a turn that failed. */
+/** Returns the messages of a turn; none for a failed turn. */
 function messagesOfTurn(turn: AgentTurn, source: TranscriptSource, repeats: Map<string, number>): TurnMessage[] {
   const result = turnResultOf(source.result(turn.id));
   if (result === null) return [];
@@ -67,11 +67,11 @@ function resultOf(called: Called): ToolResultPart {
   if (output.type === 'denied' || output.type === 'json') return { ...part, output };
   const changed = changedBy(called);
   const told = `\n[This is the same call with the same result for the ${times}th time. Do something else, or answer.]`;
-  const value = `${changed === null ? '' : `[${changed}]\n`}${output.value}${times < REPEATED ? '' : told}`;
+  const value = `${changed === null ? '' : `[${changed}]\n`}${output.value}${times < MIN_REPEATED_CALLS ? '' : told}`;
   return { ...part, output: { ...output, value } };
 }
 
-/** Says that the call was made with other arguments than the model gave; otherwise it would believe that they were its own. */
+/** Returns a note that a person changed the arguments of a call; null for none. Without the note the model would take them for its own. */
 function changedBy({ turn, number, call, source }: Called): string | null {
   const made = turn.calls.get(number);
   // The fields of an answer to a question may have any names.
@@ -93,7 +93,7 @@ function outputOf({ turn, result, number, source }: Called): ToolResultPart['out
   return { type: 'error', value: errorText(call.error ?? { code: 'cancelled', message: 'the call was cancelled' }) };
 }
 
-/** Many tools write their details as the message, too. */
+/** Returns an error as text. Details are left out if the message already is JSON, as with many tools. */
 function errorText({ code, message, details }: StepError): string {
   const said = `${code}: ${message}`;
   if (details === undefined || /^\s*[[{]/.test(message)) return said;
@@ -108,7 +108,7 @@ function rejection(answer: JsonValue): ToolResultPart['output'] {
   return { type: 'denied', reason: typeof reason === 'string' && reason !== '' ? `${by}: ${reason}` : by };
 }
 
-/** Whether a tool of the agent has brought text from outside into the conversation, and which. */
+/** Returns the first tool that brought text from outside into the conversation; null for none. */
 export function taintedBy(work: AgentWork, { turns }: AgentProgress, source: TranscriptSource): string | null {
   const open = new Set(work.tools.flatMap(({ name, open_world }) => (open_world ? [name] : [])));
   const agents = new Set(work.tools.flatMap(({ name, instance_id }) => (instance_id === AGENTS ? [name] : [])));
@@ -118,9 +118,9 @@ export function taintedBy(work: AgentWork, { turns }: AgentProgress, source: Tra
     const result = turnResultOf(source.result(turn.id));
     for (const [index, { name }] of (result === null ? [] : callsOf(result)).entries()) {
       const call = turn.calls.get(index + 1);
-      // A run that goes on from a turn of another one may have results of tools that the agent has no more.
+      // A run that continues another one may have results of tools that the agent no longer has.
       if (call === undefined || (known.has(name) && !open.has(name) && !agents.has(name))) continue;
-      // What a server says of a failure is text from outside as its results are.
+      // The error of a server is text from outside like its results.
       if (call.status === 'failed' && !ofMemory.has(name)) return name;
       if (call.status !== 'completed') continue;
       if (agents.has(name)) {

@@ -5,46 +5,46 @@ import type { ContentPart, TurnMessage } from './turn-messages.ts';
 
 /** A tool that a model may call. */
 export type TurnTool = {
-  /** Unique within the request: `[A-Za-z0-9_-]`, at most 64 characters, which every provider takes. */
+  /** A name that is unique in the request: at most 64 characters of `[A-Za-z0-9_-]`, which every provider accepts. */
   name: string;
   description?: string | undefined;
   /** JSON Schema of an object. */
   inputSchema: JsonMap;
 };
 
-/** One turn of a model in a conversation: it answers with text, or calls tools. */
+/** The request for a turn of a model, which answers with text or calls tools. */
 export type TurnRequest = {
   tenantId: string;
   projectId: string;
   /** `provider/model`. */
   model: string;
   messages: readonly TurnMessage[];
-  /** Also those of earlier turns, with `toolChoice: 'none'` too: providers refuse calls of tools that they are not told. */
+  /** The tools, including those that only earlier turns called, because providers refuse messages with calls of unknown tools. */
   tools: readonly TurnTool[];
   toolChoice: 'auto' | 'none';
   temperature?: number | undefined;
   /** The most tokens of the answer, reasoning included. */
   maxTokens?: number | undefined;
-  /** JSON Schema of an object that a text must fulfil; a turn that calls tools need not. */
+  /** JSON Schema of an object for the text. A turn that calls tools need not satisfy it. */
   responseSchema?: JsonMap | undefined;
   /** `<run_id>:<step_id>`, sent as a header (docs/specification/steps.md#idempotency-key). */
   idempotencyKey: string;
   traceparent?: string | undefined;
 };
 
-/** The counts that the provider told; `inputTokens` and `outputTokens` include the others. */
+/** The counts of the provider. `inputTokens` and `outputTokens` include the others. */
 export type TurnUsage = TokenUsage & { cachedInputTokens?: number; reasoningTokens?: number };
 
 /**
- * A piece of the answer as it arrives. `index` is the place of its part in the `content` of the answer. The pieces of a text,
- * joined, are that part's text; so are those of arguments as the model writes them.
+ * A piece of the answer as it arrives. `index`: the index of its part in the `content` of the answer. The joined pieces of a part are its text,
+ * or its arguments as the model writes them.
  */
 export type TurnPiece =
   | { type: 'text' | 'reasoning'; index: number; text: string }
   | { type: 'tool_call'; index: number; id: string; name: string }
   | { type: 'arguments'; index: number; text: string };
 
-/** The outcome of a turn; `usage` is what the provider counted, even if the answer was unusable. */
+/** The outcome of a turn. `usage` has the counts of the provider, even for an unusable answer. */
 export type TurnAnswer =
   | {
       kind: 'answer';
@@ -75,11 +75,11 @@ export type TurnCaller = {
   check(scope: CheckScope, request: { model: string }): Promise<StepProblem[]>;
   /** Returns the context window of the model in tokens; null if it is unknown. */
   contextWindow(scope: { tenantId: string; projectId: string }, model: string): Promise<number | null>;
-  /** Returns how many tokens an answer of the model has at most; null where that is not known. */
+  /** Returns the most tokens of an answer of the model; null if unknown. */
   mostOutput?(model: string): number | null;
   /**
-   * Asks once. Resolves soon after `signal` aborts; rejects only for defects. Keys are redacted from everything that it
-   * returns and hands to `onPart`.
+   * Sends the request once. Resolves soon after `signal` aborts, and rejects only for defects. Keys are redacted from the
+   * answer and its pieces.
    */
   turn(request: TurnRequest, on: { signal: AbortSignal; onPart?(piece: TurnPiece): void }): Promise<TurnAnswer>;
 };

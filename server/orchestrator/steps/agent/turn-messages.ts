@@ -1,4 +1,4 @@
-/** The messages of agents' turns. They are declared beside the code that hands them to providers, which knows nothing of steps. */
+/** The messages of agents' turns. They are declared in platform/models, whose code sends them to providers. */
 export {
   type ContentPart,
   type ToolCallPart,

@@ -4,44 +4,44 @@ import { isJson, isObject } from '../../../platform/json.ts';
 import type { JsonValue } from '../../core/index.ts';
 import { type ToolCallPart, TurnContent } from './turn-messages.ts';
 
-/** The result of a turn, as the event log keeps it: a field is never renamed. */
+/** The result of a turn in the event log. A field is never renamed. */
 const StoredTurn = z.strictObject({
-  /** Absent where it is long: `content` has it. */
+  /** The text; absent if it is long, because `content` has it. */
   text: z.string().optional(),
   content: TurnContent,
   object: z.custom<JsonValue>(isJson).optional(),
   finish_reason: z.enum(['stop', 'length', 'tool_calls']),
   model: z.string(),
-  /** `estimated`: the provider told nothing. */
+  /** The tokens. `estimated`: the provider returned no counts. */
   usage: z.strictObject({
     input_tokens: z.number(),
     output_tokens: z.number(),
     estimated: z.literal(true).optional(),
   }),
-  /** Characters of the request, which give the number of tokens a measure. */
+  /** The characters of the request, from which the tokens per character are computed. */
   sent_characters: z.number().optional(),
-  /** Why calls are not carried out, by their numbers in the turn, from 1. */
+  /** The problems of calls that are not made, by the number of the call in the turn, from 1. */
   problems: z.record(z.string(), z.strictObject({ code: z.string(), message: z.string() })).optional(),
 });
 type StoredTurn = z.infer<typeof StoredTurn>;
 export type TurnResult = StoredTurn & { text: string };
 
-/** A longer text is stored once, in the parts of the answer. */
+/** The length above which a text is stored only in `content`. */
 const MAX_REPEATED_LENGTH = 16_384;
 
-/** The result of a turn as the log keeps it. */
+/** Returns the result of a turn as the log stores it. */
 export function storedTurn({ text, ...result }: TurnResult): StoredTurn {
   return text.length > MAX_REPEATED_LENGTH ? result : { text, ...result };
 }
 
-/** The text of an answer without its other parts. */
+/** Returns the text parts of an answer. */
 export const textOfContent = (content: TurnResult['content']): string =>
   content.flatMap(part => (part.type === 'text' ? [part.text] : [])).join('');
 
-/** Every later turn of an agent reads the results of those before it: checking each once is a tenth of a turn's CPU time. */
+/** Parsed results. Every turn reads the results of all earlier turns, and parsing them again would take a tenth of its CPU time. */
 const results = new WeakMap<object, TurnResult | null>();
 
-/** The result of a turn, which callers do not change; null where there is none. */
+/** Returns the parsed result of a turn, which callers must not change; null if it is no result of a turn. */
 export function turnResultOf(result: JsonValue): TurnResult | null {
   if (!isObject(result)) return null;
   let found = results.get(result);
@@ -53,14 +53,14 @@ export function turnResultOf(result: JsonValue): TurnResult | null {
   return found;
 }
 
-/** The calls of a turn, in the order of their numbers. */
+/** Returns the calls of a turn in order. */
 export function callsOf({ content }: Pick<TurnResult, 'content'>): ToolCallPart[] {
   return content.filter(part => part.type === 'tool_call');
 }
 
 const digests = new WeakMap<object, string>();
 
-/** Returns a text that is equal for values that differ only in the order of their fields. */
+/** Returns a digest that does not depend on the order of fields. */
 export function digestOf(value: JsonValue): string {
   if (!isObject(value)) return newDigest(value);
   const digest = digests.get(value) ?? newDigest(value);

@@ -32,9 +32,9 @@ import { callsOf, digestOf, storedTurn, type TurnResult, textOfContent, turnResu
 /** The most calls of one turn; the model gets an error for further ones. Each call is a step, and the event that adds them is small. */
 const MAX_CALLS_IN_TURN = 32;
 const MAX_TOOL_NAME = 200;
-/** The code with which an operation refuses everything until a person has answered. */
+/** The error code of an operation that refuses calls until a person has answered. */
 const NEEDS_INPUT = 'needs_input';
-/** After so many turns in succession whose calls could all not be carried out, such as arguments that are no JSON, an agent ends. */
+/** The number of consecutive turns with only invalid calls, such as arguments that are no JSON, after which an agent ends. */
 const MAX_REFUSED_TURNS = 6;
 
 /** The ports that the steps under an agent need. */
@@ -69,7 +69,7 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
   if (earlier !== null) return earlier;
   const work = workOf(agent.settings);
   const begun = closingOf(step);
-  // Read before the first await: large results are there until then.
+  // The conversation is read before the first await, because large results are released then.
   const open = openPrompt(work, agent, attempt);
   const outside = outsideIn(work, agent, attempt);
   const recorded = outside === null ? null : outsideToRecord(work, agent, attempt);
@@ -85,9 +85,9 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
   if (fitted.kind === 'refused') return { kind: 'failed', error: fitted.error, retryable: false };
   const closing = fitted.closing ?? (asksNow ? 'repeated_calls' : null);
   const prompt = closing === null ? open : closePrompt(open, closing);
-  // Only what closing adds: the conversation may be long.
+  // Only the added messages are counted, because the conversation may be long.
   const characters = opened + charactersOf(prompt.messages.slice(open.messages.length));
-  // More than the model writes is not asked for, because providers refuse it.
+  // Providers refuse a limit above the maximum of the model.
   const maxTokens = fitted.output < most ? fitted.output : work.max_tokens;
   const live = services.liveText?.begin({ runId: run.id, step: step.id, attempt: attempt.attempt });
   const asking = services.turns.turn(
@@ -123,8 +123,8 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
 }
 
 /**
- * Whether the agent goes round in circles, and so answers now, with its question: an operation has just refused a call until a person
- * has answered (`needs_input`), and no person was asked beside it; or none of the calls of its last turns could be carried out.
+ * Returns whether the agent must answer now because it makes no progress. Either the last turn has a call that an operation refused with
+ * `needs_input`, and no answer of a person, or all calls of the last turns were invalid.
  */
 function mustAsk(work: AgentWork, { turns }: AgentProgress, attempt: Attempt): boolean {
   const earlier = turns.filter(({ id }) => id !== attempt.step.id).slice(-MAX_REFUSED_TURNS);
@@ -145,13 +145,13 @@ function mustAsk(work: AgentWork, { turns }: AgentProgress, attempt: Attempt): b
   );
 }
 
-/** About how many tokens the conversation has after a turn; providers that count are believed. `sent`: as estimated. */
+/** Returns the tokens of the conversation after a turn: the counts of the provider, or an estimate. `sent`: the estimated input tokens. */
 function contextAfter({ usage, content }: Extract<TurnAnswer, { kind: 'answer' }>, sent: number): number {
   if (usage.inputTokens > 0) return usage.inputTokens + usage.outputTokens;
   return Math.ceil(sent + charactersOf([{ role: 'assistant', content }]) * ratioOf(null));
 }
 
-/** `limit`: the limit for which the turn made itself the closing one. `outside`: where it read text from outside. */
+/** Returns the end of a turn for the log. `limit`: the limit for which this turn became the closing turn. `outside`: the place of text from outside. */
 function turnOf(
   calls: TurnCall[],
   { limit, outside }: { limit: AgentLimit | null; outside: string | null },
@@ -160,7 +160,7 @@ function turnOf(
   return { turn: { calls, ...(limit !== null && { limit }), ...(outside !== null && { outside }) } };
 }
 
-/** Not even a short answer can be paid: the agent ends with its last text. */
+/** Returns the outcome if the budget does not cover even a short answer: the agent ends with its last text. */
 function notMade({ model }: AgentWork, messages: readonly TurnMessage[]): Outcome {
   const said = messages.findLast(({ role }) => role === 'assistant');
   const content = said?.role === 'assistant' ? said.content : [];
@@ -174,7 +174,7 @@ function notMade({ model }: AgentWork, messages: readonly TurnMessage[]): Outcom
   return { kind: 'completed', result, turn: { calls: [], limit: 'budget' } };
 }
 
-/** Returns how long an answer may be: as the agent says, else as the model can. */
+/** Returns the most tokens of an answer: the setting of the agent, else the maximum of the model. */
 function mostOutput({
   work,
   input,
@@ -203,12 +203,12 @@ function requestOf({ run, step, traceparent }: Attempt, work: AgentWork, prompt:
 }
 
 type Problems = NonNullable<TurnResult['problems']>;
-/** `asked`: the requests of the calls, in the same order. */
+/** The decided calls. `asked`: the requests of the calls, in the same order. */
 type Judged = { calls: TurnCall[]; asked: ToolCallPart[]; problems: Problems };
 const NOTHING: Judged = { calls: [], asked: [], problems: {} };
 const isCall = (part: { type: string }): part is ToolCallPart => part.type === 'tool_call';
 
-/** `outside`: where the conversation has text from outside. `hidden`: where it has private data. */
+/** The facts for decisions on calls. `outside`: the place of text from outside. `hidden`: the places of private data. */
 type Judging = {
   work: AgentWork;
   outside: string | null;
@@ -217,7 +217,7 @@ type Judging = {
   tools: AgentTools | undefined;
 };
 
-/** Decides for each call whether it is carried out at once, after an approval, or not at all. */
+/** Decides for each call whether it is made at once, after an approval, or not at all. */
 function judge(calls: readonly ToolCallPart[], of: Judging): Judged {
   const judged: Judged = { calls: [], asked: [], problems: {} };
   for (const [index, call] of calls.entries()) {
@@ -232,7 +232,7 @@ function judge(calls: readonly ToolCallPart[], of: Judging): Judged {
   return judged;
 }
 
-/** The model may have taken the input of a run that it calls from any text that it has read. */
+/** Returns the origin of a called run's input, which the model may have taken from any text that it has read. */
 function originOf(
   call: ToolCallPart,
   { work, outside, hidden }: Judging,
@@ -247,7 +247,7 @@ const tooMany = () => ({
   message: `A turn may call at most ${MAX_CALLS_IN_TURN} tools. Call the rest in the next turn.`,
 });
 
-/** Why a call is never carried out; null if it may be. */
+/** Returns the problem of an invalid call; null if it is valid. */
 function problemOf(call: ToolCallPart, { work, tools }: Judging): { code: string; message: string } | null {
   if (call.malformed === true) return { code: 'tool_args_invalid', message: 'The arguments are not JSON.' };
   const args = call.arguments;
@@ -274,21 +274,21 @@ function policyOf(
   { work, outside, hidden, asks }: Judging,
 ): Pick<TurnCall, 'policy' | 'outside' | 'private'> {
   const tool = toolOf(work, call.name);
-  // Everybody writes memories of their own, and memory itself checks the rights.
+  // Only read_result is not planned.
   if (tool === undefined) return { policy: 'auto' };
-  // Whoever may only read starts no run, whatever it does.
+  // Starting a run is no read, even if the workflow only reads. Every role may use memory, which checks the rights itself.
   const isOnlyRead = (tool.read_only && tool.run === undefined) || tool.instance_id === MEMORY;
   if (isOnlyRead && tool.policy === 'auto') return { policy: 'auto' };
   if (isOnlyRead && tool.policy === 'ask_when_private') {
     const unknown = outside === null ? null : firstUnknownTo(hidden, tool);
     return outside === null || unknown === null ? { policy: 'auto' } : { policy: 'ask', outside, private: unknown };
   }
-  // An operation says itself whose rights suffice.
+  // Operations check the rights themselves.
   if ((asks && tool.instance_id !== PLATFORM) || tool.policy === 'ask') return { policy: 'ask' };
   return tool.policy === 'ask_when_tainted' && outside !== null ? { policy: 'ask', outside } : { policy: 'auto' };
 }
 
-/** Returns the calls, with granted ones carried out at once. Grants do not apply for a person who may only read. */
+/** Returns the calls, without approvals for those that a grant allows. Grants do not apply to calls for a viewer. */
 async function granted(
   { calls, asked }: Judged,
   { attempt, signal, judging }: { attempt: Attempt; signal: AbortSignal; judging: Judging },
@@ -308,12 +308,12 @@ async function granted(
   });
 }
 
-/** The tool that a model calls by this name. */
+/** Returns the tool with the name that the model uses. */
 export function toolOf({ tools }: AgentWork, name: string): PlannedTool | undefined {
   return tools.find(tool => tool.name === name);
 }
 
-/** Whether the person for whom the run acts may only read, so that each other call needs an approval. */
+/** Returns whether the user of the run is a viewer, whose other calls than reads need an approval. */
 async function asksFor(
   run: Attempt['run'],
   signal: AbortSignal,
