@@ -22,7 +22,7 @@ const code = (draft: Draft, edit: Edit) => {
 describe('steps', () => {
   const draft = draftOf(script('a'), script('b', 'a'));
 
-  test('are added at the end or where it is said', () => {
+  test('are added at the end or at an index', () => {
     expect(stepsAfter(draft, { type: 'add_step', step: script('c') }).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
     expect(stepsAfter(draft, { type: 'add_step', step: script('c'), at: 0 }).map(({ id }) => id)).toEqual([
       'c',
@@ -34,7 +34,7 @@ describe('steps', () => {
     expect(code(draft, { type: 'add_step', step: script('1 x') })).toBe('invalid_step_id');
   });
 
-  test('and the graph keep the order of keys that is given: a form shows its fields in it', () => {
+  test('and the graph keep the given order of keys, in which forms show their fields', () => {
     const properties = (...names: string[]) => ({ properties: Object.fromEntries(names.map(name => [name, {}])) });
     const before = applied(draft, { type: 'update_step', step: 'a', set: { form: properties('x', 'y') } }).draft;
     const moved = applied(before, { type: 'update_step', step: 'a', set: { form: properties('y', 'x') } });
@@ -49,7 +49,7 @@ describe('steps', () => {
     expect(JSON.stringify(applied(second.draft, second.inverse).draft)).toBe(JSON.stringify(first));
   });
 
-  test('have fields set and removed, and their id by renaming alone', () => {
+  test('have fields set and removed, but not their id', () => {
     const edit: Edit = {
       type: 'update_step',
       step: 'b',
@@ -76,7 +76,7 @@ describe('steps', () => {
     expect(({} as { x?: number }).x).toBeUndefined();
   });
 
-  test('are placed, and left to the layout again', () => {
+  test('are moved to a position, and back to the layout', () => {
     const moved = applied(draft, { type: 'move', step: 'a', position: { x: 1, y: 2 } }).draft;
     expect(moved.graph.steps[0]).toMatchObject({ position: { x: 1, y: 2 } });
     expect(stepsAfter(moved, { type: 'move', step: 'a', position: null })[0]).not.toHaveProperty('position');
@@ -97,7 +97,7 @@ describe('notes', () => {
     expect(code(draft, { type: 'remove_note', note: 'n' })).toBe('note_not_found');
   });
 
-  test("stay where another edit's inverse is applied", () => {
+  test('do not change when the inverse of another edit is applied', () => {
     const first = applied(draft, { type: 'set_note', note });
     const second = applied(first.draft, { type: 'set_note', note: { ...note, id: 'm' } });
     expect(applied(second.draft, first.inverse).draft.graph.notes).toEqual([{ ...note, id: 'm' }]);
@@ -115,7 +115,7 @@ describe('connections', () => {
   };
   const draft = draftOf(script('a'), check, script('yes', 'check'), script('no', 'check'));
 
-  test('are made once, and never in a circle', () => {
+  test('are added once, and never as a cycle', () => {
     expect(stepsAfter(draft, { type: 'connect', from: 'a', to: 'yes' })[2]).toMatchObject({
       depends_on: ['check', 'a'],
     });
@@ -144,7 +144,7 @@ describe('connections', () => {
     expect(code(draft, { type: 'disconnect', from: 'a', to: 'yes' })).toBe('not_connected');
   });
 
-  test('take a step between them, which takes the place in the branch', () => {
+  test('take a step between them, which also replaces the step in the branch', () => {
     const steps = stepsAfter(draft, { type: 'insert_between', from: 'check', to: 'yes', step: script('mid') });
     expect(steps.map(({ id }) => id)).toEqual(['a', 'check', 'mid', 'yes', 'no']);
     expect(steps[1]).toMatchObject({ then: ['mid'], else: ['no'] });
@@ -154,7 +154,7 @@ describe('connections', () => {
     expect(code(draft, { type: 'insert_between', from: 'check', to: 'yes', step: circular })).toBe('would_be_cycle');
   });
 
-  test('close over a removed step, or end with it', () => {
+  test('of a removed step are joined or removed', () => {
     const healed = stepsAfter(draft, { type: 'remove_step', step: 'check', heal: true });
     expect(healed.slice(1).map(step => step.depends_on)).toEqual([['a'], ['a']]);
     const cut = stepsAfter(draft, { type: 'remove_step', step: 'check' });
@@ -233,7 +233,7 @@ describe('renaming a step', () => {
     expect(renamed({ id: 's', type: 'condition', expression })).toMatchObject({ expression: expected });
   });
 
-  test('says which lines of Lua may read it, and rewrites the templates in them', () => {
+  test('lists the lines of Lua that may read the step, and rewrites templates in them', () => {
     const lua = 'local x = steps.a.result\nlocal y = {{steps.a.result}}\nreturn steps["a"]\n-- ab';
     const done = applied(draftOf(script('a'), { id: 's', type: 'lua_script', script: lua }), rename);
     expect(done.draft.graph.steps[1]?.script).toBe(lua.replace('{{steps.a.', '{{steps.first-one.'));
@@ -243,7 +243,7 @@ describe('renaming a step', () => {
     ]);
   });
 
-  test('renames it in a loop: in its items, and in the steps of its graph', () => {
+  test('renames references in the list and in the steps of a loop', () => {
     const inner = (expression: string, script: string): Step[] => [
       { id: 'check', type: 'condition', expression },
       { id: 'l', type: 'for_each', items: '{{steps.a.result.list}}', steps: [{ id: 's', type: 'lua_script', script }] },
@@ -264,7 +264,7 @@ describe('renaming a step', () => {
     ]);
   });
 
-  test('leaves alone what is no graph, and types of odd names', () => {
+  test('ignores loops without valid steps, and unknown types', () => {
     for (const step of [
       { id: 'l', type: 'for_each', steps: [1, { id: 2, type: {} }] },
       { id: 'l', type: 'constructor' },
@@ -281,7 +281,7 @@ describe('renaming a step', () => {
     expect(done.draft.graph.searchable).toEqual({ ...searchable, total: '{{steps.first-one.result.total}}' });
   });
 
-  test('leaves the tool of the graph as it is, which has no templates', () => {
+  test('does not change the tool of the graph, which has no templates', () => {
     const draft = draftOf(script('a'));
     const set = applied(draft, { type: 'update_graph', set: { tool: { description: '{{steps.a.result}}' } } });
     expect(applied(set.draft, rename).draft.graph.tool).toEqual({ description: '{{steps.a.result}}' });
@@ -300,20 +300,20 @@ describe('renaming a step', () => {
     });
   });
 
-  test('reports no text of a script that does not read steps, or of the renamed step', () => {
+  test('reports no line of a script that does not read steps, or of the renamed step', () => {
     const own: Step = { id: 'a', type: 'lua_script', script: 'local steps = 1\nreturn "a"' };
     const other: Step = { id: 's', type: 'lua_script', script: 'return {kind = "a", x = {{steps.a.result}}}' };
     expect(applied(draftOf(own, other), rename).unrewritten).toEqual([]);
   });
 
-  test('refuses an id that is taken or is none', () => {
+  test('refuses an id that is taken or invalid', () => {
     const draft = draftOf(script('a'), script('b'));
     expect(code(draft, { type: 'rename_step', step: 'a', to: 'b' })).toBe('step_exists');
     expect(code(draft, { type: 'rename_step', step: 'a', to: 'a.b' })).toBe('invalid_step_id');
     expect(applied(draft, { type: 'rename_step', step: 'a', to: 'a' }).draft).toBe(draft);
   });
 
-  test('refuses an id that a step of a loop has, also for new steps', () => {
+  test('refuses the id of a step in a loop, also for new steps', () => {
     const nested: Step = { id: 'l', type: 'for_each', items: 'input.y', steps: [script('deep')] as unknown as Json };
     const loop: Step = {
       id: 'each',
@@ -333,7 +333,7 @@ describe('renaming a step', () => {
     expect(code(draft, { type: 'rename_step', step: 'a', to: 'y' })).toBe('ok');
   });
 
-  test('leaves a loop alone that has a step of that name itself', () => {
+  test('ignores a loop with a step of the same id', () => {
     const own = script('a');
     const reader: Step = { id: 's', type: 'lua_script', script: 'return {{steps.a.result}} + steps.a.result' };
     const loop: Step = {
@@ -347,14 +347,14 @@ describe('renaming a step', () => {
     expect(done.unrewritten).toEqual([]);
   });
 
-  test('drops an override that is left over from another step', () => {
+  test('drops an override that an earlier step has left over', () => {
     const run_setup = { trigger_steps: { 'first-one': { seed: 1 }, a: { seed: 2 } } };
     expect(applied({ ...draftOf(script('a')), run_setup }, rename).draft.run_setup).toEqual({
       trigger_steps: { 'first-one': { seed: 2 } },
     });
   });
 
-  test('renames it in keys, at any depth, without losing one', () => {
+  test('renames references in keys at any depth without losing a key', () => {
     const call = (id: string): Step => ({
       id: 'h',
       type: 'http_request',
@@ -371,7 +371,7 @@ describe('renaming a step', () => {
     });
   });
 
-  test('reads a text once, however many templates in it are not closed', () => {
+  test('takes linear time for many templates that are not closed', () => {
     const text = '{{steps.a.result ?? ['.repeat(12_000);
     expect(renamed({ id: 's', type: 'llm_call', prompt: text })?.prompt).toBe(
       text.replace('steps.a.', 'steps.first-one.'),
@@ -385,7 +385,7 @@ describe('renaming a step', () => {
   });
 });
 
-test('what came later elsewhere in the draft stays when an edit is undone', () => {
+test('undoing an edit keeps later changes elsewhere in the draft', () => {
   const draft = draftOf(script('a'), script('b', 'a'));
   const first = applied(draft, { type: 'update_step', step: 'a', set: { name: 'mine' } });
   const later = applied(first.draft, { type: 'update_step', step: 'a', set: { timeout_s: 9 } });

@@ -24,7 +24,7 @@ import { idsInLoop } from './references.ts';
 import { renameWhole, replaceId } from './rename.ts';
 import { applyRestore, renamedTo, restoreOf } from './restore.ts';
 
-/** An edit that cannot be applied; caught in `apply`, so that the functions below read as what they do. */
+/** Thrown by the functions below for an edit that cannot be applied. `apply` catches it and returns the problem. */
 class CannotApply extends Error {
   readonly problem: EditProblem;
   constructor(code: EditProblem['code'], message: string) {
@@ -36,8 +36,8 @@ class CannotApply extends Error {
 type Changed = { draft: Draft; renamed?: { from: string; to: string }; unrewritten?: readonly Unrewritten[] };
 
 /**
- * Applies an edit. Returns the changed draft, the edit that undoes it exactly, and for a renamed step the places in Lua that
- * still name it; or why the edit does not fit the draft, which is unchanged then.
+ * Applies an edit. Returns the changed draft, the inverse edit, and for a renamed step the places in Lua that still name it. Returns the
+ * problem if the edit cannot be applied.
  */
 export function apply(draft: Draft, edit: Edit): ApplyResult {
   try {
@@ -89,7 +89,7 @@ function restore(draft: Draft, edit: Restore): Changed {
     if (item.change !== 'update') continue;
     requireType(item.step, item.unset);
     const to = renamedTo(item);
-    // Undoing a rename whose old id is used by now would leave two steps of one id, or readers of none.
+    // If the old id is used by now, undoing the rename would leave two steps with one id.
     if (to !== null && draft.graph.steps.some(step => step.id === item.step)) requireFree(draft, to);
   }
   return applyRestore(draft, edit);
@@ -111,18 +111,18 @@ function requireFree(draft: Draft, id: string): void {
   if (draft.graph.steps.some(step => step.id === id)) {
     throw new CannotApply('step_exists', `There is a step "${id}" already.`);
   }
-  // The steps of a loop read steps outside of it by the same names: a reference could mean either.
+  // Steps of a loop refer to steps outside by id, so a reference to an id that both use would be ambiguous.
   const loop = draft.graph.steps.find(step => idsInLoop(step).has(id));
   if (loop !== undefined) throw new CannotApply('step_exists', `The loop "${loop.id}" has a step "${id}" already.`);
 }
 
-/** The draft with each step that `change` returns in the place of the old one. */
+/** Replaces each step by the result of `changeStep`. */
 function mapSteps(draft: Draft, changeStep: (step: Step) => Step): Draft {
   const steps = draft.graph.steps.map(changeStep);
   return steps.every((step, at) => step === draft.graph.steps[at]) ? draft : withSteps(draft, steps);
 }
 
-/** A step with a list of ids in `field`: without the field where the list is empty and was not there as such. */
+/** Sets a list of ids. Removes the field if the list becomes empty. */
 function withIds(step: Step, field: string, ids: readonly string[]): Step {
   const before = idsIn(step[field]);
   if (before.length === ids.length && before.every((id, at) => id === ids[at])) return step;
@@ -141,7 +141,7 @@ function addStep(draft: Draft, step: Step, at: number): Draft {
 function updateStep(draft: Draft, id: string, set: Fields, unset: readonly string[]): Draft {
   const step = stepOf(draft, id);
   if ('id' in set || unset.includes('id')) {
-    throw new CannotApply('id_not_editable', 'A step gets another id by rename_step, which renames what refers to it.');
+    throw new CannotApply('id_not_editable', 'Use rename_step to change the id of a step: it renames all references.');
   }
   requireType(id, unset);
   const changed = withStepFields(step, set, unset);
@@ -179,7 +179,7 @@ function removeStep(draft: Draft, id: string, heal: boolean): Draft {
   });
 }
 
-/** Whether `to` comes before `from` already, directly or through others. */
+/** Returns whether `from` depends on `to`, directly or through other steps. */
 function comesBefore(draft: Draft, to: string, from: string): boolean {
   const steps = new Map(draft.graph.steps.map(step => [step.id, step]));
   const open = [from];
@@ -212,7 +212,7 @@ function connect(draft: Draft, from: string, to: string, branch: Branch | undefi
   });
 }
 
-/** The condition with `to` in `branch`. A step may be in both branches. */
+/** Adds `to` to a branch of the condition. A step may be in both branches. */
 function intoBranch(step: Step, to: string, branch: Branch): Step {
   const ids = idsIn(step[branch]);
   return ids.includes(to) ? step : withIds(step, branch, [...ids, to]);

@@ -2,13 +2,13 @@ import { diff, isReordered, stepsById } from './diff.ts';
 import { type Draft, idsIn, type Step } from './draft.ts';
 import { inOrder } from './restore.ts';
 
-/** A step that is left as it was or taken over, and needs another one whose change was left out, or taken over. */
+/** A step of the result that refers to a step which the choice leaves out. */
 export type Needed = { step: string; needs: string };
 export type Chosen = { ok: true; draft: Draft } | { ok: false; unknown: readonly string[]; needed: readonly Needed[] };
 
 /**
- * Takes over the changes of some steps alone: `base` with these steps as `draft` has them, and with nothing else. Not ok if a
- * named step does not differ, or if what is taken over would refer to a step that is not there.
+ * Returns `base` with the changes of the given steps from `draft`, and no other changes. Not ok if a given step does not differ, or if a step
+ * of the result would refer to a missing step.
  */
 export function choose(base: Draft, draft: Draft, steps: readonly string[]): Chosen {
   const chosen = new Set(steps);
@@ -31,7 +31,7 @@ export function choose(base: Draft, draft: Draft, steps: readonly string[]): Cho
 
 const referencesOf = (step: Step): string[] => [...idsIn(step.depends_on), ...idsIn(step.then), ...idsIn(step.else)];
 
-/** The order of `base`, and new steps where `draft` has them. */
+/** Orders steps like `base`, or like `draft` if it has another order, with steps that only one draft has at their place there. */
 function ordered(steps: readonly Step[], base: Draft, draft: Draft): readonly Step[] {
   const order = (isReordered(base, draft) ? base : draft).graph.steps.map(({ id }) => id);
   const known = new Set(order);

@@ -1,6 +1,6 @@
 import { type Draft, type Fields, graphFields, type Json, type Step, sameJson } from './draft.ts';
 
-/** A field that differs; `before` or `after` is absent where the field is. */
+/** A changed field. `before` or `after` is absent if that draft lacks the field. */
 export type FieldChange = { field: string; before?: Json; after?: Json };
 export type StepChange =
   | { change: 'added'; step: string; after: Step }
@@ -8,13 +8,13 @@ export type StepChange =
   | { change: 'changed'; step: string; fields: FieldChange[] };
 
 export type DraftDiff = {
-  /** Steps that both have in the order of `b`, then those that `b` no longer has. */
+  /** The changed and added steps in the order of `b`, then the removed steps. */
   steps: StepChange[];
-  /** Whether the steps that both have stand in another order. */
+  /** Whether the common steps have another order. */
   reordered: boolean;
-  /** By the notes' ids. */
+  /** The notes, by id. */
   notes: FieldChange[];
-  /** Fields of the graph itself. */
+  /** The fields of the graph other than steps and notes. */
   graph: FieldChange[];
   run_setup: FieldChange[];
   /** `name` and `description`. */
@@ -46,7 +46,7 @@ export function diff(a: Draft, b: Draft): DraftDiff {
   };
 }
 
-/** Whether the steps that both drafts have stand in another order. */
+/** Returns whether the common steps of two drafts have another order. */
 export function isReordered(a: Draft, b: Draft): boolean {
   const [before, after] = [stepsById(a), stepsById(b)];
   const kept = [...before.keys()].filter(id => after.has(id));
@@ -71,6 +71,6 @@ function fieldChanges(before: Fields, after: Fields): FieldChange[] {
   });
 }
 
-/** A field's own value; undefined where it is absent. `__proto__` is a field like any other. */
+/** Returns the value of a field; undefined if it is absent. Works for the field `__proto__`. */
 export const own = (fields: Fields, field: string): Json | undefined =>
   Object.hasOwn(fields, field) ? fields[field] : undefined;

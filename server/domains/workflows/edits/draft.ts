@@ -1,15 +1,15 @@
 /**
- * A workflow's draft as data, and the edits of it. Nothing here imports from the server, so that the browser, the server and
- * assistants run the same code. Every value is treated as immutable: an edit shares what it does not change.
+ * The draft of a workflow and its edits as data. This folder imports nothing from the server, so that the browser and the server run the same
+ * code. Values are immutable: an edit shares the parts that it does not change.
  */
 export type Json = string | number | bigint | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 export type Fields = { readonly [field: string]: Json };
 
-/** A step with all of its fields; which ones its type has is checked elsewhere. */
+/** A step with any fields. Validation checks the fields against the type. */
 export type Step = Fields & { readonly id: string; readonly type: string };
 export type Position = { readonly x: number; readonly y: number };
 
-/** A text on the canvas, for people. No run reads it. */
+/** A text on the canvas. Runs ignore it. */
 export type Note = Fields & { readonly id: string; readonly text: string; readonly position: Position };
 /** The workflow that is started when a run fails. */
 export type FailureHandler = { readonly workflow_id: string };
@@ -25,7 +25,7 @@ export type Graph = {
   readonly input_schema?: Fields | undefined;
   readonly output?: Json | undefined;
   readonly on_failure?: FailureHandler | undefined;
-  /** A template for each name under which runs are found. */
+  /** The templates of searchable values, by name. */
   readonly searchable?: Fields | undefined;
   readonly tool?: WorkflowTool | undefined;
 };
@@ -44,20 +44,20 @@ export type Branch = 'then' | 'else';
 
 /** A change of a draft that a person, a program or an assistant makes. */
 export type Edit =
-  /** Adds a step at index `at`; default: behind the last one. */
+  /** Adds a step at index `at`. Default: at the end. */
   | { type: 'add_step'; step: Step; at?: number | undefined }
-  /** Sets and removes fields of a step. `id` is changed by `rename_step` alone. */
+  /** Sets and removes fields of a step. Only `rename_step` changes the `id`. */
   | { type: 'update_step'; step: string; set?: Fields | undefined; unset?: readonly string[] | undefined }
-  /** Gives a step another id, wherever the draft refers to it. */
+  /** Renames a step and all references to it in the draft. */
   | { type: 'rename_step'; step: string; to: string }
-  /** Removes a step. `heal`: what depended on it depends on what it depended on. */
+  /** Removes a step. `heal`: its dependents depend on its dependencies instead. */
   | { type: 'remove_step'; step: string; heal?: boolean | undefined }
-  /** Makes `to` depend on `from`; with `branch`, adds `to` to that branch of the condition `from`. It may be in both. */
+  /** Makes `to` depend on `from`. `branch`: also adds `to` to this branch of the condition `from`. */
   | { type: 'connect'; from: string; to: string; branch?: Branch | undefined }
   | { type: 'disconnect'; from: string; to: string }
-  /** Puts a new step between two that are connected; it takes the place of `to` in the branches of `from`. */
+  /** Inserts a new step between two connected steps. It replaces `to` in the branches of `from`. */
   | { type: 'insert_between'; from: string; to: string; step: Step }
-  /** Places a step on the canvas; null: where the layout puts it. */
+  /** Moves a step on the canvas. Null: the layout places it. */
   | { type: 'move'; step: string; position: Position | null }
   /** Adds a note, or replaces the one with its id. */
   | { type: 'set_note'; note: Note }
@@ -72,16 +72,16 @@ export type Edit =
   | { type: 'set_details'; name?: string | undefined; description?: string | undefined }
   | Restore;
 
-/** The inverse of an edit: exactly what it changed, as it was. Changes that came later elsewhere in the draft stay. */
+/** The inverse of an edit. It restores exactly the parts that the edit changed, and keeps later changes of other parts. */
 export type Restore = {
   type: 'restore';
   steps: readonly StepRestore[];
-  /** The ids in their order, where the edit changed it. */
+  /** The order of the ids, if the edit changed it. */
   order?: readonly string[] | undefined;
   notes?: readonly NoteRestore[] | undefined;
-  /** The draft had no list of notes: it is removed where it is empty then. */
+  /** Whether the draft had no list of notes. An empty list is then removed. */
   without_notes?: boolean | undefined;
-  /** Sets and removes fields of the graph itself, and puts all of them into the order of `keys`. */
+  /** Sets and removes fields of the graph, and orders all of them like `keys`. */
   graph?: { set: Fields; unset: readonly string[]; keys: readonly string[] } | undefined;
   run_setup?: Fields | undefined;
   name?: string | undefined;
@@ -90,15 +90,15 @@ export type Restore = {
 export type StepRestore =
   | { change: 'add'; step: Step }
   | { change: 'remove'; step: string }
-  /** Sets and removes fields (`id` too), and puts them into the order of `keys`. */
+  /** Sets and removes fields including `id`, and orders them like `keys`. */
   | { change: 'update'; step: string; set: Fields; unset: readonly string[]; keys: readonly string[] };
 
 export type NoteRestore =
   | { change: 'remove'; note: string }
-  /** Puts the note into its place; at index `at` where it is not there. */
+  /** Replaces the note, or inserts it at index `at`. */
   | { change: 'put'; note: Note; at: number };
 
-/** Why an edit cannot be applied, with a code for programs and a message for people. */
+/** The reason why an edit cannot be applied: a code for programs and a message for people. */
 export type EditProblem = {
   code:
     | 'step_not_found'
@@ -115,7 +115,7 @@ export type EditProblem = {
   message: string;
 };
 
-/** A reference to a renamed step that no program can rewrite safely: Lua reads it in code. `line` counts from 1. */
+/** A reference to a renamed step in Lua, which cannot be rewritten safely. `line` counts from 1. */
 export type Unrewritten = { step: string; field: string; line: number; text: string };
 
 export type Applied = { draft: Draft; inverse: Restore; unrewritten: readonly Unrewritten[] };
@@ -130,12 +130,12 @@ export function graphFields(graph: Graph): Fields {
   return fields as Fields;
 }
 
-/** The ids in a field such as `depends_on`; anything else in it is no id. */
+/** Returns the ids in a field such as `depends_on`. Other values are ignored. */
 export function idsIn(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? value.filter((id): id is string => typeof id === 'string') : [];
 }
 
-/** Whether two JSON values are the same; the order of an object's keys does not count. */
+/** Returns whether two JSON values are equal, ignoring the order of keys. */
 export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -152,7 +152,7 @@ export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   );
 }
 
-/** Whether two JSON values are the same to the letter: the order of keys counts too, which is that of a form's fields. */
+/** Returns whether two JSON values are equal including the order of keys, in which forms show their fields. */
 export function identicalJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -168,14 +168,14 @@ export function identicalJson(a: Json | undefined, b: Json | undefined): boolean
   );
 }
 
-/** `fields` with `set` and without `unset`; keys keep their places. Built from entries, so that a key may be `__proto__`. */
+/** Sets and removes fields, and keeps the places of keys. The object is built from entries, so that a key may be `__proto__`. */
 export function withFields(fields: Fields, set: Fields, unset: readonly string[] = []): Fields {
   const kept = new Map(Object.entries(fields).filter(([key]) => !unset.includes(key)));
   for (const [key, value] of Object.entries(set)) kept.set(key, value);
   return Object.fromEntries(kept);
 }
 
-/** A step with other fields; the same object where nothing differs. `id` and `type` may change, and are never removed. */
+/** Sets and removes fields of a step. Returns the same object if no field differs. `id` and `type` are never removed. */
 export function withStepFields(step: Step, set: Fields, unset: readonly string[] = []): Step {
   const removed = unset.filter(key => key !== 'id' && key !== 'type' && Object.hasOwn(step, key));
   const differs = Object.entries(set).some(

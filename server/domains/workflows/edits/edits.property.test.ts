@@ -4,7 +4,7 @@ import { GRAPH_FIELDS, graphFields } from './draft.ts';
 import { apply, choose, type Draft, diff, type Edit, merge, type Note, type Step } from './index.ts';
 import { sameDraft } from './restore.ts';
 
-/** Drafts, edits and merges from seeds: what holds for all of them. */
+/** Tests properties of random drafts, edits and merges. */
 const RUNS = { numRuns: 1_000 };
 const NO_CHANGES = { steps: [], reordered: false, notes: [], graph: [], run_setup: [], details: [] };
 const IDS = ['a', 'b', 'c', 'd', 'e-1', 'f'];
@@ -115,11 +115,11 @@ const applied = (to: Draft, change: Edit): Draft => {
   return result.ok ? result.draft : to;
 };
 const all = (to: Draft, changes: readonly Edit[]) => changes.reduce(applied, to);
-/** With every key in its place: what a person sees in the text. */
+/** Returns a draft as text, which includes the order of keys. */
 const textOf = (value: Draft) => JSON.stringify(value);
 
 describe('apply', () => {
-  test('its inverse undoes an edit exactly, to the order of keys, and the inverse of that does it again', () => {
+  test('returns an inverse that restores the draft including the order of keys, and whose inverse repeats the edit', () => {
     fc.assert(
       fc.property(draft, edit, (before, change) => {
         const done = apply(before, change);
@@ -135,7 +135,7 @@ describe('apply', () => {
     );
   });
 
-  test('a history of edits is undone one by one', () => {
+  test('undoes a history of edits one by one', () => {
     fc.assert(
       fc.property(draft, fc.array(edit, { maxLength: 8 }), (before, changes) => {
         let now = before;
@@ -152,7 +152,7 @@ describe('apply', () => {
     );
   });
 
-  test('never changes the draft that it is given, and shares the steps that it does not change', () => {
+  test('never mutates its draft, and shares unchanged steps', () => {
     fc.assert(
       fc.property(draft, edit, (before, change) => {
         const was = textOf(before);
@@ -168,7 +168,7 @@ describe('apply', () => {
     );
   });
 
-  test('edits of different steps commute', () => {
+  test('commutes for edits of different steps', () => {
     const update = (step: string) =>
       fc.record({ type: fc.constant('update_step' as const), step: fc.constant(step), set: fields });
     fc.assert(
@@ -186,7 +186,7 @@ describe('apply', () => {
 });
 
 describe('diff', () => {
-  test('is empty for the same draft, and names each step that differs', () => {
+  test('is empty for equal drafts, and names each changed step', () => {
     fc.assert(
       fc.property(draft, fc.array(edit, { maxLength: 4 }), (before, changes) => {
         const after = all(before, changes);
@@ -215,7 +215,7 @@ describe('merge', () => {
     );
   });
 
-  test('never loses a side: each change of either is in the result, or in a conflict', () => {
+  test('has each change of both sides in the result or in a conflict', () => {
     fc.assert(
       fc.property(draft, fc.array(edit, { maxLength: 3 }), fc.array(edit, { maxLength: 3 }), (base, left, right) => {
         const [ours, theirs] = [all(base, left), all(base, right)];
@@ -230,7 +230,7 @@ describe('merge', () => {
     );
   });
 
-  test('with every conflict decided for a side has no conflict, and is that side where both changed', () => {
+  test('has no conflict if all are decided for a side, which then wins', () => {
     fc.assert(
       fc.property(
         draft,
@@ -254,7 +254,7 @@ describe('merge', () => {
 describe('a proposal that is applied and undone', () => {
   const edits = fc.array(edit, { maxLength: 3 });
 
-  test('is gone without a trace where nothing came later', () => {
+  test('leaves the original draft if there are no later edits', () => {
     fc.assert(
       fc.property(draft, edits, edits, (base, proposed, others) => {
         const before = all(base, others);
@@ -268,7 +268,7 @@ describe('a proposal that is applied and undone', () => {
     );
   });
 
-  test('leaves every later edit, and nothing of its own', () => {
+  test('leaves exactly the later edits', () => {
     fc.assert(
       fc.property(draft, edits, edits, edits, (base, proposed, others, later) => {
         const before = all(base, others);
@@ -286,7 +286,7 @@ describe('a proposal that is applied and undone', () => {
 });
 
 describe('choose', () => {
-  test('takes the chosen steps over, leaves the others, and refers to nothing that is left out', () => {
+  test('returns the chosen changes only, without references to missing steps', () => {
     fc.assert(
       fc.property(draft, fc.array(edit, { maxLength: 5 }), fc.infiniteStream(fc.boolean()), (base, changes, coin) => {
         const after = all(base, changes);
@@ -311,7 +311,7 @@ describe('choose', () => {
     );
   });
 
-  test('of all changed steps has the steps of the draft', () => {
+  test('of all changed steps returns the steps of the draft', () => {
     fc.assert(
       fc.property(draft, fc.array(edit, { maxLength: 5 }), (base, changes) => {
         const after = all(base, changes);
@@ -329,7 +329,7 @@ describe('choose', () => {
   });
 });
 
-/** Each step and field that `side` changed since `base` is in `merged` as that side has it; lists of ids have at least its additions. */
+/** Expects that `merged` has each change from `base` to `side`. Lists of ids must contain at least the added ids. */
 function expectKept(base: Draft, side: Draft, merged: Draft): void {
   for (const { field, after } of diff(base, side).notes) {
     expect(merged.graph.notes?.find(({ id }) => id === field)).toEqual(after);

@@ -51,7 +51,7 @@ const order = draftOf(
 );
 
 describe('extractWorkflow', () => {
-  test('makes what the steps read from outside the input, and what is read of them the output', () => {
+  test('turns reads of outside steps into the input, and results that others read into the output', () => {
     const { draft, graph, edit } = extracted(order, ['check', 'ask']);
     expect(graph).toEqual({
       steps: [
@@ -81,7 +81,7 @@ describe('extractWorkflow', () => {
     expect(applied.ok && applied.draft).toEqual(draft);
   });
 
-  test('gives inputs that would share a name different ones, and ids names that expressions can read', () => {
+  test('gives inputs unique names that expressions can read', () => {
     const draft = draftOf([
       lua('a-b'),
       lua('a'),
@@ -140,7 +140,7 @@ describe('extractWorkflow', () => {
     expect(refusal(extractWorkflow(draft, ids, CALL, around))).toContain(message);
   });
 
-  test('hands over results of steps around a loop', () => {
+  test('passes results of steps around a loop as input', () => {
     const { draft, graph } = extracted(draftOf([ask('a', '{{steps.load.result.x}}')]), ['a'], ['load']);
     expect(graph.steps[0]?.instructions).toBe('{{input.load.x}}');
     expect(draft.graph.steps[0]?.input).toEqual({ load: '{{steps.load.result}}' });
@@ -148,7 +148,7 @@ describe('extractWorkflow', () => {
 });
 
 describe('inlineWorkflow', () => {
-  test('takes back what extractWorkflow does', () => {
+  test('reverses extractWorkflow', () => {
     const { draft, graph } = extracted(order, ['check', 'ask']);
     const { draft: back, edit } = inlined(draft, graph);
     expect(back.graph.steps.map(({ id }) => id)).toEqual(['load', 'check', 'ask', 'end']);
@@ -160,7 +160,7 @@ describe('inlineWorkflow', () => {
     expect(applied.ok && applied.draft).toEqual(back);
   });
 
-  test('renames steps whose ids are taken, and puts values in the place of inputs', () => {
+  test('renames steps whose ids are taken, and replaces inputs by their values', () => {
     const graph: Graph = {
       steps: [lua('a'), ask('b', '{{input.text}}', 'a'), ask('c', '{{steps.b.result.x}}', 'b')],
       output: '{{steps.c.result}}',

@@ -33,12 +33,12 @@ import {
 
 /** The step that calls the new workflow. */
 export type Call = { step: string; workflow: string; name: string };
-/** `graph`: that of the new workflow. */
+/** The result of an extraction. `graph`: the graph of the new workflow. */
 export type Extraction = (Regrouping & { ok: true; graph: Graph }) | (Regrouping & { ok: false });
 
 /**
- * Moves steps into a workflow of their own, and puts a step that calls it in their place. What they read from outside becomes its input, and
- * what is read of them its output. `around`: the ids of the steps around the loop whose steps the draft has.
+ * Moves steps into a new workflow, and replaces them by a step that calls it. Values that the steps read from outside become its input, and
+ * results that others read become its output. `around`: the ids of steps around the loop, if the draft is the body of a loop.
  */
 export function extractWorkflow(
   draft: Draft,
@@ -92,7 +92,7 @@ export function extractWorkflow(
   return result.ok ? { ...result, graph } : result;
 }
 
-/** The fields of the input that the steps read: `true` where something stands in for a missing one. */
+/** Returns the fields of the input that the steps read. */
 function inputFields(inside: readonly Step[]): string[] {
   return inside.flatMap(step => {
     const read = inputsOf(step);
@@ -104,7 +104,7 @@ function inputFields(inside: readonly Step[]): string[] {
   });
 }
 
-/** Returns names that templates, expressions and scripts can read alike, one for each id. */
+/** Returns a unique name for each id that templates, expressions and scripts can read. */
 function namesFor(ids: readonly string[], taken: readonly string[]): Map<string, string> {
   const used = new Set(taken);
   return new Map(
@@ -125,7 +125,7 @@ type Inputs = {
   draft: Draft;
 };
 
-/** Returns the steps as they are in the new workflow, and collects its input. */
+/** Returns the steps for the new workflow, and collects its input. */
 function withInputs(inside: readonly Step[], { readable, names, input, draft }: Inputs): Step[] {
   const guarded = new Map<string, boolean>();
   for (const step of inside)
@@ -150,7 +150,7 @@ function withInputs(inside: readonly Step[], { readable, names, input, draft }: 
   });
 }
 
-/** A value that a call hands over: a path that may stand in its place, or anything else. */
+/** A value that a call passes: a path that can replace the input, or another value. */
 type Given = { path: string; isGuarded: boolean } | { value: Json };
 const PATH =
   /^\{\{\s*((?:input|steps|item|index)(?:\s*\.\s*[A-Za-z_][\w-]*|\[\d+\]|\["[^"\\]*"\])*)\s*(\?\?\s*null\s*)?\}\}$/;
@@ -168,7 +168,7 @@ const hasTemplate = (value: Json): boolean =>
       Object.entries(value).some(([key, each]) => hasTemplate(key) || hasTemplate(each as Json));
 
 export type Inlining = {
-  graph: Graph /** Ids that no step may have, beside those of the draft. */;
+  graph: Graph /** Ids that no step may have, in addition to those of the draft. */;
   reserved: readonly string[];
   depth: number;
 };
@@ -209,7 +209,7 @@ export function inlineWorkflow(draft: Draft, id: string, { graph, reserved, dept
   });
 }
 
-/** Refuses what a called run does that steps of this one would not. */
+/** Refuses calls with settings that the inlined steps could not reproduce. */
 function requirePlainCall(call: Step, graph: Graph): void {
   const refuse = (why: string) => new CannotRegroup(`${named(call)} ${why}, which its steps alone would not do.`);
   if (graph.steps.length === 0) throw new CannotRegroup('The called workflow has no steps.');
@@ -245,7 +245,7 @@ function withFreeIds(draft: Draft, call: Step, graph: Graph, reserved: readonly 
   return sub.graph;
 }
 
-/** A step of the called workflow that reads what the call hands over. */
+/** Returns a step of the called workflow that reads the passed values directly. */
 function withGiven(step: Step, call: Step): Step {
   const given = (typeof call.input === 'object' && call.input !== null ? call.input : {}) as Fields;
   const refuse = (why: string) => new CannotRegroup(`${named(step)} ${why}`);
@@ -268,7 +268,7 @@ function withGiven(step: Step, call: Step): Step {
   return next;
 }
 
-/** Puts values that the call hands over, and that hold no templates, where a text is nothing but the input. */
+/** Replaces texts that consist only of an input by the passed value, if the value has no templates. */
 function withValues(step: Step, given: Fields): Step {
   const walk = (value: Json): Json => {
     if (typeof value === 'string') {
@@ -289,7 +289,7 @@ function withValues(step: Step, given: Fields): Step {
 
 type Led<T> = { call: Step; output: Json | undefined; last: readonly Step[]; redirect: (to: Target) => T | null };
 
-/** Leads what reads the output of the called workflow to the results that the output was made of. */
+/** Redirects readers of the called workflow's output to the results from which the output was made. */
 function led<T extends Json>(what: string, { call, output, last, redirect }: Led<T>): T {
   const paths = pathsOf(output, last);
   const found = leadToParts(redirect, (text, result) => {
@@ -309,7 +309,7 @@ function led<T extends Json>(what: string, { call, output, last, redirect }: Led
   );
 }
 
-/** The paths of what a workflow's output holds, by its fields; one path where it is a single result. */
+/** Returns the paths in a workflow's output by field, or one path if the output is a single result. */
 function pathsOf(output: Json | undefined, last: readonly Step[]): string | Map<string, string> {
   if (output === undefined) {
     const all = last.map(({ id }): [string, string] => [id, `steps${keyPath(id)}.result`]);

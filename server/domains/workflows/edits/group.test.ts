@@ -29,7 +29,7 @@ describe('groupIntoLoop', () => {
     depends_on,
   });
 
-  test('puts the loop in the place of its steps, which keep their own connections', () => {
+  test('replaces the steps by the loop, and keeps the connections between the steps', () => {
     const draft = draftOf([lua('a'), lua('b', 'a'), lua('c', 'b', 'a'), lua('d', 'c')]);
     const { edit, draft: after } = done(groupIntoLoop(draft, ['b', 'c'], 'loop'));
     expect(after.graph.steps).toEqual([
@@ -44,7 +44,7 @@ describe('groupIntoLoop', () => {
     expect(undone.ok && undone.draft).toEqual(draft);
   });
 
-  test('leads what reads a result to that of the first item: texts, expressions and the output', () => {
+  test('redirects readers in texts, expressions and the output to the result of the first item', () => {
     const check: Step = {
       id: 'c',
       type: 'condition',
@@ -67,7 +67,7 @@ describe('groupIntoLoop', () => {
     expect(two.draft.graph.steps[1]?.url).toBe('{{steps.loop.result.results[0]["b-1"]}}');
   });
 
-  test('takes the place of its first steps in a branch', () => {
+  test('replaces its first steps in a branch', () => {
     const choice: Step = { id: 'if', type: 'condition', expression: 'true', then: ['a'], else: ['z'] };
     const draft = draftOf([choice, lua('a', 'if'), lua('b', 'a'), lua('z', 'if')]);
     const { steps } = done(groupIntoLoop(draft, ['a', 'b'], 'loop')).draft.graph;
@@ -106,7 +106,7 @@ describe('groupIntoLoop', () => {
     expect(refusal(groupIntoLoop(draft, ids, 'loop'))).toContain(message);
   });
 
-  test('in a loop it keeps the item, and refuses what a third level or another index would break', () => {
+  test('in a loop keeps the item, and refuses a third level and steps that read the index', () => {
     const steps = [{ ...lua('a'), script: 'return item' }, lua('b', 'a')];
     expect(done(groupIntoLoop(draftOf(steps), ['a'], 'loop', 1)).draft.graph.steps[0]?.items).toBe('[item]');
     expect(refusal(groupIntoLoop(draftOf(steps), ['a'], 'loop', 2))).toContain('at most 2 loops');
@@ -117,7 +117,7 @@ describe('groupIntoLoop', () => {
     );
   });
 
-  test('is placed in the middle of steps that people have placed', () => {
+  test('is placed in the middle of its steps', () => {
     const placed = draftOf([
       { ...lua('a'), position: { x: 0, y: 100 } },
       { ...lua('b', 'a'), position: { x: 300, y: 300 } },
@@ -127,7 +127,7 @@ describe('groupIntoLoop', () => {
 });
 
 describe('dissolveLoop', () => {
-  test('takes back what groupIntoLoop does', () => {
+  test('reverses groupIntoLoop', () => {
     const choice: Step = { id: 'if', type: 'condition', expression: 'true', then: ['a'] };
     const end: Step = { id: 'd', type: 'human_task', instructions: '{{steps.b.result.x}}', depends_on: ['b'] };
     const draft = draftOf([choice, lua('a', 'if'), lua('b', 'a'), end], { output: '{{steps.b.result}}' });
@@ -135,7 +135,7 @@ describe('dissolveLoop', () => {
     expect(done(dissolveLoop(grouped, 'loop')).draft).toEqual(draft);
   });
 
-  test('tells the results of several last steps apart', () => {
+  test('redirects to the right one of several last steps', () => {
     const end: Step = {
       id: 'd',
       type: 'human_task',
@@ -170,12 +170,12 @@ describe('dissolveLoop', () => {
       'The script of “d”',
     ],
     ['an ID that is taken', lua('x'), [lua('x')], 'the ID “x”'],
-  ])('refuses where something reads %s', (_, inner, others, message) => {
+  ])('refuses %s', (_, inner, others, message) => {
     const loop: Step = { id: 'loop', type: 'for_each', items: '[1, 2]', steps: [inner as never] };
     expect(refusal(dissolveLoop(draftOf([loop, ...others]), 'loop'))).toContain(message);
   });
 
-  test('keeps steps that read the item of the loop around both', () => {
+  test('keeps steps that read the item of the outer loop', () => {
     const steps = [{ ...lua('a'), script: 'return item' }];
     const { draft } = done(groupIntoLoop(draftOf(steps), ['a'], 'loop', 1));
     expect(done(dissolveLoop(draft, 'loop', 1)).draft.graph.steps).toEqual(steps);

@@ -18,18 +18,18 @@ import {
   withoutOutside,
 } from './selection.ts';
 
-/** The edit that regroups steps, or why that is not possible. */
+/** The edit that regroups steps, or the reason why they cannot be regrouped. */
 export type Regrouping = { ok: true; edit: Edit; step: string; draft: Draft } | { ok: false; message: string };
 
 /** The fields of a graph that hold templates. */
 const GRAPH_TEXTS = ['output', 'searchable'] as const;
-/** How many loops a step can be in (docs/specification/steps.md#for_each). */
+/** The most loops around a step (docs/specification/steps.md#for_each). */
 const MAX_NESTING = 2;
 
-/** The list of a new loop: one item, so that its steps run once, as before. In a loop it is the item of that one. */
+/** The list of a new loop, with one item, so that its steps still run once. In a loop, the item is that of the outer loop. */
 export const ONE_ITEM = { outside: '[1]', inside: '[item]' };
 
-/** Runs a function that refuses by `CannotRegroup`, and returns what it makes of the draft as one edit. */
+/** Runs `make` and returns its change of the draft as one edit. A CannotRegroup becomes a message. */
 export function regrouped(draft: Draft, make: () => { draft: Draft; step: string }): Regrouping {
   try {
     const { draft: after, step } = make();
@@ -41,8 +41,8 @@ export function regrouped(draft: Draft, make: () => { draft: Draft; step: string
 }
 
 /**
- * Makes steps the body of a new loop with the id `loop`, in their place. What read their results reads those of the first item. `depth`: the
- * number of loops around the draft's steps.
+ * Replaces steps by a new loop with the id `loop` that contains them. Readers of their results read the results of the first item. `depth`:
+ * the number of loops around the draft's steps.
  */
 export function groupIntoLoop(draft: Draft, ids: readonly string[], loop: string, depth = 0): Regrouping {
   return regrouped(draft, () => {
@@ -70,7 +70,7 @@ export function groupIntoLoop(draft: Draft, ids: readonly string[], loop: string
   });
 }
 
-/** Refuses steps with more loops around them than there may be. `depth`: the number of loops around all of them. */
+/** Refuses steps in too many loops. `depth`: the number of loops around all steps. */
 export function requireShallow(depth: number, steps: readonly Step[]): void {
   if (depth + Math.max(0, ...steps.map(depthOf)) > MAX_NESTING)
     throw new CannotRegroup(`A step can be in at most ${MAX_NESTING} loops.`);
@@ -78,7 +78,7 @@ export function requireShallow(depth: number, steps: readonly Step[]): void {
 
 const depthOf = (step: Step): number => (step.type === 'for_each' ? 1 + Math.max(0, ...innerOf(step).map(depthOf)) : 0);
 
-/** Where the results of the steps of a new loop are: only the last ones give a result of an item. */
+/** Returns the paths to the results of steps in a new loop. Only the last steps have a result of an item. */
 function targetsIn(loop: string, { last }: Selection): (step: Step) => Target {
   return step => {
     const error = `steps.${loop}.error`;
@@ -88,10 +88,10 @@ function targetsIn(loop: string, { last }: Selection): (step: Step) => Target {
   };
 }
 
-/** Returns a path to a key, for templates and expressions alike. */
+/** Returns the path to a key in templates and expressions. */
 export const keyPath = (key: string): string => (/^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`);
 
-/** Returns the readers with what they read of `read` led elsewhere. */
+/** Redirects references of the readers to the steps of `read`. */
 export function redirectReaders(
   readers: readonly Step[],
   read: readonly Step[],
@@ -114,7 +114,7 @@ export function redirectReaders(
 const notLast = (reader: string, step: Step) =>
   new CannotRegroup(`${reader} reads the result of ${named(step)}, which is not the last of the selected steps.`);
 
-/** Returns a draft with the texts of the workflow itself changed. `what`: how a message names them. */
+/** Changes the output and the searchable values of the workflow. `what`: the name of the text in messages. */
 export function mapGraphTexts(draft: Draft, change: (value: Json, what: string) => Json): Draft {
   const fields: Record<string, Json> = {};
   for (const field of GRAPH_TEXTS) {
@@ -126,7 +126,7 @@ export function mapGraphTexts(draft: Draft, change: (value: Json, what: string) 
   return Object.keys(fields).length === 0 ? draft : { ...draft, graph: { ...draft.graph, ...fields } };
 }
 
-/** Leads what the workflow's own output and searchable values read elsewhere. */
+/** Redirects references in the workflow's output and searchable values. */
 export function withTexts(draft: Draft, read: readonly Step[], targetOf: (step: Step) => Target): Draft {
   return mapGraphTexts(draft, (given, what) => {
     let value = given;
@@ -142,7 +142,7 @@ export function withTexts(draft: Draft, read: readonly Step[], targetOf: (step: 
   });
 }
 
-/** Whether a step may read the item of a loop, or its number: any mention in a template, an expression or a script counts. */
+/** Returns whether a template, expression or script of a step mentions the item of a loop or its index. */
 export function mentionsItem(step: Step, words: RegExp): boolean {
   const inValue = (value: Json, isCode: boolean): boolean => {
     if (typeof value === 'string') {
@@ -155,7 +155,7 @@ export function mentionsItem(step: Step, words: RegExp): boolean {
   const codes = codeFieldsOf(step.type);
   return Object.entries(step).some(([field, value]) => {
     if (field === 'id' || field === 'type' || field === 'name') return false;
-    // The steps of a loop in it read the item of that one; its list is read outside.
+    // The steps of an inner loop read the item of the inner loop. Only its list reads the outer item.
     if (field === 'steps' && step.type === 'for_each') return false;
     return inValue(
       value,
@@ -165,8 +165,8 @@ export function mentionsItem(step: Step, words: RegExp): boolean {
 }
 
 /**
- * Puts the steps of a loop in its place, where they run once. `depth`: the number of loops around it. Refuses a loop whose steps read its
- * item, which there is no more, unless its list is that of a loop that `groupIntoLoop` has made.
+ * Replaces a loop by its steps, which then run once. `depth`: the number of loops around it. Refuses a loop whose steps read its item, unless
+ * `groupIntoLoop` made the loop with the item of the outer loop.
  */
 export function dissolveLoop(draft: Draft, id: string, depth = 0): Regrouping {
   return regrouped(draft, () => {
@@ -211,14 +211,14 @@ function requireFreeIds({ graph }: Draft, loop: Step, inner: readonly Step[]): v
 
 export const innerIds = (step: Step): string[] => innerOf(step).flatMap(each => [each.id, ...innerIds(each)]);
 
-/** A step of a dissolved loop: the first ones follow what the loop followed, and all are off where it was. */
+/** Returns a step of a dissolved loop. First steps get the dependencies of the loop, and all steps are disabled if the loop was. */
 export function entered(step: Step, loop: Step, isFirst: boolean): Step {
   const before = idsIn(loop.depends_on);
   const after = isFirst && before.length > 0 ? withStepFields(step, { depends_on: [...before] }) : step;
   return loop.disabled === true ? withStepFields(after, { disabled: true }) : after;
 }
 
-/** A step around a dissolved loop, connected with its first and its last steps instead. */
+/** Replaces a dissolved loop by its first and last steps in the connections of another step. */
 export function leftFrom(loop: string, step: Step, first: readonly Step[], last: readonly Step[]): Step {
   const instead = (ids: readonly string[], by: readonly Step[]) => [
     ...new Set(ids.flatMap(id => (id === loop ? by.map(each => each.id) : [id]))),
@@ -232,10 +232,10 @@ export function leftFrom(loop: string, step: Step, first: readonly Step[], last:
   return next;
 }
 
-/** The distance of two rows of steps that nobody has placed. */
+/** The distance between steps without a position, in pixels. */
 const ROW = 116;
 
-/** Steps that take the place of one at `position`; without one, the layout places them all. */
+/** Moves steps to the place of the step that they replace. Without a position, the layout places all steps. */
 export function placedAt(steps: readonly Step[], position: Json | undefined): readonly Step[] {
   const to = position as { x?: unknown; y?: unknown } | null | undefined;
   if (typeof to?.x !== 'number' || typeof to.y !== 'number')
@@ -249,7 +249,7 @@ export function placedAt(steps: readonly Step[], position: Json | undefined): re
   });
 }
 
-/** Readers of the first item's result read that of the last step; nothing else is left of a loop. */
+/** Redirects readers of the first item's result to the last step. Refuses readers of anything else of the loop. */
 function unwrapReaders(readers: readonly Step[], loop: Step, last: readonly Step[]): Step[] {
   return readers.map(reader => {
     if (!readsStep(reader, loop.id)) return reader;
@@ -271,7 +271,7 @@ function unwrapTexts(draft: Draft, loop: Step, last: readonly Step[]): Draft {
 const readsAll = (reader: string, loop: Step) =>
   new CannotRegroup(`${reader} reads the list of all results of ${named(loop)}. Change that first.`);
 
-/** Leads `steps.<loop>.result.results[0]` to the step that gave it; the rest of such a path stays. */
+/** Redirects `steps.<loop>.result.results[0]` to the step with this result, and keeps the rest of the path. */
 function unwrap<T extends Json>(last: readonly Step[], redirect: (to: Target) => T | null): T | null {
   const [only] = last;
   const led = leadToParts(redirect, (text, path) => {

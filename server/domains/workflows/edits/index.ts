@@ -1,12 +1,12 @@
 /**
- * Edits of a workflow's draft as data, for the browser, the server and assistants alike. Pure: nothing is imported from the server.
+ * Edits of a workflow's draft as data, for the browser and the server. The folder imports nothing from the server.
  *
- *   apply(draft, edit)            the changed draft and the edit that undoes it, or a problem
- *   diff(a, b)                    what differs, by step and field
+ *   apply(draft, edit)            the changed draft and the inverse edit, or a problem
+ *   diff(a, b)                    the changes, by step and field
  *   merge(base, ours, theirs)     both sides' changes, or the conflicts
- *   choose(base, draft, steps)    the changes of these steps alone
+ *   choose(base, draft, steps)    only the changes of these steps
  *
- * What puts steps into a loop or a workflow of their own is loaded when it is asked for: regroup.ts.
+ * The edits in regroup.ts are loaded on demand.
  */
 export { apply } from './apply.ts';
 export { choose } from './choose.ts';

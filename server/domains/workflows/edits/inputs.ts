@@ -1,20 +1,20 @@
 import type { Fields, Json, Step } from './draft.ts';
 import { codeFieldsOf, innerOf } from './references.ts';
 
-/** One reading of the workflow's input: which field, and whether something stands in for it where it is missing. */
+/** A reference to a field of the workflow's input. `isGuarded`: it has a default after `??`. */
 export type InputRead = { field: string; isGuarded: boolean };
 type Replace = (read: InputRead & { kind: 'template' | 'expression' | 'script' }) => string | null;
 
 const INPUT = /(?<![\w.\-\]])input(?![\w-])(?:\s*\.\s*([A-Za-z_]\w*)|\s*\[\s*"([^"\\]*)"\s*\])?(\s*\?\?)?/g;
 const STRING = /^\s*(?:'[^']*'|"[^"]*")\s*$/;
 
-/** Thrown inside where the input is read as a whole, or where `replace` has nothing to put there. */
+/** Thrown internally if the whole input is read, or if `replace` returns null. */
 class NotPossible extends Error {}
 
 function inCode(code: string, kind: 'template' | 'expression' | 'script', replace: Replace): string {
   return code.replace(INPUT, (whole: string, dotted?: string, quoted?: string, guard?: string) => {
     const field = dotted ?? quoted;
-    // An expression asks by `has` whether a field is there at all.
+    // A reference without a field reads the whole input.
     if (field === undefined) throw new NotPossible();
     const path = replace({ field, isGuarded: guard !== undefined, kind });
     if (path === null) throw new NotPossible();
@@ -34,7 +34,7 @@ function inTexts(value: Json, replace: Replace): Json {
   );
 }
 
-/** Returns the step with each reading of the input as `replace` says (empty: as it is); null where that is not possible. */
+/** Replaces each reference to the input by the path from `replace`; an empty path keeps the reference. Returns null if a reference cannot be replaced. */
 export function replaceInputs(step: Step, replace: Replace): Step | null {
   try {
     return replaced(step, replace);
@@ -54,7 +54,7 @@ function replaced(step: Step, replace: Replace): Step {
     const code = codes.find(each => each.field === field);
     if (code === undefined || typeof texts !== 'string' || (code.kind === 'expression' && texts.includes('{{')))
       return [field, texts];
-    // What templates in a script read is read there; the rest is code.
+    // Templates in the code are replaced already.
     return [field, betweenTemplates(texts, part => inCode(part, code.kind, replace))];
   });
   return Object.fromEntries(entries) as Step;
@@ -66,7 +66,7 @@ const betweenTemplates = (text: string, change: (part: string) => string): strin
     .map(part => (part.startsWith('{{') ? part : change(part)))
     .join('');
 
-/** Returns the fields of the input that a step reads; null where it reads the input as a whole. */
+/** Returns the fields of the input that a step reads; null if it reads the whole input. */
 export function inputsOf(step: Step): InputRead[] | null {
   const reads: InputRead[] = [];
   const seen = replaceInputs(step, ({ field, isGuarded }) => {
@@ -76,6 +76,6 @@ export function inputsOf(step: Step): InputRead[] | null {
   return seen === null ? null : reads;
 }
 
-/** Whether a step asks whether the input has a field. */
+/** Returns whether a step tests with `has` whether the input has a field. */
 export const asksForInput = (step: Step): boolean =>
   Object.values(step).some(value => typeof value === 'string' && /\bhas\s*\(\s*input\b/.test(value));

@@ -8,7 +8,7 @@ const pinned = (results: { [step: string]: Json } | undefined): Draft => ({
   run_setup: results === undefined ? {} : { pinned_results: results },
 });
 
-test('two people pin and unpin the results of different steps', () => {
+test('pinned results of different steps are merged', () => {
   const base = pinned({ a: 1, b: 2 });
   const merged = merge(base, pinned({ a: 1, b: 2, c: [3] }), pinned({ b: 2, d: {} }));
   expect(merged).toEqual({ ok: true, draft: pinned({ b: 2, d: {}, c: [3] }) });

@@ -24,23 +24,23 @@ export type Conflict = {
   theirs?: Json;
 };
 export type Side = 'ours' | 'theirs';
-/** Which side a person chose for a conflict; undefined: not decided. */
+/** Returns the side that a person chose for a conflict; undefined if it is not decided. */
 export type Choose = (conflict: Conflict) => Side | undefined;
 export type MergeResult = { ok: true; draft: Draft } | { ok: false; conflicts: readonly Conflict[] };
 
-/** Lists of ids in which the order means nothing: each side's additions and removals count. */
+/** Fields with lists of ids without a meaningful order. The additions and removals of both sides are merged. */
 const ID_SETS: ReadonlySet<string> = new Set(['depends_on', 'then', 'else', 'overridable', 'assignees']);
 
-/** Maps of which each entry is somebody's own: two people may pin the results of different steps. */
+/** Fields with maps whose entries are merged separately, because people may pin the results of different steps. */
 const MAPS: ReadonlySet<string> = new Set(['pinned_results']);
 
 /**
- * Merges two drafts that were made from `base`. If one side changed nothing, the result is exactly the other side. A
- * field that only one side changed is that side's; lists of ids are merged as sets. What both changed differently is a
- * conflict unless `choose` decides it, so that no change of either side is lost silently; and so is what does not fit together (`makeSound`).
+ * Merges two drafts that were made from `base`. If one side has no changes, the result is exactly the other side. A field that only one side
+ * changed has the value of that side. Lists of ids are merged as sets. A field that both sides changed differently is a conflict unless
+ * `choose` decides it. Changes that contradict each other are conflicts, too (`makeSound`).
  */
 export function merge(base: Draft, ours: Draft, theirs: Draft, choose: Choose = () => undefined): MergeResult {
-  // To the letter first: with and without an empty list of notes is the same draft, and the other side's form of it counts.
+  // Exact equality comes first: a draft equals one with an empty list of notes, but the form of the changed side counts.
   for (const same of [sameText, sameDraft]) {
     if (same(base, theirs)) return { ok: true, draft: ours };
     if (same(base, ours)) return { ok: true, draft: theirs };
@@ -85,7 +85,7 @@ type Values = Pick<Conflict, 'base' | 'ours' | 'theirs'>;
 function mergeSteps(base: Draft, ours: Draft, theirs: Draft, decide: Decide): Map<string, Step> {
   const [old, left, right] = [stepsById(base), stepsById(ours), stepsById(theirs)];
   const merged = new Map<string, Step>();
-  // Steps in the order of theirs, which is what the server has; ours alone come behind.
+  // The steps have the order of `theirs`, the draft of the server. Steps only in `ours` come last.
   for (const id of new Set([...right.keys(), ...left.keys()])) {
     const step = mergeStep(id, { base: old.get(id), ours: left.get(id), theirs: right.get(id) }, decide);
     if (step !== undefined) merged.set(id, step);
@@ -153,7 +153,7 @@ function mergeIds(base: readonly string[], ours: readonly string[], theirs: read
   return [...new Set([...theirs, ...ours])].filter(id => !removed.has(id));
 }
 
-/** The order of the side that changed it, theirs where both did; a step that the other side alone has stays behind its predecessor there. */
+/** Orders steps like the side that changed the order; `theirs` wins. A step only in the other side follows its predecessor there. */
 function placed(steps: readonly Step[], base: Draft, ours: Draft, theirs: Draft): readonly Step[] {
   const [leading, other] = isReordered(base, theirs) || !isReordered(base, ours) ? [theirs, ours] : [ours, theirs];
   const order = leading.graph.steps.map(({ id }) => id);

@@ -1,6 +1,6 @@
 import { type Fields, type Json, withFields } from './draft.ts';
 
-/** The largest pinned result, in bytes of JSON. A test turns it into a script, whose text may have four times as much. */
+/** The largest pinned result, in bytes of JSON. A test run converts the result to a script, which may be four times as large. */
 export const MAX_PINNED_RESULT_BYTES = 64 * 1024;
 
 /** Returns the pinned results of a run setup, by the ids of their steps. */
@@ -9,12 +9,12 @@ export function pinsIn(setup: unknown): Fields {
   return typeof pins === 'object' && pins !== null && !Array.isArray(pins) ? (pins as Fields) : {};
 }
 
-/** Returns the run setup with a result pinned, in the place of what was pinned for the step. */
+/** Returns the run setup with a pinned result for the step, which replaces an earlier one. */
 export function withPin(setup: Fields, step: string, result: Json): Fields {
   return withFields(setup, { pinned_results: withFields(pinsIn(setup), { [step]: result }, [step]) });
 }
 
-/** Returns the run setup without the pinned result of a step; the same object where it has none. */
+/** Returns the run setup without the pinned result of a step; the same object if it has none. */
 export function withoutPin(setup: Fields, step: string): Fields {
   const pins = pinsIn(setup);
   if (!Object.hasOwn(pins, step)) return setup;

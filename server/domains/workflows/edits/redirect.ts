@@ -1,10 +1,10 @@
 import type { Fields, Json, Step } from './draft.ts';
 import { luaReferences, renameInTexts, renameInValue } from './references.ts';
 
-/** The paths that take the place of `steps.<id>.result` and `steps.<id>.error`; null: there is none. */
+/** The paths that replace `steps.<id>.result` and `steps.<id>.error`; null for no replacement. */
 export type Target = { result: string | null; error: string | null };
 
-/** A step id that no text holds: references to the step get this one first, by what reads templates and expressions. */
+/** Returns a step id that no text contains. References are renamed to this id first, because only the renaming parses templates and expressions. */
 function unusedId(value: unknown): string {
   const text = JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? String(each) : each)) ?? '';
   let n = 0;
@@ -43,12 +43,12 @@ const mentions = (value: Json, text: string): boolean =>
       ? Object.entries(value).some(([key, each]) => key.includes(text) || mentions(each as Json, text))
       : false;
 
-/** The step that stands for one whose result was made of the results of others, until `leadToParts` has led to those. */
+/** A temporary step id for a combined result, which `leadToParts` replaces by the ids of the parts. */
 const MOVED = 'moved_result_';
 
 /**
- * Leads the readers of a result to what it was made of. `redirect` leads them to a path that `toParts` replaces by those of the parts.
- * `whole`: the readers read more than the result; `part`: they read something of it that is none of the parts.
+ * Redirects readers of a combined result to its parts. `redirect` redirects them to a temporary path, and `toParts` replaces this path by the
+ * paths of the parts. `whole`: a reader reads the step as a whole. `part`: a reader reads a value that is none of the parts.
  */
 export function leadToParts<T extends Json>(
   redirect: (to: Target) => T | null,
@@ -62,8 +62,8 @@ export function leadToParts<T extends Json>(
 }
 
 /**
- * Returns the step with each reference to the result or the error of the step `id` led to another path; null where that is not possible:
- * Lua may read it, or an expression reads the step as a whole. The same object where there is no reference.
+ * Redirects each reference to the result or the error of the step `id`. Returns null if a reference cannot be redirected, because Lua may read
+ * the step or an expression reads the step as a whole. Returns the same object if there is no reference.
  */
 export function redirectInStep(step: Step, id: string, to: Target): Step | null {
   if (luaReferences(step, id).length > 0) return null;
@@ -74,7 +74,7 @@ export function redirectInStep(step: Step, id: string, to: Target): Step | null 
   return mentions(redirected, moved) ? null : redirected;
 }
 
-/** Does the same for a value that holds templates, such as the output of a workflow. */
+/** Redirects references in a value with templates, such as the output of a workflow. Returns null like `redirectInStep`. */
 export function redirectInValue(value: Json, id: string, to: Target): Json | null {
   const moved = unusedId(value);
   const renamed = renameInValue(value, { from: id, to: moved });

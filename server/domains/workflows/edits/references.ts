@@ -1,18 +1,18 @@
 import { type Fields, type Json, STEP_ID, type Step, type Unrewritten, withFields } from './draft.ts';
 
 /**
- * Renaming what refers to a step: `{{steps.<id>.result…}}` in any text, `steps.<id>` and `steps["<id>"]` in CEL. Each text is
- * read once from left to right, so that no text can be slow.
+ * Renames references to a step: `{{steps.<id>.result…}}` in any text, `steps.<id>` and `steps["<id>"]` in CEL. Each text is read once from
+ * left to right, so the time is linear.
  */
 
-/** Fields that hold a CEL expression, by type of step. They hold no templates, or one template and no expression. */
+/** Fields with a CEL expression, by step type. A field with a template has no expression. */
 const CEL_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['condition', ['expression']],
   ['for_each', ['items']],
 ]);
-/** The type whose steps have a graph of their own, in `steps`. */
+/** The step type that contains steps. */
 const LOOP = 'for_each';
-/** Fields that hold Lua, by type of step: templates in them are rewritten, code is not. */
+/** Fields with Lua, by step type. Templates in them are rewritten, but not the code. */
 const LUA_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([['lua_script', ['script']]]);
 
 type Rename = { from: string; to: string };
@@ -23,21 +23,21 @@ export const codeFieldsOf = (type: string): readonly { field: string; kind: 'exp
   ...(LUA_FIELDS.get(type) ?? []).map(field => ({ field, kind: 'script' as const })),
 ];
 
-/** Returns the step with each reference to `from` in its texts changed; the same object where there is none. */
+/** Renames references in the texts of a step. Returns the same object if there are none. */
 export function renameInTexts(step: Step, rename: Rename): Step {
   return renameInFields(step, step.type, rename) as Step;
 }
 
-/** Whether a template, an expression or Lua of the step may read the step `id`. */
+/** Returns whether a template, an expression or Lua of the step may read the step `id`. */
 export function readsStep(step: Step, id: string): boolean {
   return renameInTexts(step, { from: id, to: `${id}_` }) !== step || luaReferences(step, id).length > 0;
 }
 
-/** The same for a value that holds templates. */
+/** Returns whether a template in a value reads the step `id`. */
 export const readsInValue = (value: Json, id: string): boolean =>
   renameInValue(value, { from: id, to: `${id}_` }) !== value;
 
-/** Returns fields of a step of `type` with each reference changed; the same object where there is none. */
+/** Renames references in fields of a step. Returns the same object if there are none. */
 export function renameInFields(fields: Fields, type: string, rename: Rename): Fields {
   const cel = CEL_FIELDS.get(type) ?? [];
   const changed: [string, Json][] = [];
@@ -55,7 +55,7 @@ export function renameInFields(fields: Fields, type: string, rename: Rename): Fi
   return changed.length === 0 ? fields : withFields(fields, Object.fromEntries(changed));
 }
 
-/** The steps of a loop's own graph; null for what is none yet. */
+/** Returns the steps of a loop; null if the value is no list of steps. */
 function stepsIn(value: Json | undefined): readonly Step[] | null {
   const isText = (item: unknown) => typeof item === 'string';
   const isStep = (item: Json) =>
@@ -63,23 +63,23 @@ function stepsIn(value: Json | undefined): readonly Step[] | null {
   return Array.isArray(value) && value.every(isStep) ? value : null;
 }
 
-/** Returns the steps of a loop; none of any other step, and where it holds anything else. */
+/** Returns the steps of a loop; empty for other steps and invalid loops. */
 export const innerOf = (step: Step): readonly Step[] => (step.type === LOOP ? (stepsIn(step.steps) ?? []) : []);
 
-/** The ids of the steps of a loop, at any depth; empty for any other step. */
+/** Returns the ids of the steps of a loop at any depth; empty for other steps. */
 export function idsInLoop(step: Step): Set<string> {
   const inner = step.type === LOOP ? (stepsIn(step.steps) ?? []) : [];
   return new Set(inner.flatMap(each => [each.id, ...idsInLoop(each)]));
 }
 
-/** A loop with a step of that name reads that one: a draft may have two of them until one is renamed. */
+/** Renames references in the steps of a loop, unless the loop has a step with this id, to which the references then belong. */
 function renameInSteps(steps: readonly Step[], rename: Rename): readonly Step[] {
   if (steps.some(({ id }) => id === rename.from)) return steps;
   const renamed = steps.map(step => renameInTexts(step, rename));
   return renamed.some((step, at) => step !== steps[at]) ? renamed : steps;
 }
 
-/** Returns a JSON value with each reference in its texts changed, at any depth; the same value where there is none. */
+/** Renames references in the texts of a JSON value at any depth. Returns the same value if there are none. */
 export function renameInValue(value: Json, rename: Rename): Json {
   if (typeof value === 'string') return renameInTemplates(value, rename);
   if (typeof value !== 'object' || value === null) return value;
@@ -95,7 +95,7 @@ export function renameInValue(value: Json, rename: Rename): Json {
   ]);
   const isSame = entries.every(([key, item]) => Object.hasOwn(fields, key) && item === fields[key]);
   if (isSame) return value;
-  // A key that another one would become keeps the old id, which validation reports: no value is lost.
+  // If two keys would become equal, all keys keep the old id, which validation reports. No value is lost.
   if (new Set(entries.map(([key]) => key)).size < entries.length)
     return Object.fromEntries(Object.keys(fields).map((key, at) => [key, entries[at]?.[1] ?? null]));
   return Object.fromEntries(entries);
@@ -104,13 +104,13 @@ export function renameInValue(value: Json, rename: Rename): Json {
 const SPACES = /[\t-\r ]*/y;
 const TEMPLATE_STEP = /steps(?:\.([A-Za-z_\x80-\uffff][\w\x80-\uffff-]*)|\[[\t-\r ]*("(?:[^"\\]|\\.)*")[\t-\r ]*\])/y;
 
-/** Rewrites `steps.<from>` in templates, also behind `??`. What does not parse as a template stays as it is. */
+/** Renames `steps.<from>` in templates, also after `??`. Invalid templates do not change. */
 function renameInTemplates(text: string, rename: Rename): string {
   if (!text.includes(rename.from)) return text;
   let result = '';
   let copied = 0;
   for (let open = text.indexOf('{{', copied); open !== -1; open = text.indexOf('{{', copied)) {
-    // Every path of a template begins here, or behind `??`.
+    // A path begins at the start of a template or after `??`.
     for (let start: number | null = open + 2; start !== null; ) {
       const at = endOf(SPACES, text, start);
       TEMPLATE_STEP.lastIndex = at;
@@ -127,7 +127,7 @@ function renameInTemplates(text: string, rename: Rename): string {
   return result + text.slice(copied);
 }
 
-/** Where a text in single quotes ends, which may begin a template. */
+/** Returns the end of a text in single quotes at the start of a template. */
 function endOfQuoted(text: string, at: number): number {
   const end = text.indexOf("'", at + 1);
   return end === -1 ? text.length : end + 1;
@@ -146,8 +146,8 @@ function endOf(pattern: RegExp, text: string, at: number): number {
 }
 
 /**
- * Where the next path of the template that began before `at` begins, or where the template is closed; the end of the text
- * where it is not. A literal may hold text that looks like another template.
+ * Returns the start of the next path in the template before `at`, or the end of the template. An open template ends with the text. Literals
+ * are skipped, because they may look like a template.
  */
 function endOfPath(text: string, at: number): { at: number; isFollowed: boolean } {
   let depth = 0;
@@ -173,16 +173,16 @@ function stringLiteral(literal: string | undefined): string | undefined {
   }
 }
 
-/** Comments, strings (raw, in three quotes or one), names and numbers of CEL; everything else is one character. */
+/** Matches a token of CEL: a comment, string, name, number, blanks, or any other single character. */
 const CEL_TOKEN =
   /\/\/[^\n]*|[bB]?[rR]?(?:"""[\s\S]*?"""|'''[\s\S]*?''')|[rR][bB]?(?:"[^"\n]*"|'[^'\n]*')|[bB]?(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|[A-Za-z_]\w*|\d[\w.]*|\s+|[\s\S]/y;
 const CEL_NAME = /^[A-Za-z_]\w*$/;
-/** The longest expression that can be published, in characters: what is longer is no expression yet, and is left alone. */
+/** The longest expression that can be published, in characters. Longer ones are not rewritten. */
 const MAX_EXPRESSION_CHARACTERS = 4_096;
-/** Words that CEL does not take behind a dot. */
+/** Words that CEL does not allow after a dot. */
 const CEL_RESERVED: ReadonlySet<string> = new Set(['true', 'false', 'null', 'in']);
 
-/** Rewrites `steps.<from>` and `steps["<from>"]` in an expression. An id that is no name of CEL is put in brackets. */
+/** Renames `steps.<from>` and `steps["<from>"]` in an expression. An id that is no name of CEL is written in brackets. */
 function renameInCel(text: string, { from, to }: Rename): string {
   if (!text.includes(from) || text.length > MAX_EXPRESSION_CHARACTERS) return text;
   const tokens = tokensOf(text);
@@ -217,15 +217,15 @@ function tokensOf(text: string): string[] {
   return tokens;
 }
 
-/** A step id as a plain literal of CEL; ids need no escapes. */
+/** Returns the value of a CEL string without escapes; undefined for other tokens. Ids need no escapes. */
 function celString(token: string | undefined): string | undefined {
   const [, double, single] = /^(?:"([^"\\]*)"|'([^'\\]*)')$/.exec(token ?? '') ?? [];
   return double ?? single;
 }
 
 /**
- * Returns the places in a step's Lua that may read the step `id`: a program cannot know what the code does with `steps`. A script
- * that does not mention `steps` reads none.
+ * Returns the lines in a step's Lua that may read the step `id`. The code is not parsed: a line counts if it mentions the id, and the script
+ * mentions `steps`.
  */
 export function luaReferences(step: Step, id: string): Unrewritten[] {
   if (!STEP_ID.test(id)) return [];
@@ -234,7 +234,7 @@ export function luaReferences(step: Step, id: string): Unrewritten[] {
   const found: Unrewritten[] = inner.flatMap((each, at) =>
     luaReferences(each, id).map(place => ({ ...place, step: step.id, field: `steps[${at}].${place.field}` })),
   );
-  // An id holds no character that a pattern would read as anything else.
+  // An id has no special characters of regular expressions.
   const mentions = new RegExp(`(?<![\\w-])${id}(?![\\w-])`);
   for (const field of LUA_FIELDS.get(step.type) ?? []) {
     const script = step[field];
@@ -248,5 +248,5 @@ export function luaReferences(step: Step, id: string): Unrewritten[] {
   return found;
 }
 
-/** Templates of a line are rewritten, so they need no report. */
+/** Removes the templates of a line, which are rewritten and need no report. */
 const withoutTemplates = (line: string) => line.replace(/\{\{[^{}]*\}\}/g, ' ');

@@ -6,7 +6,7 @@ import { extractWorkflow, inlineWorkflow } from './extract.ts';
 import { dissolveLoop, groupIntoLoop } from './group.ts';
 import { readsStep } from './references.ts';
 
-/** A graph whose steps read some of those that come before them, and a selection of its steps. */
+/** Graphs whose steps read some earlier steps, with a selection of steps. */
 const cases = fc
   .record({
     links: fc.array(fc.array(fc.nat(), { maxLength: 3 }), { minLength: 2, maxLength: 8 }),
@@ -25,7 +25,7 @@ const cases = fc
     return { draft, ids: ids.length === 0 ? ['s0'] : ids };
   });
 
-/** Whether each step reads only steps that come before it, and the graph has no cycle. */
+/** Returns whether each step reads only earlier steps, and the graph has no cycle. */
 function isSound(steps: readonly Step[]): boolean {
   const byId = new Map(steps.map(step => [step.id, step]));
   const ancestors = new Map<string, Set<string>>();
@@ -45,7 +45,7 @@ function isSound(steps: readonly Step[]): boolean {
   );
 }
 
-test('a loop that is made of any steps leaves a sound graph, and its steps lead back to the texts of before', () => {
+test('grouping any steps into a loop leaves a sound graph, and dissolving the loop restores the texts', () => {
   let made = 0;
   fc.assert(
     fc.property(cases, ({ draft, ids }) => {
@@ -67,7 +67,7 @@ test('a loop that is made of any steps leaves a sound graph, and its steps lead 
   expect(made).toBeGreaterThan(50);
 });
 
-test('steps that are extracted and taken back leave a sound graph with the texts of before', () => {
+test('extracting and inlining any steps leaves a sound graph with the original texts', () => {
   let made = 0;
   fc.assert(
     fc.property(cases, ({ draft, ids }) => {

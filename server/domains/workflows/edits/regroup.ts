@@ -1,3 +1,3 @@
-/** Edits that put steps into a loop or a workflow of their own, and take them out again. Pure, as the others (index.ts). */
+/** Edits that move steps into a loop or another workflow, and back. Like index.ts, this imports nothing from the server. */
 export { extractWorkflow, inlineWorkflow } from './extract.ts';
 export { dissolveLoop, groupIntoLoop, type Regrouping } from './group.ts';

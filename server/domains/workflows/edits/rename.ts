@@ -16,14 +16,14 @@ export type Rename = { from: string; to: string };
 /** The fields of a graph that hold templates. */
 const TEMPLATE_FIELDS = ['output', 'searchable'] as const;
 
-/** Returns the ids with `id` replaced by others, each once. */
+/** Replaces an id by other ids, without duplicates. */
 export const replaceId = (ids: readonly string[], id: string, by: readonly string[]): string[] => [
   ...new Set(ids.flatMap(each => (each === id ? by : [each]))),
 ];
 
 /**
- * Gives a step another id, wherever the draft refers to it. `unrewritten`: the places in Lua that may still read it by the old one. The new
- * id must be free.
+ * Renames a step and all references to it in the draft. `unrewritten`: the lines of Lua that may still use the old id. The new id must be
+ * free.
  */
 export function renameWhole(draft: Draft, { from, to }: Rename): { draft: Draft; unrewritten: readonly Unrewritten[] } {
   const steps = draft.graph.steps.map(each => {
@@ -46,22 +46,22 @@ function renameInSetup(draft: Draft, rename: Rename): Fields {
   return renamePin(renameInOverrides(draft, rename), rename);
 }
 
-/** Pinned results are keyed by step. What they hold is data. */
+/** Renames the key of a pinned result. The result itself is data and does not change. */
 function renamePin(setup: Fields, { from, to }: Rename): Fields {
   const pins = pinsIn(setup);
   if (!(Object.hasOwn(pins, from) || Object.hasOwn(pins, to))) return setup;
-  // There was no step `to`: a result for it is left over from another one.
+  // No step had the id `to`, so a result with this key is stale.
   const entries = Object.entries(pins).filter(([id]) => id !== to);
   const renamed = entries.map(([id, result]): [string, Json] => [id === from ? to : id, result]);
   return withFields(setup, { pinned_results: Object.fromEntries(renamed) });
 }
 
-/** Overrides in the run setup are keyed by step, and hold fields of that step with templates and expressions of their own. */
+/** Renames keys of overrides in the run setup, and references in their templates and expressions. */
 function renameInOverrides(draft: Draft, { from, to }: Rename): Fields {
   const overrides: Json | undefined = draft.run_setup.trigger_steps;
   if (!isFields(overrides)) return draft.run_setup;
   const types = new Map(draft.graph.steps.map(step => [step.id, step.type]));
-  // There was no step `to`: an override for it is left over from another one.
+  // No step had the id `to`, so an override with this key is stale.
   const used = Object.entries(overrides).filter(([id]) => id !== to);
   const entries = used.map(([id, value]): [string, Json] => {
     const renamed = isFields(value) ? renameInFields(value, types.get(id) ?? '', { from, to }) : value;

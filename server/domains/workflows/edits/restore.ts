@@ -17,8 +17,8 @@ import {
 import { type Rename, renameWhole } from './rename.ts';
 
 /**
- * Returns the inverse of what led from `before` to `after`. `renamed` names a step that is the same under another id: it is renamed back
- * with all that reads it by then, so that a reader which was added later is not left without its step.
+ * Returns the inverse of the change from `before` to `after`. `renamed`: a step that the change renamed. The inverse renames this step and all
+ * references at that time, including those of later edits.
  */
 export function restoreOf(before: Draft, after: Draft, renamed?: Rename): Restore {
   const was = renamed && before.graph.steps.find(({ id }) => id === renamed.from);
@@ -32,7 +32,7 @@ export function restoreOf(before: Draft, after: Draft, renamed?: Rename): Restor
   };
 }
 
-/** The same draft with the values of `before` where they are equal to the letter. */
+/** Returns `draft` with the objects of `before` in the place of exactly equal ones. */
 function shared(before: Draft, draft: Draft): Draft {
   const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
   const old = new Map(before.graph.steps.map(step => [step.id, step]));
@@ -106,7 +106,7 @@ function updateOf(step: Step, was: Step): StepRestore {
   return { change: 'update', step: step.id, set: Object.fromEntries(set), unset, keys: Object.keys(was) };
 }
 
-/** Returns the id that the inverse of a rename gives a step; null for any other change. */
+/** Returns the id to which an inverse renames a step; null for other changes. */
 export function renamedTo(item: Extract<StepRestore, { change: 'update' }>): string | null {
   const { id } = item.set;
   return typeof id === 'string' && id !== item.step ? id : null;
@@ -114,7 +114,7 @@ export function renamedTo(item: Extract<StepRestore, { change: 'update' }>): str
 
 export type Restored = { draft: Draft; renamed?: Rename; unrewritten?: readonly Unrewritten[] };
 
-/** Applies an inverse. What it names and is gone by now is left out. A step is renamed back wherever the draft refers to it by then. */
+/** Applies an inverse. Ignores steps and notes that no longer exist. A renamed step is renamed back with all current references. */
 export function applyRestore(given: Draft, restore: Restore): Restored {
   const { draft, ...renamed } = renamedBack(given, restore);
   let steps: readonly Step[] = draft.graph.steps;
@@ -138,7 +138,7 @@ export function applyRestore(given: Draft, restore: Restore): Restored {
   return { draft: { ...draft, name, description, graph, run_setup }, ...renamed };
 }
 
-/** The draft with the step that the inverse renames, if it is still there, under its old id. */
+/** Renames the step of an inverse back, if the step still exists. */
 function renamedBack(draft: Draft, { steps }: Restore): Restored {
   for (const item of steps) {
     const to = item.change === 'update' ? renamedTo(item) : null;
@@ -171,14 +171,14 @@ function updated(step: Step, set: Fields, unset: readonly string[], keys: readon
   return inKeyOrder(withStepFields(step, set, unset), keys) as Step;
 }
 
-/** Returns the fields in the order of `keys`; what `keys` does not name comes last. */
+/** Orders fields like `keys`. Other fields come last. */
 export function inKeyOrder(fields: Fields, keys: readonly string[]): Fields {
   const places = new Map(keys.map((key, at) => [key, at]));
   const place = (key: string) => places.get(key) ?? keys.length;
   return Object.fromEntries(Object.entries(fields).sort(([a], [b]) => place(a) - place(b)));
 }
 
-/** Steps in the order of `ids`; what `ids` does not name stays behind what it stands behind now. */
+/** Orders steps like `ids`. Other steps keep following their predecessor. */
 export function inOrder(steps: readonly Step[], ids: readonly string[]): readonly Step[] {
   const places = new Map(ids.map((id, at) => [id, at]));
   let place = -1;
@@ -190,7 +190,7 @@ export function inOrder(steps: readonly Step[], ids: readonly string[]): readonl
   return keyed.every(({ at }, n) => at === n) ? steps : keyed.map(({ step }) => step);
 }
 
-/** Whether two drafts are the same, fields of objects in any order. */
+/** Returns whether two drafts are equal, ignoring the order of keys. */
 export function sameDraft(a: Draft, b: Draft): boolean {
   return (
     a.name === b.name &&

@@ -1,11 +1,11 @@
 import { type Branch, type Draft, idsIn, type Json, type Step, withStepFields } from './draft.ts';
 import { luaReferences, readsStep } from './references.ts';
 
-/** Why selected steps cannot be put into one, as a sentence for the person who asked. */
+/** Thrown if steps cannot be regrouped. The message is a sentence for the user. */
 export class CannotRegroup extends Error {}
 
 export const BRANCHES: readonly Branch[] = ['then', 'else'];
-/** Returns how a message names a step. */
+/** Returns the name of a step for messages. */
 export const named = (step: Step): string =>
   `“${typeof step.name === 'string' && step.name !== '' ? step.name : step.id}”`;
 
@@ -14,7 +14,7 @@ export type Selection = {
   inside: readonly Step[];
   outside: readonly Step[];
   has: (id: string) => boolean;
-  /** The steps outside that inner ones depend on. */
+  /** The outside steps on which inner steps depend. */
   before: readonly string[];
   /** The inner steps that depend on no other inner step. */
   first: readonly Step[];
@@ -22,7 +22,7 @@ export type Selection = {
   last: readonly Step[];
 };
 
-/** Returns the selected steps of a draft; throws `CannotRegroup` where one step in their place would close a cycle. */
+/** Returns the selected steps of a draft. Throws CannotRegroup if a single step in their place would be on a cycle. */
 export function selectionIn({ graph }: Draft, ids: readonly string[]): Selection {
   const chosen = new Set(ids);
   const has = (id: string) => chosen.has(id);
@@ -43,7 +43,7 @@ export function selectionIn({ graph }: Draft, ids: readonly string[]): Selection
   };
 }
 
-/** Refuses a selection that a step outside follows and precedes: it would come before and after the step in its place. */
+/** Refuses a selection with an outside step between selected steps, because that step would depend on its own dependent. */
 function requireTogether(outside: readonly Step[], before: readonly string[], has: (id: string) => boolean): void {
   const steps = new Map(outside.map(step => [step.id, step]));
   const open = [...before];
@@ -58,7 +58,7 @@ function requireTogether(outside: readonly Step[], before: readonly string[], ha
   }
 }
 
-/** Refuses what only steps of a workflow itself can be: started by name, or changed at start. */
+/** Refuses steps that are gated or can be changed at start, because only steps of the top level can be. */
 export function requireNotAddressed({ run_setup }: Draft, inside: readonly Step[]): void {
   const overrides = run_setup.trigger_steps;
   for (const step of inside) {
@@ -72,8 +72,8 @@ export function requireNotAddressed({ run_setup }: Draft, inside: readonly Step[
 }
 
 /**
- * Returns the steps outside, with `to` in the place of the selected ones. Throws where a branch of a condition leads into or out of the
- * selection in a way that one step cannot take.
+ * Returns the outside steps, connected to `to` instead of the selected steps. Throws CannotRegroup if a branch of a condition cannot be
+ * connected to a single step.
  */
 export function connectedTo(to: string, { inside, outside, first, has }: Selection): Step[] {
   for (const step of inside) {
@@ -112,7 +112,7 @@ export function withoutOutside(step: Step, has: (id: string) => boolean): Step {
   return next;
 }
 
-/** Refuses steps that only a person can change: scripts that read the result of another step by its id. */
+/** Refuses scripts that read the result of another step by its id, because only a person can change them. */
 export function requireNoScript(readers: readonly Step[], read: readonly Step[]): void {
   for (const reader of readers)
     for (const step of read)
@@ -122,13 +122,13 @@ export function requireNoScript(readers: readonly Step[], read: readonly Step[])
         );
 }
 
-/** Refuses a reading that cannot be led elsewhere. */
+/** Returns the error for a reference that cannot be redirected. */
 export const cannotRead = (reader: Step, read: Step): CannotRegroup =>
   new CannotRegroup(`${named(reader)} reads more of ${named(read)} than its result. Change that first.`);
 
 export { readsStep };
 
-/** Returns the point at the middle of steps that all have one; undefined where one has none. */
+/** Returns the middle of the positions of steps; undefined if a step has no position. */
 export function middleOf(steps: readonly Step[]): Json | undefined {
   const points = steps.map(({ position }) => position as { x?: unknown; y?: unknown } | null | undefined);
   const [xs, ys] = [points.map(point => point?.x), points.map(point => point?.y)];

@@ -6,19 +6,19 @@ import { createStepTypes } from '../../../orchestrator/steps/registry.ts';
 import { validateGraph } from '../../../orchestrator/validation/index.ts';
 import { apply, type Draft, diff, type Edit, type Json, merge, type Step } from './index.ts';
 
-/** Two people, or a person and a proposal, edit a workflow that can be published: what they have together can be published, or is a conflict. */
+/** Tests that a merge of two publishable drafts can be published or is a conflict. */
 const luaPool = new LuaPool({ workers: 1 });
 const types = createStepTypes({ luaPool });
 afterAll(() => luaPool.close());
 const scope = { tenantId: 'acme', projectId: '01900000-0000-7000-8000-000000000001' };
 const RUNS = { numRuns: 400 };
 
-/** The errors of the service's own validation, which knows nothing about merges. */
+/** Returns the errors of validation, which is independent of merging. */
 const errorsOf = async (draft: Draft): Promise<string[]> =>
   (await validateGraph(draft.graph as unknown as Graph, types, scope)).errors.map(
     ({ step_id, path, code, message }) => `${step_id} ${path} ${code}: ${message}`,
   );
-/** A step may be in both branches; that it is because each side put it into another one is nobody's wish. */
+/** Returns the steps that are in both branches of a condition, which a merge of two different branches must not create. */
 const inBoth = ({ graph }: Draft): string[] =>
   graph.steps.flatMap(step => {
     const [then, other] = [step.then, step.else].map(ids => (Array.isArray(ids) ? ids : []));
@@ -32,7 +32,7 @@ const lua = (id: string, depends_on: readonly string[] = []): Step => ({
   script: 'return 1',
   ...(depends_on.length > 0 && { depends_on }),
 });
-/** `check` decides about b and c; d comes after both, and reads b. */
+/** The condition `check` has the branches b and c. The step d depends on both and reads b. */
 const check: Step = {
   id: 'check',
   type: 'condition',
@@ -78,7 +78,7 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
 );
 const edits = fc.array(edit, { minLength: 1, maxLength: 4 });
 
-/** The edits of a person who leaves the draft such that it can be published: any other edit is not made. */
+/** Applies the edits of a person, except those after which the draft could not be published. */
 async function edited(draft: Draft, changes: readonly Edit[]): Promise<Draft> {
   let now = draft;
   for (const change of changes) {
@@ -88,7 +88,7 @@ async function edited(draft: Draft, changes: readonly Edit[]): Promise<Draft> {
   return now;
 }
 
-/** Expects each change of a side in the merged draft as that side has it; lists of ids have at least its additions. */
+/** Expects that the merged draft has each change of a side. Lists of ids must contain at least the added ids. */
 function expectKept(from: Draft, side: Draft, merged: Draft): void {
   const result = new Map(merged.graph.steps.map(step => [step.id, step]));
   for (const change of diff(from, side).steps) {
@@ -112,7 +112,7 @@ async function expectSound(merged: Draft, sides: readonly Draft[]): Promise<void
   expect(inBoth(merged).filter(each => !known.includes(each))).toEqual([]);
 }
 
-test('the draft that all begin with can be published', async () => {
+test('the initial draft can be published', async () => {
   expect(await errorsOf(base)).toEqual([]);
 });
 
@@ -133,11 +133,11 @@ describe('a merge of two sound sides', () => {
       }),
       RUNS,
     );
-    // Most pairs of edits have nothing to do with each other.
+    // Most pairs of edits are independent.
     expect(merges).toBeGreaterThan(RUNS.numRuns / 4);
   });
 
-  test('that a person decides has no conflict left', async () => {
+  test('has no conflict left after a person has decided', async () => {
     await fc.assert(
       fc.asyncProperty(edits, edits, fc.constantFrom('ours' as const, 'theirs' as const), async (left, right, side) => {
         const result = merge(base, await edited(base, left), await edited(base, right), () => side);
@@ -149,7 +149,7 @@ describe('a merge of two sound sides', () => {
 });
 
 describe('an undo after later edits', () => {
-  test('of a proposal is sound and leaves every later edit, or is a conflict', async () => {
+  test('of a proposal is sound and keeps later edits, or is a conflict', async () => {
     await fc.assert(
       fc.asyncProperty(edits, edits, async (proposed, later) => {
         const after = await edited(base, proposed);
@@ -163,7 +163,7 @@ describe('an undo after later edits', () => {
     );
   });
 
-  test('of a rename renames what came later, too, or is refused', async () => {
+  test('of a rename also renames later references, or is refused', async () => {
     await fc.assert(
       fc.asyncProperty(id, edits, async (step, later) => {
         const done = apply(base, { type: 'rename_step', step, to: 'renamed' });

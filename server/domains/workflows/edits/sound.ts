@@ -12,16 +12,16 @@ import {
 import type { Conflict, Side } from './merge.ts';
 import { idsInLoop, readsInValue, readsStep } from './references.ts';
 
-/** The parts of a merged draft, whose steps may still be changed. */
+/** The parts of a merged draft. Its steps may still change. */
 export type Merged = { steps: Map<string, Step>; graph: Fields; run_setup: Fields };
 export type Sides = { base: Draft; ours: Draft; theirs: Draft };
 type Decide = (conflict: Conflict) => Side | undefined;
 type Steps = Readonly<Record<'base' | 'ours' | 'theirs', ReadonlyMap<string, Step>>>;
 
 /**
- * Two sides can each be sound, and not fit together: a step that one removed or renamed is read by the other, dependencies form a cycle, a
- * step is in both branches of a condition or in a branch that it left, or two steps share an id. Each of these is a conflict. What a side had in itself is
- * its own matter, and none.
+ * Adds conflicts for changes of two sides that contradict each other: one side reads a step that the other removed or renamed, dependencies
+ * form a cycle, a step is in both branches of a condition or in a branch that it left, or two steps share an id. An error that one side already
+ * has is no conflict.
  */
 export function makeSound(merged: Merged, sides: Sides, decide: Decide): void {
   const of: Steps = {
@@ -36,7 +36,7 @@ export function makeSound(merged: Merged, sides: Sides, decide: Decide): void {
   keepOrder(merged.steps, of, decide);
 }
 
-/** The values of a step, or of one of its fields, on all sides; absent where there is none. */
+/** Returns the values of a step or of a field on all sides. A side without a value is absent. */
 function valuesOf(of: Steps, id: string, field: string | null): Pick<Conflict, 'base' | 'ours' | 'theirs'> {
   const valueOn = (side: keyof Steps) => {
     const step = of[side].get(id);
@@ -46,7 +46,7 @@ function valuesOf(of: Steps, id: string, field: string | null): Pick<Conflict, '
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
-/** Decides which side's value a field of a merged step has. */
+/** Decides which side's value a field of a merged step gets. */
 function settle(
   steps: Map<string, Step>,
   of: Steps,
@@ -62,12 +62,12 @@ function settle(
 
 const idsOf = (step: Step | undefined, field: string): readonly string[] => idsIn(step && own(step, field));
 
-/** Whether a step depends on another one, has it in a branch, or reads it. */
+/** Returns whether a step depends on another step, has it in a branch, or reads it. */
 function refersTo(step: Step, id: string): boolean {
   return ['depends_on', 'then', 'else'].some(field => idsOf(step, field).includes(id)) || readsStep(step, id);
 }
 
-/** One side removed a step, perhaps to give it another id, that the other side refers to. */
+/** Finds references of one side to a step that the other side removed or renamed. */
 function keepRead(merged: Merged, sides: Sides, of: Steps, decide: Decide): void {
   const asked = new Set<string>();
   for (let isKept = true; isKept; ) {
@@ -80,13 +80,13 @@ function keepRead(merged: Merged, sides: Sides, of: Steps, decide: Decide): void
       const kept = side && of[side].get(id);
       if (kept === undefined) continue;
       merged.steps.set(id, kept);
-      // It may refer to others itself.
+      // The restored step may refer to further steps.
       isKept = true;
     }
   }
 }
 
-/** Whether the merged draft refers to a step where the side that removed it does not. */
+/** Returns whether the merged draft has a reference to a step that the removing side lacks. */
 function isReadByOther(id: string, merged: Merged, remover: Draft): boolean {
   const known = stepsById(remover);
   for (const step of merged.steps.values()) {
@@ -102,14 +102,14 @@ function isReadByOther(id: string, merged: Merged, remover: Draft): boolean {
   return isInGraph || (isOverridden(merged.run_setup, id) && !isOverridden(remover.run_setup, id));
 }
 
-/** Whether the run setup has fields for a step, or reads it in those of another one. */
+/** Returns whether the run setup has fields for a step, or reads it in fields of another step. */
 function isOverridden(setup: Fields, id: string): boolean {
   const overrides = own(setup, 'trigger_steps');
   if (typeof overrides !== 'object' || overrides === null || Array.isArray(overrides)) return false;
   return Object.hasOwn(overrides, id) || readsInValue(overrides, id);
 }
 
-/** One side added a step, the other a step of the same id in a loop: a reference could mean either. */
+/** Finds a new step of one side with the id of a step in a loop of the other side, which makes references ambiguous. */
 function keepNamesApart(steps: Map<string, Step>, of: Steps, decide: Decide): void {
   for (const loop of [...steps.values()]) {
     for (const id of idsInLoop(loop)) {
@@ -124,7 +124,7 @@ function keepNamesApart(steps: Map<string, Step>, of: Steps, decide: Decide): vo
   }
 }
 
-/** A step that one side put into one branch and the other into the other, or that left the condition on one side alone. */
+/** Finds steps that the two sides put into different branches, or that only one side disconnected from the condition. */
 function keepBranches(steps: Map<string, Step>, of: Steps, decide: Decide): void {
   for (const { id } of [...steps.values()]) {
     const inBoth = (step: Step | undefined) => idsOf(step, 'then').filter(each => idsOf(step, 'else').includes(each));
@@ -138,14 +138,14 @@ function keepBranches(steps: Map<string, Step>, of: Steps, decide: Decide): void
   }
 }
 
-/** Whether a branch has a step that does not depend on the condition. */
+/** Returns whether a branch has a step that does not depend on the condition. */
 function isLoose(steps: ReadonlyMap<string, Step>, condition: string, member: string): boolean {
   const step = steps.get(condition);
   const named = idsOf(step, 'then').includes(member) || idsOf(step, 'else').includes(member);
   return named && steps.has(member) && !idsOf(steps.get(member), 'depends_on').includes(condition);
 }
 
-/** Dependencies of both sides together may form a cycle, which neither has. */
+/** Finds cycles that only the dependencies of both sides together form. */
 function untangle(steps: Map<string, Step>, of: Steps, decide: Decide): void {
   const asked = new Set<string>();
   for (;;) {
@@ -163,7 +163,7 @@ function untangle(steps: Map<string, Step>, of: Steps, decide: Decide): void {
   }
 }
 
-/** One side removed a connection by which a step of the other side comes after what it reads. */
+/** Finds a removed connection that a reference of the other side needs. */
 function keepOrder(steps: Map<string, Step>, of: Steps, decide: Decide): void {
   const asked = new Set<string>();
   for (const side of [of.ours, of.theirs]) {
@@ -185,7 +185,7 @@ function keepOrder(steps: Map<string, Step>, of: Steps, decide: Decide): void {
   }
 }
 
-/** Whether the merged draft lacks a connection of the side between steps that it has. */
+/** Returns whether the merged draft has both steps of a side's connection but not the connection. */
 function isCut(side: ReadonlyMap<string, Step>, steps: ReadonlyMap<string, Step>): boolean {
   return [...side.values()].some(step => {
     const kept = idsOf(steps.get(step.id), 'depends_on');
@@ -193,7 +193,7 @@ function isCut(side: ReadonlyMap<string, Step>, steps: ReadonlyMap<string, Step>
   });
 }
 
-/** Whether a side itself has a step that reads what does not come before it. */
+/** Returns whether a side itself has a step that reads a step which is not before it. */
 function isOutOfOrder({ ours, theirs }: Steps, id: string, read: string): boolean {
   return [ours, theirs].some(side => {
     const step = side.get(id);
@@ -201,7 +201,7 @@ function isOutOfOrder({ ours, theirs }: Steps, id: string, read: string): boolea
   });
 }
 
-/** Returns the steps that come before a step, each with the step between the two that depends on it. */
+/** Returns the steps before a step, each with the next step on the path. */
 function ancestorsOf(steps: ReadonlyMap<string, Step>, id: string): Map<string, string> {
   const found = new Map<string, string>();
   const open = [id];
@@ -215,7 +215,7 @@ function ancestorsOf(steps: ReadonlyMap<string, Step>, id: string): Map<string, 
   return found;
 }
 
-/** The steps between two that lack the connection of this path in the merged draft. */
+/** Returns the steps of a path whose connection the merged draft lacks. */
 function lostOn(
   path: ReadonlyMap<string, string>,
   read: string,
@@ -231,7 +231,7 @@ function lostOn(
   return lost;
 }
 
-/** Returns the steps on cycles, and between them; none in a graph without any. */
+/** Returns the steps on cycles and between cycles; none in a graph without cycles. */
 function knotIn(steps: ReadonlyMap<string, Step>): ReadonlySet<string> {
   let open = new Map([...steps].map(([id, step]) => [id, idsOf(step, 'depends_on').filter(each => steps.has(each))]));
   for (;;) {
@@ -242,7 +242,7 @@ function knotIn(steps: ReadonlyMap<string, Step>): ReadonlySet<string> {
   }
 }
 
-/** Whether one side has all dependencies of the knot, so that it is its own matter; true for none. */
+/** Returns whether one side alone has all dependencies of the cycle, so that it is no conflict; true if there are none. */
 function isKnotOf(
   side: ReadonlyMap<string, Step>,
   knot: ReadonlySet<string>,

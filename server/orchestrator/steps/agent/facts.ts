@@ -1,6 +1,6 @@
 import type { StepFacts } from '../../ports/step-declarations.ts';
 
-/** Reading the tools of an agent takes some queries. Turns and calls are steps of their own. */
+/** The default timeout of the agent's own attempts, which read its tools with a few queries. */
 const OWN_TIMEOUT_S = 60;
 
 export const facts: StepFacts = {

@@ -3,7 +3,7 @@ import type { Attempt } from '../../ports/step-type.ts';
 /** The visibilities of memories that an agent can read: of the person who asked, the project or the workspace. */
 export const MEMORY_SCOPES = ['private', 'project', 'workspace'] as const;
 export type MemoryScopeName = (typeof MEMORY_SCOPES)[number];
-/** What an agent's memory tools may write: no items, proposals, or also active items from words of the person. */
+/** The items that an agent's memory tools may write: none, proposals, or also active items from words of the person. */
 export const MEMORY_WRITES = ['off', 'propose', 'auto'] as const;
 export type MemoryWrite = (typeof MEMORY_WRITES)[number];
 
