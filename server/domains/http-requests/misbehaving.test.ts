@@ -271,7 +271,7 @@ test('connections are kept for the next requests', async () => {
 
 test('responses of a workspace that arrive at the same time have a bounded memory', async () => {
   const services = createTestServices(db, { clock });
-  const memory = { ...services.config.orchestrator.memory, landingBytes: 100_000 };
+  const memory = { ...services.config.orchestrator.memory, uncommittedResultBytes: 100_000 };
   const config = { ...services.config, orchestrator: { ...services.config.orchestrator, memory } };
   // The slow response may take its time.
   const patient = createEgress({ allowPrivate: ['127.0.0.1/32'] });

@@ -27,7 +27,7 @@ type Bound = AppliedCredentials & { fetch: typeof globalThis.fetch };
  * Returns the port through which `http_request` steps send requests, with credentials of the run's own project only.
  */
 export function createHttpRequester(services: RequesterServices): HttpRequester {
-  const memory = new ResponseMemory(services.config.orchestrator.memory.landingBytes);
+  const memory = new ResponseMemory(services.config.orchestrator.memory.uncommittedResultBytes);
   return {
     async check(scope, { url, credentials }) {
       const refused = url === null ? null : await literalRefusal(services, url);

@@ -135,7 +135,7 @@ describe('stop graceful', () => {
       );
   });
 
-  test('the last attempt to land stops the run, whatever became of it', () => {
+  test('the end of the last attempt stops the run, for any outcome', () => {
     const run = spec.given(...draining);
     run
       .when({ type: 'attempt_succeeded', step: 'work', attempt: 1, result: 1 })
@@ -158,7 +158,7 @@ describe('stop graceful', () => {
       .then(done('work', 1), ...rest, changed('paused', 'stopped', 'bob'));
   });
 
-  test('an attempt that lands while another is in flight only ends its step', () => {
+  test('an attempt that ends while another is in flight only ends its step', () => {
     const two = specification(
       { id: 'work', type: 'x', retry_count: 3 },
       { id: 'other', type: 'x' },
@@ -174,7 +174,7 @@ describe('stop graceful', () => {
     two.when({ type: 'abandon_attempt', step: 'work' }).then(cancelled('work', 'RUN_STOPPED'));
   });
 
-  test('a run whose last step lands while it is being stopped is stopped', () => {
+  test('a run whose last step ends while the run is being stopped is stopped', () => {
     specification({ id: 'work', type: 'x' })
       .given(started(), began('work'), stopRequested())
       .when({ type: 'attempt_succeeded', step: 'work', attempt: 1, result: 1 })

@@ -12,12 +12,12 @@ export type Draft = {
   readonly events: RunEvent[];
   /** Steps that end by these events. */
   readonly ended: Map<string, StepEnd>;
-  /** How many of them had an attempt in flight, or waited for the runs that they called. */
-  landed: number;
+  /** The number of ended steps that had an attempt in flight, or waited for the runs that they called. */
+  endedInFlight: number;
 };
 
 export function newDraft(state: RunState, now: number): Draft {
-  return { state, now, events: [], ended: new Map(), landed: 0 };
+  return { state, now, events: [], ended: new Map(), endedInFlight: 0 };
 }
 
 type WithoutTime<E> = E extends RunEvent ? Omit<E, 'at'> : never;
@@ -27,9 +27,9 @@ export function emit(draft: Draft, event: WithoutTime<RunEvent>): void {
   draft.events.push({ at: draft.now, ...event });
 }
 
-/** Notes that a step ends by the event just emitted. */
+/** Records that a step ends by the event just emitted. */
 export function markEnded(draft: Draft, step: string, end: StepEnd): void {
-  if (draft.state.inFlight.has(step) || draft.state.calling.has(step)) draft.landed += 1;
+  if (draft.state.inFlight.has(step) || draft.state.calling.has(step)) draft.endedInFlight += 1;
   draft.ended.set(step, end);
 }
 
@@ -38,7 +38,7 @@ export function skip(draft: Draft, step: string, reason: SkipReason): void {
   markEnded(draft, step, skippedEnd(draft.state, step, reason));
 }
 
-/** How many authored steps end by these events. */
+/** Returns the number of authored steps that end by these events. */
 export function endedAuthored({ state, ended }: Draft): number {
   if (state.grown === null) return ended.size;
   let authored = 0;
@@ -46,12 +46,12 @@ export function endedAuthored({ state, ended }: Draft): number {
   return authored;
 }
 
-/** Attempts in flight, and steps that wait for the runs that they call, once these events are written. */
+/** Returns the number of attempts in flight and of steps that wait for called runs after these events. */
 export function remainingInFlight(draft: Draft): number {
-  return draft.state.inFlight.size + draft.state.calling.size - draft.landed;
+  return draft.state.inFlight.size + draft.state.calling.size - draft.endedInFlight;
 }
 
-/** Whether a step has ended, by the log or by these events. */
+/** Returns whether a step has ended, by the log or by these events. */
 export function hasEnded(draft: Draft, step: string): boolean {
   return draft.ended.has(step) || isEnded(stepState(draft.state, step));
 }

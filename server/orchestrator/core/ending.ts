@@ -6,7 +6,7 @@ import { openSteps } from './step-tree.ts';
 
 /**
  * After the end of `step` was emitted: carries on, or ends the run if that is due. A run that is being stopped ends when
- * its last attempt lands; any other one when all steps have ended, even while paused.
+ * its last attempt ends; any other one when all steps have ended, even while paused.
  */
 export function endStep(draft: Draft, step: string, end: StepEnd): void {
   markEnded(draft, step, end);

@@ -17,7 +17,7 @@ export type OrchestratorSettings = {
     runBytes: number;
     liveBytes: number;
     liveBytesPerTenant: number;
-    landingBytes: number;
+    uncommittedResultBytes: number;
     loadingBytes: number;
     cacheBytes: number;
   };
@@ -74,7 +74,7 @@ function memoryLimits(env: z.output<typeof orchestratorSchema>): OrchestratorSet
     runBytes: env.BATON_MAX_RUN_MIB * MIB,
     liveBytes,
     liveBytesPerTenant: liveBytes / 2,
-    landingBytes: memory / 4,
+    uncommittedResultBytes: memory / 4,
     loadingBytes: memory / 8,
     cacheBytes: memory / 8,
   };

@@ -20,12 +20,12 @@ export type StepHelp = {
   readonly next: readonly string[];
 };
 
-/** The console's words for a step, as a draft has it: any field may be missing, or be of any type. */
+/** The console's preview of a step that has not been executed. In a draft, any field may be missing or have any type. */
 export type StepPreview = {
   /** The fields that a new step has, so that it can run before anything is typed. */
   readonly starter?: JsonMap;
-  /** Returns what the step would do, in its own words: the tool it calls, the address it sends to, the question. */
-  readonly deed?: (step: Step) => string;
+  /** Describes the effect of executing the step: the tool that it calls, the address to which it sends, or its question. */
+  readonly liveEffect?: (step: Step) => string;
   /**
    * Returns an example of its result (docs/specification/steps.md), whose keys are what completion offers; absent where the
    * result may be any value. `exampleOf` returns an example of what a JSON Schema describes.

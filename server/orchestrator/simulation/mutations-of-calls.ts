@@ -64,8 +64,8 @@ export const CALLS: readonly Mutation[] = [
   {
     name: 'a run that is being stopped ends before the runs that it waits for',
     file: 'core/draft.ts',
-    find: 'return draft.state.inFlight.size + draft.state.calling.size - draft.landed;',
-    replace: 'return draft.state.inFlight.size - draft.landed;',
+    find: 'return draft.state.inFlight.size + draft.state.calling.size - draft.endedInFlight;',
+    replace: 'return draft.state.inFlight.size - draft.endedInFlight;',
     caughtBy: ['not-stuck', 'endings', 'calls'],
     knobs: MORE,
   },

@@ -390,7 +390,7 @@ function randomMemory(random: Random): MemoryLimits {
     runBytes: random.chance(0.1) ? 20_000 : 1_000_000,
     liveBytes: small ? 4_000 + random.below(20_000) : 1_000_000,
     liveBytesPerTenant: small ? 4_000 + random.below(20_000) : 1_000_000,
-    landingBytes: 100 * 1024 * 1024,
+    uncommittedResultBytes: 100 * 1024 * 1024,
     loadingBytes: 20_000 + random.below(60_000),
     cacheBytes: random.pick([0, 20_000, 100_000]),
   };

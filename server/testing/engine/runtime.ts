@@ -170,7 +170,7 @@ export const DEFAULT_CONFIG = {
     runBytes: 256 * 1024 * 1024,
     liveBytes: 256 * 1024 * 1024,
     liveBytesPerTenant: 128 * 1024 * 1024,
-    landingBytes: 256 * 1024 * 1024,
+    uncommittedResultBytes: 256 * 1024 * 1024,
     loadingBytes: 64 * 1024 * 1024,
     cacheBytes: 64 * 1024 * 1024,
   },
@@ -243,7 +243,7 @@ class DatabaseHarness implements Harness {
     if (logged !== undefined) void this.#commits.handled(ref.runId, logged.seq).then(resolve);
     await promise;
     unsubscribe();
-    // What follows the commit (the run leaves memory, results that have landed are released) happens in the same turn.
+    // What follows the commit (the run leaves memory, uncommitted results are released) happens in the same turn.
     await nextTurn();
   }
 

@@ -20,7 +20,7 @@ type Props = {
   onBudget: (budget: string) => void;
 };
 
-const deedOf = (step: Step | undefined) => step && stepPreview(step.type).deed?.(step);
+const deedOf = (step: Step | undefined) => step && stepPreview(step.type).liveEffect?.(step);
 
 function toggled(all: ReadonlySet<string>, one: string, isChosen: boolean): ReadonlySet<string> {
   const next = new Set(all);

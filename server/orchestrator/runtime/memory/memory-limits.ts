@@ -6,7 +6,7 @@ export type MemoryLimits = {
   readonly liveBytes: number;
   readonly liveBytesPerTenant: number;
   /** Results of one tenant's scripts, from their start until their commit. */
-  readonly landingBytes: number;
+  readonly uncommittedResultBytes: number;
   /** Stored results that attempts hold at a time. */
   readonly loadingBytes: number;
   /** Stored results that are kept for the steps that follow. */

@@ -2,10 +2,10 @@ import { DEFAULT_LIMITS } from '../../log/index.ts';
 import type { Message } from '../runs/mailbox.ts';
 import { PacedTurns } from '../runs/paced-turns.ts';
 import type { RuntimeServices } from '../runtime-services.ts';
-import { Landing } from './landing.ts';
 import { LiveMemory } from './live-memory.ts';
 import type { MemoryLimits } from './memory-limits.ts';
 import { StoredResults } from './stored-results.ts';
+import { UncommittedResults } from './uncommitted-results.ts';
 
 type Services = Pick<RuntimeServices, 'config' | 'reader' | 'writerLimits' | 'clock' | 'alarm' | 'defer'>;
 
@@ -16,7 +16,7 @@ export class RunResources {
   readonly limits: MemoryLimits;
   readonly memory: LiveMemory;
   readonly storedResults: StoredResults;
-  readonly landing: Landing;
+  readonly uncommittedResults: UncommittedResults;
   /** The maximum size of one entry of the log, in bytes. */
   readonly entryBytes: number;
   /** Turns for work that takes milliseconds. */
@@ -28,21 +28,22 @@ export class RunResources {
     this.limits = config.memory;
     this.memory = new LiveMemory(this.limits);
     this.storedResults = new StoredResults(reader.readStored, this.limits);
-    this.landing = new Landing(this.limits.landingBytes);
+    this.uncommittedResults = new UncommittedResults(this.limits.uncommittedResultBytes);
     this.entryBytes = writerLimits.batchBytes;
     this.turns = new PacedTurns(services, isShared);
   }
 
-  /** Call this when these results no longer wait for a commit. */
-  landed(tenantId: string, messages: readonly Message[]): void {
+  /** Releases the bytes of results that no longer wait for a commit. */
+  releaseResults(tenantId: string, messages: readonly Message[]): void {
     let bytes = 0;
     for (const { large } of messages) bytes += large?.json.length ?? 0;
-    if (bytes > 0) this.landing.committed(tenantId, bytes);
+    if (bytes > 0) this.uncommittedResults.remove(tenantId, bytes);
   }
 
-  /** The same once their turn is written. Most turns bring no results, and skip the promises of a `finally`. */
-  landedAfter(written: Promise<void>, tenantId: string, messages: readonly Message[]): void {
-    if (messages.some(({ large }) => large !== null)) void written.finally(() => this.landed(tenantId, messages));
+  /** Releases the bytes of results once their turn is written. Turns without large results skip the promise. */
+  releaseResultsAfter(written: Promise<void>, tenantId: string, messages: readonly Message[]): void {
+    if (messages.some(({ large }) => large !== null))
+      void written.finally(() => this.releaseResults(tenantId, messages));
   }
 
   /** Settles in a turn of the event loop that no other caller shares. */

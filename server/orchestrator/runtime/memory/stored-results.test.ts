@@ -5,7 +5,7 @@ import { ResultsTooLarge, StoredResults } from './stored-results.ts';
 const LOADING_BYTES = 100;
 
 function load(...sizes: number[]) {
-  const limits = { runBytes: 0, liveBytes: 0, liveBytesPerTenant: 0, landingBytes: 0, cacheBytes: 0 };
+  const limits = { runBytes: 0, liveBytes: 0, liveBytesPerTenant: 0, uncommittedResultBytes: 0, cacheBytes: 0 };
   const read = async (_: string, ids: readonly string[]) => new Map(ids.map(id => [id, JSON.stringify(id)]));
   const stored = new StoredResults(read, { ...limits, loadingBytes: LOADING_BYTES });
   const results = new Map(sizes.map((bytes, index) => [`s${index}`, new StoredValue(`id-${index}`, bytes)]));

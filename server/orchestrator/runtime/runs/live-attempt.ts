@@ -111,7 +111,7 @@ export class LiveAttempt implements Attempt {
     this.#timeoutS = this.#limit(type);
     // Waiting for a worker does not count towards a script's time limit: that wait depends on other runs.
     if (!type.queues) this.began();
-    else if (!this.#host.resources.landing.tryReserve(this.run.tenantId)) {
+    else if (!this.#host.resources.uncommittedResults.tryReserve(this.run.tenantId)) {
       void this.#startWhenRoom(type);
       return;
     } else this.#hasRoom = true;
@@ -119,16 +119,16 @@ export class LiveAttempt implements Attempt {
   }
 
   async #startWhenRoom(type: StepType): Promise<void> {
-    const { landing } = this.#host.resources;
+    const { uncommittedResults } = this.#host.resources;
     const { tenantId } = this.run;
     try {
-      await landing.reserve(tenantId, this.#abort.signal);
+      await uncommittedResults.reserve(tenantId, this.#abort.signal);
     } catch {
       // The attempt was aborted.
       return;
     }
     if (!this.#isInFlight) {
-      landing.release(tenantId);
+      uncommittedResults.release(tenantId);
       return;
     }
     this.#hasRoom = true;
@@ -392,7 +392,7 @@ export class LiveAttempt implements Attempt {
   #close(): void {
     this.#live = false;
     this.#release();
-    if (this.#hasRoom) this.#host.resources.landing.release(this.run.tenantId);
+    if (this.#hasRoom) this.#host.resources.uncommittedResults.release(this.run.tenantId);
     this.#hasRoom = false;
     if (this.#timeout !== null) this.#host.cancelTimer(this.#timeout);
     this.#timeout = null;

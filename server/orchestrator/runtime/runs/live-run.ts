@@ -148,7 +148,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     const threshold = this.#host.resources.memory.storeAbove(this.tenantId);
     const ended = { step, attempt: live.attempt, random: this.#host.random(), threshold, of: live };
     const { command, large } = endOfAttempt(ended, this.#log.within(step, outcome));
-    if (large !== null) this.#host.resources.landing.landed(this.tenantId, large.json.length);
+    if (large !== null) this.#host.resources.uncommittedResults.add(this.tenantId, large.json.length);
     this.#post(command, null, large);
   }
 
@@ -166,7 +166,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#abortAll();
     for (; this.#granted > 0; this.#granted -= 1) this.#host.releaseSlot(this.tenantId, 'step');
     this.#credits.drop();
-    this.#host.resources.landed(this.tenantId, this.#mailbox.rejectAll(error));
+    this.#host.resources.releaseResults(this.tenantId, this.#mailbox.rejectAll(error));
     this.leaveMemory();
   }
 
@@ -197,7 +197,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     const catchUp = this.#catchingUp && this.#progress.behind;
     this.#catchingUp = false;
     if (turn.events.length === 0 && !catchUp) {
-      this.#host.resources.landed(this.tenantId, messages);
+      this.#host.resources.releaseResults(this.tenantId, messages);
       for (const answer of answers) answer();
       this.#host.setWakeUpAt(this.identity, nextTimer(this.state, this.#due, now));
       this.#host.committed(this, { isNew: false, ended: isTerminal(this.state.status) });
@@ -205,7 +205,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
       return;
     }
     const written = this.#write(turn, messages, answers, catchUp).catch(error => this.#host.turnDefect(this, error));
-    this.#host.resources.landedAfter(written, this.tenantId, messages);
+    this.#host.resources.releaseResultsAfter(written, this.tenantId, messages);
   }
 
   #post(command: Command, caller: Caller | null = null, large: LargeResult | null = null): void {

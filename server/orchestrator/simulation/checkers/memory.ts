@@ -9,9 +9,9 @@ const ANSWERS_BYTES = 5_000;
 
 /** Checks that the counted bytes are exactly those of the runs in memory. */
 export function checkMemory(runtime: ObservedRuntime, resident: readonly AuditedRun[], attempts: number): void {
-  const { memory, storedResults, landing, limits } = runtime.resources;
-  if (attempts === 0 && landing.bytes !== 0)
-    throw new Violation('memory', `${landing.bytes} bytes of results are said to wait for their commit`);
+  const { memory, storedResults, uncommittedResults, limits } = runtime.resources;
+  if (attempts === 0 && uncommittedResults.bytes !== 0)
+    throw new Violation('memory', `${uncommittedResults.bytes} bytes of results are counted as uncommitted`);
   const bytes = resident.reduce((sum, { state }) => sum + state.residentBytes, 0);
   if (runtime.liveRuns === resident.length && memory.total !== bytes)
     throw new Violation('memory', `${memory.total} bytes are counted for runs that take ${bytes}`);

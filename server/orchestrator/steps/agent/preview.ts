@@ -3,7 +3,7 @@ import type { StepPreview } from '../../ports/step-declarations.ts';
 import { firstLine, modelOf, orNull, textOf, USAGE } from '../preview-parts.ts';
 
 export const preview: StepPreview = {
-  deed: () => 'Starts an agent, which may call its tools',
+  liveEffect: () => 'Starts an agent, which may call its tools',
   result: ({ response_schema }, exampleOf) => {
     const answer = { text: '', ended_by: '', complete: true, turns: 0, tool_calls: 0, model: '', usage: USAGE };
     return isObject(response_schema) ? { ...answer, object: exampleOf(response_schema) } : answer;

@@ -3,7 +3,7 @@ import { shortExpression, textOf } from '../preview-parts.ts';
 
 export const preview: StepPreview = {
   starter: { items: '[1, 2, 3]', steps: [{ id: 'each_item', type: 'lua_script', script: 'return item' }] },
-  deed: () => 'Does so once for each item of its list',
+  liveEffect: () => 'Does so once for each item of its list',
   result: () => ({ results: [], failed: 0 }),
   summary: ({ items, concurrency }) => {
     const list = shortExpression(textOf(items).replace(/^\{\{(.*)\}\}$/s, '$1'));

@@ -4,7 +4,7 @@ import type { StepPreview } from '../../ports/step-declarations.ts';
 import { fieldText, textOf, withShortTemplates } from '../preview-parts.ts';
 
 export const preview: StepPreview = {
-  deed: ({ method, url }) => `Sends ${fieldText(method) || 'GET'} ${fieldText(url)}`,
+  liveEffect: ({ method, url }) => `Sends ${fieldText(method) || 'GET'} ${fieldText(url)}`,
   result: ({ pagination }): JsonMap =>
     isObject(pagination)
       ? { status: 200, headers: {}, items: [], pages: 1, more: false }

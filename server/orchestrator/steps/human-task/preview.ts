@@ -4,7 +4,7 @@ import { fieldText, textOf, withShortTemplates } from '../preview-parts.ts';
 
 export const preview: StepPreview = {
   starter: { instructions: '' },
-  deed: ({ instructions, name, id }) => `Asks: ${fieldText(instructions) || fieldText(name) || fieldText(id)}`,
+  liveEffect: ({ instructions, name, id }) => `Asks: ${fieldText(instructions) || fieldText(name) || fieldText(id)}`,
   result: ({ form }, exampleOf) => {
     const fields = exampleOf(form);
     return { ...(isObject(fields) ? fields : {}), approved: true, completed_by: '', completed_at: '' };

@@ -3,7 +3,7 @@ import { textOf, withShortTemplates } from '../preview-parts.ts';
 
 export const preview: StepPreview = {
   starter: { seconds: 60 },
-  deed: () => 'Waits as long as it says',
+  liveEffect: () => 'Waits as long as it says',
   result: () => ({ waited_until: '' }),
   summary: ({ seconds, until }) => {
     const instant = textOf(until);

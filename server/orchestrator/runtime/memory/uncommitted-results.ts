@@ -2,11 +2,11 @@ import { MAX_RESULT_BYTES } from '../../turn/outcome.ts';
 import { ByteBudget } from './byte-budget.ts';
 
 /**
- * Limits, for each tenant, the results that scripts may produce at a time and those that wait for their commit. Workers
- * are faster than a busy database: hundreds of scripts in flight would produce hundreds of megabytes. An answer from
- * elsewhere (a tool, a model) cannot be delayed, so its result is only counted.
+ * Limits the bytes of uncommitted results for each tenant, including the room reserved for scripts in flight. Workers are
+ * faster than a busy database: without a limit, hundreds of scripts would produce hundreds of megabytes. Answers of tools
+ * and models cannot be delayed, so their results are only counted.
  */
-export class Landing {
+export class UncommittedResults {
   readonly #limit: number;
   readonly #tenants = new Map<string, ByteBudget>();
 
@@ -20,35 +20,35 @@ export class Landing {
     return bytes;
   }
 
-  /** Scripts that wait for room. */
+  /** The number of scripts that wait for room. */
   get waiting(): number {
     let waiting = 0;
     for (const budget of this.#tenants.values()) waiting += budget.waiting;
     return waiting;
   }
 
-  /** Makes room for the result of a script, if there is some. */
+  /** Reserves room for the result of a script. Returns false if there is too little. */
   tryReserve(tenantId: string): boolean {
     return this.#of(tenantId).tryTake(tenantId, MAX_RESULT_BYTES);
   }
 
-  /** Settles when there is room. Rejects when `signal` aborts first. */
+  /** Waits for room and reserves it. Rejects if `signal` aborts first. */
   reserve(tenantId: string, signal: AbortSignal): Promise<void> {
     return this.#of(tenantId).take(tenantId, MAX_RESULT_BYTES, signal);
   }
 
-  /** Releases the room of a script that has ended. Its result is then counted by its size (`landed`). */
+  /** Releases the room of a script that has ended. Its result is then counted by its size (`add`). */
   release(tenantId: string): void {
-    this.committed(tenantId, MAX_RESULT_BYTES);
+    this.remove(tenantId, MAX_RESULT_BYTES);
   }
 
-  /** A result waits for its commit. */
-  landed(tenantId: string, bytes: number): void {
+  /** Counts a result that waits for its commit. */
+  add(tenantId: string, bytes: number): void {
     this.#of(tenantId).add(tenantId, bytes);
   }
 
-  /** The results no longer wait for their commit. */
-  committed(tenantId: string, bytes: number): void {
+  /** Releases the bytes of results that no longer wait for their commit. */
+  remove(tenantId: string, bytes: number): void {
     const budget = this.#of(tenantId);
     budget.give(tenantId, bytes);
     if (budget.used === 0) this.#tenants.delete(tenantId);
