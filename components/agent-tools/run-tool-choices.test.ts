@@ -9,7 +9,7 @@ const tools: AgentTools = [
   { type: 'ask_user' },
 ];
 
-test('what is shown of several entries is what is effective', () => {
+test('the effective choice of several entries is shown', () => {
   for (const given of [tools, tools.toReversed()]) {
     const shown = runToolsOf(given, 'workflow');
     expect(shown).toHaveLength(2);
@@ -19,7 +19,7 @@ test('what is shown of several entries is what is effective', () => {
   }
 });
 
-test('a choice replaces all that was said of the workflow, and leaves the others', () => {
+test('a choice replaces all entries of the workflow, and keeps those of others', () => {
   const chosen = withRunTool(tools, 'workflow', { id: 'a', choice: 'ask' });
   expect(runToolsOf(chosen, 'workflow')).toEqual([
     { id: 'b', choice: 'auto' },

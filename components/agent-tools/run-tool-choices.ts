@@ -1,9 +1,9 @@
 import { effectiveEntry } from '@/server/orchestrator/core/tool-entries.ts';
 import type { AgentTools } from './tool-choices.ts';
 
-/** The kinds of workflows of which an agent may start runs. */
+/** The kinds of workflows that can be tools of an agent. */
 export type RunToolKind = 'workflow' | 'agent';
-/** `default`: it is asked for, unless a workflow says that it only reads. */
+/** The choices for a workflow or agent as a tool. `default`: a call asks, unless the workflow is marked as only reading. */
 export type RunChoice = 'default' | 'auto' | 'ask' | 'never';
 type RunEntry = Extract<AgentTools[number], { type: RunToolKind }>;
 
@@ -12,7 +12,7 @@ const idsOf = (entry: RunEntry): string[] =>
 
 const isOf = (entry: AgentTools[number], kind: RunToolKind): entry is RunEntry => entry.type === kind;
 
-/** Returns the workflows, or the agents, among the tools of an agent, each with the choice that is effective. */
+/** Returns the workflows or agents among the tools of an agent with their effective choices. */
 export function runToolsOf(tools: AgentTools, kind: RunToolKind): { id: string; choice: RunChoice }[] {
   const entries = tools
     .filter(entry => isOf(entry, kind))
@@ -23,7 +23,7 @@ export function runToolsOf(tools: AgentTools, kind: RunToolKind): { id: string; 
   });
 }
 
-/** Returns the tools with this choice for a workflow or an agent, in one entry; without `choice` they lose it. */
+/** Sets the choice for a workflow or an agent. Removes the tool without `choice`. */
 export function withRunTool(
   tools: AgentTools,
   kind: RunToolKind,

@@ -12,19 +12,19 @@ type Props = {
   tools: AgentTools;
   onChange: (tools: AgentTools) => void;
   readOnly: boolean;
-  /** The agent whose tools they are. */
+  /** The agent with the tools. */
   agentId: string;
 };
 type Listed = { id: string; name: string; description: string };
 
-/** The workflows that an agent may start as tools. */
+/** Edits the workflows that an agent may start as tools. */
 export function WorkflowToolsField(props: Props) {
   const trpc = useTRPC();
   const list = useQuery(trpc.workflows_list.queryOptions({ limit: 100, status: 'published', graphs: false }));
   return <RunTools {...props} kind="workflow" listed={list.data?.workflows} />;
 }
 
-/** The other agents that an agent may ask. */
+/** Edits the other agents that an agent may call as tools. */
 export function AgentToolsField(props: Props) {
   const trpc = useTRPC();
   const list = useQuery(trpc.agents_list.queryOptions({ limit: 100 }));

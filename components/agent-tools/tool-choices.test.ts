@@ -25,7 +25,7 @@ const entry = (instance_id: string, tools: string[], approval?: 'auto' | 'ask' |
   ...(approval && { approval }),
 });
 
-test('without more, tools that only read are called, and all others ask', () => {
+test('by default, tools that only read are called, and all others ask', () => {
   expect(choicesOf([entry('a', ['*'])], 'a', catalog)).toEqual({
     read: 'auto',
     write: 'ask',
@@ -35,7 +35,7 @@ test('without more, tools that only read are called, and all others ask', () => 
   expect(defaultChoice({ reads: false, destroys: false })).toBe('ask');
 });
 
-test('an entry that names a tool goes before one that means all', () => {
+test('an entry that names a tool takes precedence over a wildcard', () => {
   const tools: AgentTools = [entry('a', ['*'], 'auto'), entry('a', ['read'], 'ask'), entry('b', ['write'], 'auto')];
   expect(choicesOf(tools, 'a', catalog)).toEqual({ read: 'ask', write: 'auto', delete: 'ask', odd: 'ask' });
   expect(choicesOf(tools, 'b', catalog)).toEqual({ read: 'never', write: 'auto', delete: 'never', odd: 'never' });
@@ -47,7 +47,7 @@ test('an entry that names a tool goes before one that means all', () => {
   });
 });
 
-test('what is shown is what is effective: the strictest of several entries, in any order', () => {
+test('the strictest of several entries is shown, in any order', () => {
   const tools: AgentTools = [entry('a', ['write'], 'auto'), entry('A', ['write'], 'deny'), entry('a', ['*'], 'auto')];
   for (const given of [tools, tools.toReversed()]) {
     expect(choicesOf(given, 'a', catalog)).toMatchObject({ write: 'never', read: 'auto', delete: 'ask' });
@@ -58,7 +58,7 @@ test('what is shown is what is effective: the strictest of several entries, in a
   expect(instancesOf(tools)).toEqual(['a']);
 });
 
-test('what is chosen is what is read again, and other instances stay', () => {
+test('choices are stored and read again, without changing other instances', () => {
   const choices = { read: 'auto', write: 'ask', delete: 'never', odd: 'never' } as const;
   const chosen = withChoices([entry('a', ['*']), entry('b', ['*'])], 'a', choices);
   expect(chosen).toEqual([entry('b', ['*']), entry('a', ['read'], 'auto'), entry('a', ['write'], 'ask')]);
@@ -66,7 +66,7 @@ test('what is chosen is what is read again, and other instances stay', () => {
   expect(instancesOf(chosen)).toEqual(['b', 'a']);
 });
 
-test('what is said of calls that may have happened stays, for each tool', () => {
+test('the policies for lost calls are kept for each tool', () => {
   const tools: AgentTools = [
     { ...entry('a', ['*']), on_lost: 'ask' },
     { ...entry('a', ['read']), on_lost: 'retry' },
@@ -77,11 +77,11 @@ test('what is said of calls that may have happened stays, for each tool', () => 
   ]);
 });
 
-test('an instance without a tool that may be called goes', () => {
+test('an instance without callable tools is removed', () => {
   expect(withChoices([entry('a', ['*'])], 'a', { read: 'never' })).toEqual([]);
 });
 
-test('what follows when a call may have happened is chosen for an instance, and not for others', () => {
+test('the policy for lost calls is set for one instance', () => {
   const tools: AgentTools = [entry('a', ['*']), { ...entry('a', ['read']), on_lost: 'retry' }, entry('b', ['*'])];
   expect(onLostOf(tools, 'a')).toBeUndefined();
   const asking = withOnLost(tools, 'a', 'ask');

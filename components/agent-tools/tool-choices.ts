@@ -7,7 +7,7 @@ export type CatalogTool = Outputs['mcp_tools_list']['tools'][number];
 /** An agent's policy for a tool: call it, ask a person first, or never call it. */
 export type Choice = 'auto' | 'ask' | 'never';
 
-/** The names of the tools of an entry. */
+/** Returns the names of the tools of an entry. */
 export function namesOf(entry: AgentTools[number]): readonly string[] {
   switch (entry.type) {
     case 'mcp':
@@ -36,7 +36,7 @@ export function defaultChoice({ reads, destroys }: ToolFacts): Choice {
   return reads && !destroys ? 'auto' : 'ask';
 }
 
-/** The choices for the tools of an instance; tools that the agent does not name are never called. */
+/** Returns the choices for the tools of an instance. Tools that the agent does not name are never called. */
 export function choicesOf(
   tools: AgentTools,
   instanceId: string,
@@ -62,12 +62,12 @@ const effectiveFor = (tools: AgentTools, instanceId: string, name: string) =>
     name,
   );
 
-/** The tools of an agent with the choices for one instance in place of what it had; without any choice the instance goes. */
+/** Replaces the choices for one instance. Removes the instance if no tool may be called. */
 export function withChoices(tools: AgentTools, instanceId: string, choices: Record<string, Choice>): AgentTools {
   const named = (choice: Choice) => Object.keys(choices).filter(name => choices[name] === choice);
   const entries = (['auto', 'ask'] as const).flatMap(approval => {
     const names = named(approval);
-    // What was said of calls that may have happened stays.
+    // The policies for lost calls are kept.
     return [undefined, 'retry' as const, 'ask' as const].flatMap(on_lost => {
       const chosen = names.filter(name => effectiveFor(tools, instanceId, name)?.onLost === on_lost);
       if (chosen.length === 0) return [];
@@ -75,7 +75,7 @@ export function withChoices(tools: AgentTools, instanceId: string, choices: Reco
       return [on_lost === undefined ? entry : { ...entry, on_lost }];
     });
   });
-  // Entries of other types stay as they are.
+  // Entries of other types do not change.
   return [...tools.filter(entry => !isOf(entry, instanceId)), ...entries];
 }
 
@@ -85,14 +85,14 @@ export function withChoices(tools: AgentTools, instanceId: string, choices: Reco
  */
 export type OnLost = 'default' | 'ask' | 'retry';
 
-/** Returns the policy chosen for all tools of an instance; undefined where they differ. */
+/** Returns the policy for lost calls of all tools of an instance; undefined if the tools have different policies. */
 export function onLostOf(tools: AgentTools, instanceId: string): OnLost | undefined {
   const chosen = tools.flatMap((entry): OnLost[] => (isOf(entry, instanceId) ? [entry.on_lost ?? 'default'] : []));
   const [first = 'default', ...others] = new Set(chosen);
   return others.length === 0 ? first : undefined;
 }
 
-/** The tools of an agent with this chosen for all tools of an instance. */
+/** Sets the policy for lost calls of all tools of an instance. */
 export function withOnLost(tools: AgentTools, instanceId: string, onLost: OnLost): AgentTools {
   return tools.map(entry => {
     if (!isOf(entry, instanceId)) return entry;
@@ -101,12 +101,12 @@ export function withOnLost(tools: AgentTools, instanceId: string, onLost: OnLost
   });
 }
 
-/** The instances whose tools an agent may call, in the order in which it names them. */
+/** Returns the instances whose tools an agent may call, in the order of its entries. */
 export function instancesOf(tools: AgentTools): string[] {
   return [...new Set(tools.flatMap(entry => (entry.type === 'mcp' ? entry.instance_id.toLowerCase() : [])))];
 }
 
-/** The tools of an agent by their effective approval, for people who may not list what instances offer. */
+/** Returns the names of an agent's tools by effective approval, for people who may not list the tools of instances. */
 export function effectiveNames(tools: AgentTools): { names: string[]; approval: string | undefined }[] {
   const lists = [
     ...instancesOf(tools).map(id => tools.filter(entry => isOf(entry, id))),

@@ -28,8 +28,7 @@ import { WorkspaceApprovalsNote } from './workspace-approvals.tsx';
 type Props = { tools: AgentTools; onChange: (tools: AgentTools) => void; readOnly: boolean };
 
 /**
- * The tools of an agent, instance by instance, its workflows and its agents: what it calls by itself, what it asks for, and what it never
- * calls.
+ * Edits the tools of an agent by MCP instance, and the workflows and agents that it may call.
  */
 export function ToolsField({ agentId, ...props }: Props & { agentId: string }) {
   const { canWrite } = usePermissions();
@@ -43,7 +42,7 @@ export function ToolsField({ agentId, ...props }: Props & { agentId: string }) {
   );
 }
 
-/** For viewers, who may not list what instances offer. */
+/** Lists the names of tools for viewers, who may not list the tools of instances. */
 function ToolNames({ tools }: { tools: AgentTools }) {
   if (tools.length === 0) return <p className="text-sm text-muted">None</p>;
   return (
@@ -61,7 +60,7 @@ function ToolNames({ tools }: { tools: AgentTools }) {
 function ToolsEditor({ tools, onChange, readOnly }: Props) {
   const trpc = useTRPC();
   const list = useQuery(trpc.mcp_instances_list.queryOptions({ limit: 100 }));
-  // An instance whose every tool is "Never" stays here until the page is left.
+  // An added instance is shown until the page is left, even if all of its tools are "Never".
   const [added, setAdded] = useState<readonly string[]>([]);
   const present = [...new Set([...instancesOf(tools), ...added])];
   const nameOf = (id: string) => list.data?.instances.find(instance => instance.id === id)?.name ?? id;

@@ -29,7 +29,7 @@ const OPTIONS: readonly { value: Approval | ''; label: string }[] = [
 const LABELS = new Map(OPTIONS.map(({ value, label }) => [value, label]));
 const names = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
 
-/** The approvals of the whole workspace for tools of agents. A choice is saved at once. */
+/** Edits the approvals of the workspace for tools of agents. Each choice is saved at once. */
 export function WorkspaceApprovals() {
   const { isAdmin } = usePermissions();
   const trpc = useTRPC();
@@ -68,7 +68,7 @@ export function WorkspaceApprovals() {
   );
 }
 
-/** Says beside the tools of an agent what the workspace has decided; nothing where it has decided nothing. */
+/** Shows the approvals of the workspace beside the tools of an agent; nothing if none are set. */
 export function WorkspaceApprovalsNote() {
   const trpc = useTRPC();
   const { data } = useQuery(trpc.agents_get_settings.queryOptions({}, { staleTime: 60_000 }));

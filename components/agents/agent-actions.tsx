@@ -12,7 +12,7 @@ import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx';
 import { toast, toastError } from '../ui/toaster.tsx';
 import type { Agent } from './agent-draft.ts';
 
-/** The menu of an agent on its page. */
+/** The menu with actions on an agent. */
 export function AgentActions({ agent }: { agent: Agent }) {
   const trpc = useTRPC();
   const router = useRouter();

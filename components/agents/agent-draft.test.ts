@@ -24,7 +24,7 @@ const agent: Agent = {
   updated_at: '2026-01-01T00:00:00.000Z',
 };
 
-test('what was read is what would be saved', () => {
+test('an unchanged draft saves the values that were read', () => {
   const { name, description, model, instructions, tools, limits, on_limit, temperature, max_tokens, starters } = agent;
   const memory = { read: ['private'], write: 'propose' } as const;
   const given: Agent = { ...agent, memory: { ...memory, read: [...memory.read] } };
@@ -47,7 +47,7 @@ test('what was read is what would be saved', () => {
   expect(isSame(draftOf(agent), { ...draftOf(agent), model: 'x/y' })).toBe(false);
 });
 
-test('starters are the lines that are not empty, and an empty temperature is the default', () => {
+test('empty lines are no starters, and an empty temperature is the default', () => {
   const draft = { ...draftOf({ ...agent, starters: ['One', 'Two'], temperature: 0.5 }), maxTokens: '100' };
   expect(draft.starters).toBe('One\nTwo');
   expect(patchOf({ ...draft, starters: ' One\n\n Three ', temperature: '' })).toMatchObject({
@@ -55,7 +55,7 @@ test('starters are the lines that are not empty, and an empty temperature is the
   });
 });
 
-test('an empty budget is none; any other field needs a number', () => {
+test('an empty budget is no limit; other fields need a number', () => {
   const draft = { ...draftOf(agent), budgetCredits: ' ' };
   expect(patchOf(draft)).toMatchObject({ patch: { limits: { budget_credits: null } } });
   expect(patchOf({ ...draft, maxTurns: 'many', timeoutS: '', budgetCredits: 'x', name: ' ' })).toEqual({

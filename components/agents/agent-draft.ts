@@ -3,7 +3,7 @@ import type { Inputs, Outputs } from '../trpc/provider.tsx';
 export type Agent = Outputs['agents_get'];
 type Patch = Omit<Inputs['agents_patch'], 'id'>;
 
-/** An agent while it is edited: what people type, as text. */
+/** The form of an agent. Numbers are text as typed. */
 export type AgentDraft = {
   name: string;
   description: string;
@@ -51,10 +51,10 @@ const NUMBERS = {
   maxTokens: 'max_tokens',
 } as const;
 type NumberField = keyof typeof NUMBERS;
-/** Those that may be left empty, which is their default. */
+/** The number fields that may be empty, which means their default. */
 const OPTIONAL: ReadonlySet<NumberField> = new Set(['budgetCredits', 'temperature', 'maxTokens']);
 
-/** The request that saves a draft, or the problems of fields that hold no number, by their paths. */
+/** Returns the request that saves a draft, or the problems of fields that hold no number, by path. */
 export function patchOf(draft: AgentDraft): { patch: Patch } | { problems: Record<string, string> } {
   const problems: Record<string, string> = {};
   for (const field of Object.keys(NUMBERS) as NumberField[]) {
@@ -80,5 +80,5 @@ export function patchOf(draft: AgentDraft): { patch: Patch } | { problems: Recor
 
 const numberOf = (text: string): number | null => (text.trim() === '' ? null : Number(text));
 
-/** Whether two drafts say the same. */
+/** Returns whether two drafts are equal. */
 export const isSame = (a: AgentDraft, b: AgentDraft): boolean => JSON.stringify(a) === JSON.stringify(b);

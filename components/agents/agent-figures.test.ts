@@ -7,7 +7,7 @@ const run = (status: string, credits_microcredits = 0) => ({
   ended_at: status === 'running' ? null : '2026-01-01T00:00:00.000Z',
 });
 
-test('nothing is said where no run has ended', () => {
+test('there are no figures before a run has ended', () => {
   expect(figuresOf([])).toEqual({ successRate: null, creditsPerRun: null });
   expect(figuresOf([run('running', 5)])).toEqual({ successRate: null, creditsPerRun: null });
 });
@@ -17,7 +17,7 @@ test('a stopped run costs credits, and is neither a success nor a failure', () =
   expect(figuresOf(runs)).toEqual({ successRate: 0.5, creditsPerRun: 2 });
 });
 
-test('limits are chosen by what ended runs took: half of them at most the median', () => {
+test('the spread of ended runs has their median and maximum', () => {
   const took = (seconds: number, credits: number) => ({
     status: 'completed',
     credits_microcredits: credits,

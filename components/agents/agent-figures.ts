@@ -14,7 +14,7 @@ export function figuresOf(runs: readonly Run[]): { successRate: number | null; c
 type TimedRun = Run & { started_at: string };
 export type Spread = { median: number; most: number };
 
-/** How long the ended runs of an agent took, in ms, and what they cost, to choose its limits by; null where none has ended. */
+/** Returns the durations in ms and the costs of an agent's ended runs, as a guide to its limits; null if no run has ended. */
 export function spreadOf(runs: readonly TimedRun[]): { runs: number; ms: Spread; microcredits: Spread } | null {
   const ended = runs.flatMap(({ started_at, ended_at, credits_microcredits }) =>
     ended_at === null ? [] : [{ ms: Date.parse(ended_at) - Date.parse(started_at), credits: credits_microcredits }],

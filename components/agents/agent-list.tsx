@@ -36,7 +36,7 @@ const statusOptions = [
   { value: 'archived', label: 'Archived' },
 ] as const;
 
-/** Every agent of the project, and how it did lately. */
+/** Lists the agents of the project with figures of their last runs. */
 export function AgentList() {
   return useSession().me.agents ? <Agents /> : <AgentsOff title="Agents" />;
 }

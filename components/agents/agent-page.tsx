@@ -28,7 +28,7 @@ const AgentProblems = dynamic(() => import('./agent-problems.tsx').then(module =
 const parent = { href: '/agents', label: 'Agents' };
 const tabNames = ['settings', 'versions', 'grants', 'problems'] as const;
 
-/** One agent: its settings with a test beside them, its versions, its allowed calls and its recent problems. */
+/** The page of an agent: its settings with a test beside them, its versions, its grants and its recent problems. */
 export function AgentPage({ id }: { id: string }) {
   return useSession().me.agents ? <OneAgent id={id} /> : <AgentsOff title="Agent" />;
 }

@@ -8,13 +8,16 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { EmptyState, ErrorState } from '../ui/states.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 
-const SHOWN = 20;
+const MAX_SHOWN = 20;
 
-/** The last runs of an agent that failed, and why. */
+/** Lists the last failed runs of an agent with their errors. */
 export function AgentProblems({ agentId }: { agentId: string }) {
   const trpc = useTRPC();
   const list = useQuery(
-    trpc.workflows_list_runs.queryOptions({ id: agentId, status: 'failed', limit: SHOWN }, { refetchInterval: 10_000 }),
+    trpc.workflows_list_runs.queryOptions(
+      { id: agentId, status: 'failed', limit: MAX_SHOWN },
+      { refetchInterval: 10_000 },
+    ),
   );
   if (list.isError) return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;
   if (!list.data) return <Skeleton className="h-40 w-full" />;

@@ -15,7 +15,7 @@ import { useCursorPages } from '../ui/use-cursor-pages.ts';
 import type { Agent } from './agent-draft.ts';
 import { type AgentVersion, diffSettings, type Line } from './version-diff.ts';
 
-/** The versions of an agent, newest first: what changed in each, and back to it. */
+/** Lists the versions of an agent, newest first, with their changes and an action to restore each. */
 export function AgentVersions({ agent }: { agent: Agent }) {
   const trpc = useTRPC();
   const client = useTRPCClient();
@@ -42,7 +42,7 @@ type Props = { agent: Agent; version: AgentVersion; before: AgentVersion | null 
 function Version({ agent, version, before }: Props) {
   const { canWrite } = usePermissions();
   const isLatest = version.version === agent.version;
-  // The page of the version before may not be loaded yet.
+  // The page with the previous version may not be loaded yet.
   const changes =
     before === null && version.version > 1 ? [] : diffSettings(before?.settings ?? null, version.settings);
   return (

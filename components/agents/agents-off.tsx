@@ -3,7 +3,7 @@ import { Card } from '../ui/card.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
 import { EmptyState } from '../ui/states.tsx';
 
-/** Stands in place of a page that needs agents, where the deployment has none. */
+/** Replaces a page that needs agents in a deployment without agents. */
 export function AgentsOff({ title }: { title: string }) {
   return (
     <Page>

@@ -54,7 +54,7 @@ export function AgentGrants({ agentId, canRevoke }: { agentId: string; canRevoke
 
 type Rows = { grants: readonly Grant[]; pending: string | null; onRevoke: ((grant: Grant) => void) | null };
 
-/** Calls that are not asked for, each with who allowed it. */
+/** Lists grants, each with the person who gave it. */
 export function GrantRows({ grants, pending, onRevoke }: Rows) {
   return (
     <ul aria-label="Allowed calls">

@@ -8,7 +8,7 @@ import { spreadOf } from './agent-figures.ts';
 
 const LAST_RUNS = 50;
 
-/** Shows what the agent's last runs took, as a guide to its limits; nothing before the first run has ended. */
+/** Shows the durations and costs of the agent's last runs as a guide to its limits; nothing before a run has ended. */
 export function LimitsEstimate({ agentId }: { agentId: string }) {
   const trpc = useTRPC();
   const showsCredits = useCreditsShown();

@@ -26,13 +26,13 @@ const writes = [
   { value: 'auto', label: 'What people say', hint: 'Saved immediately. What tools return is still reviewed' },
 ] as const;
 
-/** Edits an agent's memory settings: what it is reminded of, and what it looks up and remembers by itself. */
+/** Edits the memory settings of an agent: the memories that it recalls, and its memory tools. */
 export function MemoryCard({ draft: { memory, tools }, set, problem, readOnly }: Props) {
   const read = memory?.read ?? [];
   const hasTools = tools.some(({ type }) => type === 'memory');
   const setRead = (scope: Scope, on: boolean) => {
     const next = scopes.flatMap(({ value }) => ((value === scope ? on : read.includes(value)) ? [value] : []));
-    // Without any there is nothing to write to memory with either.
+    // Without a readable scope, the setting for writing has no effect.
     if (next.length === 0) set({ memory: null, tools: withoutMemory });
     else set({ memory: { ...memory, read: next } });
   };

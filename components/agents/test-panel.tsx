@@ -17,7 +17,7 @@ const TestRun = dynamic(() => import('./test-run.tsx').then(module => module.Tes
   loading: () => <Skeleton className="h-40 w-full" />,
 });
 
-/** Runs the agent with a message and shows every turn. Changes that are not saved are saved first: runs use versions. */
+/** Runs the agent with a message and shows every turn. Saves changes first, because runs use versions. */
 export function TestPanel({ agent, editing }: { agent: Agent; editing: AgentEditing }) {
   const trpc = useTRPC();
   const queries = useQueryClient();

@@ -17,13 +17,13 @@ import { StatusBadge } from '../ui/status-badge.tsx';
 
 type Steps = Outputs['workflows_get_version']['graph_snapshot']['steps'];
 
-/** A run of an agent while it works: its turns and calls, and what came of it. */
+/** Shows a run of an agent with its turns, calls and outcome. */
 export function TestRun({ agentId, runId }: { agentId: string; runId: string }) {
   const trpc = useTRPC();
   const snapshot = useQuery(
     trpc.runs_get_snapshot.queryOptions(
       { id: agentId, runID: runId },
-      // The stream brings what follows.
+      // The stream delivers later events.
       { staleTime: Number.POSITIVE_INFINITY },
     ),
   );
@@ -46,7 +46,7 @@ function Live({ snapshot, steps }: { snapshot: Snapshot; steps: Steps }) {
   const stepIds = useMemo(() => steps.map(({ id }) => id), [steps]);
   const live = useRun(snapshot, stepIds);
   const { state } = live;
-  useReadAnew(isTerminal(state.status));
+  useRefetchAtEnd(isTerminal(state.status));
   const [selected, setSelected] = useState<string | null>(null);
   const added = [...agentStepsOf(state).values()].flat();
   const spec = added.find(({ id }) => id === selected);
@@ -82,8 +82,8 @@ function Live({ snapshot, steps }: { snapshot: Snapshot; steps: Steps }) {
   );
 }
 
-/** Refetches the queries that count ended runs once the run has ended: the estimate beside the limits, the agents. */
-function useReadAnew(hasEnded: boolean): void {
+/** Refetches the queries that depend on ended runs once the run has ended. */
+function useRefetchAtEnd(hasEnded: boolean): void {
   const trpc = useTRPC();
   const queries = useQueryClient();
   useEffect(() => {

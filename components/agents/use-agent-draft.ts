@@ -11,15 +11,15 @@ export type AgentEditing = {
   setDraft: (draft: AgentDraft) => void;
   isChanged: boolean;
   problems: Readonly<Record<string, string>>;
-  /** An error that belongs to no field. */
+  /** The error that belongs to no field. */
   error: unknown;
   isSaving: boolean;
-  /** Saves what has changed; settles true where the agent is saved. */
+  /** Saves the changes. Resolves to true if the agent is saved. */
   save: () => Promise<boolean>;
   discard: () => void;
 };
 
-/** An agent that is edited: what was typed, and what came of saving it. A change by others makes saving a conflict, not a loss. */
+/** Returns the form of an agent with its problems. Saving over a change by others is a conflict. */
 export function useAgentDraft(agent: Agent): AgentEditing {
   const trpc = useTRPC();
   const queries = useQueryClient();
@@ -27,7 +27,7 @@ export function useAgentDraft(agent: Agent): AgentEditing {
   const [draft, setDraft] = useState(() => draftOf(agent));
   const [invalid, setInvalid] = useState<Readonly<Record<string, string>>>({});
   const isChanged = !isSame(draft, draftOf(base));
-  // What others saved is taken over as long as nothing was typed here.
+  // Without local changes, the form follows changes by others.
   useEffect(() => {
     if (isChanged || agent.etag === base.etag) return;
     setBase(agent);

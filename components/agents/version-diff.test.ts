@@ -11,21 +11,21 @@ const settings: AgentVersion['settings'] = {
 const marks = { same: ' ', added: '+', removed: '-' };
 const text = (lines: ReturnType<typeof diffLines>) => lines.map(({ kind, text }) => `${marks[kind]}${text}`);
 
-test('lines that both have stay, also between those that changed', () => {
+test('common lines are kept, also between changed lines', () => {
   expect(text(diffLines('a\nb\nc\nd', 'a\nx\nc\nd\ne'))).toEqual([' a', '-b', '+x', ' c', ' d', '+e']);
   expect(text(diffLines('', 'a'))).toEqual(['+a']);
   expect(text(diffLines('a', ''))).toEqual(['-a']);
   expect(diffLines('', '')).toEqual([]);
 });
 
-test('a text of too many lines is replaced as a whole', () => {
+test('a text with too many lines is shown as removed and added', () => {
   const long = Array.from({ length: 1_001 }, (_, n) => `${n}`).join('\n');
   const lines = diffLines(long, `${long}\nend`);
   expect(lines.filter(({ kind }) => kind === 'same')).toEqual([]);
   expect(lines).toHaveLength(1_001 + 1_002);
 });
 
-test('only the settings that differ are shown', () => {
+test('only changed settings are shown', () => {
   expect(diffSettings(settings, settings)).toEqual([]);
   const changed = diffSettings(settings, { ...settings, instructions: 'One.\n2.\nThree.', temperature: 1 });
   expect(changed.map(({ field, lines }) => [field, text(lines)])).toEqual([

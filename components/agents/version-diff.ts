@@ -4,10 +4,10 @@ export type AgentVersion = Outputs['agents_list_versions']['versions'][number];
 export type Line = { kind: 'same' | 'added' | 'removed'; text: string };
 export type FieldDiff = { field: string; lines: Line[] };
 
-/** Beyond this many lines a side, a change is shown as all of the old and all of the new: comparing takes their product. */
+/** The most lines of a text that are compared. The time is proportional to the product of both lengths. */
 const MAX_COMPARED_LINES = 1_000;
 
-/** The settings in which a version differs from the one before it, each as lines of text. */
+/** Returns the changed settings between two versions as lines of text. */
 export function diffSettings(before: AgentVersion['settings'] | null, after: AgentVersion['settings']): FieldDiff[] {
   const old: Record<string, unknown> = before ?? {};
   const now: Record<string, unknown> = after;
@@ -23,7 +23,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }
 
-/** The lines of two texts, with those that both have in common as long as possible. */
+/** Returns the lines of two texts with the longest common subsequence. */
 export function diffLines(before: string, after: string): Line[] {
   const a = before === '' ? [] : before.split('\n');
   const b = after === '' ? [] : after.split('\n');
@@ -50,7 +50,7 @@ export function diffLines(before: string, after: string): Line[] {
 
 const at = (table: readonly Uint16Array[], i: number, j: number): number => table[i]?.[j] ?? 0;
 
-/** For each pair of places, how many lines the rests have in common in their order. */
+/** Returns the length of the longest common subsequence of the remaining lines, for each pair of positions. */
 function commonLengths(a: readonly string[], b: readonly string[]): Uint16Array[] {
   const table = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
   for (let i = a.length - 1; i >= 0; i -= 1) {

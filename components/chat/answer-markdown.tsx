@@ -5,7 +5,7 @@ import { blocksOf } from './markdown-blocks.ts';
 
 const Block = memo(Markdown);
 
-/** Markdown while it is being written: only its last block is drawn again. It looks the same when it is complete. */
+/** Renders Markdown that is being written. Only the last block is rendered again for new text. */
 export function AnswerMarkdown({ text }: { text: string }) {
   return (
     <div className="flex flex-col gap-2">

@@ -49,7 +49,7 @@ function AnswerPart({ part, workflowId, runId }: { part: Part } & Omit<Props, 'p
   }
 }
 
-/** Says why calls that write ask from here on. */
+/** Shows that the agent has read text from outside, after which calls that write ask. */
 function OutsideNote({ place }: { place: string }) {
   return (
     <p className="text-xs wrap-anywhere text-muted">

@@ -15,13 +15,13 @@ import { Link } from '../ui/link.tsx';
 import { FormError } from '../ui/states.tsx';
 import { stepOf } from './parts.ts';
 
-/** The service says it in a sentence about the agent. */
+/** Returns the reason of the service, which is a sentence about the agent, as text for the approval. */
 const askedBecause = (reason: string): string =>
   `Asked because ${reason.charAt(0).toLowerCase()}${reason.slice(1)}`.replaceAll('`', '');
 
 type Props = { id: string; tool: string; input: Json | undefined; workflowId: string };
 
-/** Asks whether a call may be made. It is the task that also waits in the inbox: who answers first decides. */
+/** Asks to approve a call. The same task is in the inbox, and the first answer counts. */
 export function Approval({ id, tool, input, workflowId }: Props) {
   const trpc = useTRPC();
   const queries = useQueryClient();
@@ -49,7 +49,7 @@ export function Approval({ id, tool, input, workflowId }: Props) {
       ...(grant && { grant: { for: grant } }),
       ...(!approved && reason.trim() !== '' && { result: { reason: reason.trim() } }),
     });
-  // Somebody else was faster, which the stream says in a moment.
+  // After a conflict, another person has answered. The stream will show the answer.
   const isDecided = answer.isSuccess || (answer.error !== null && readError(answer.error).status === 409);
   const inbox = `/inbox/${runId}/${encodeURIComponent(step)}`;
   return (

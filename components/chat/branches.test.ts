@@ -15,7 +15,7 @@ const message = (id: string, role: Message['role'], parent_id: string | null): M
     created_at: '2026-01-01T00:00:00.000Z',
   },
 });
-/** One question with two answers, of which the first was followed by a question that was edited. */
+/** A question with two answers. A second question follows the first answer and was edited. */
 const messages = [
   message('q1', 'user', null),
   message('a1', 'assistant', 'q1'),
@@ -25,7 +25,7 @@ const messages = [
   message('q3', 'user', 'a1'),
 ];
 
-test('a branch is read from its end, and each message knows its siblings', () => {
+test('a branch ends with its head, and each message has its siblings', () => {
   const branch = branchTo(messages, 'b1').map(({ message, siblings, index }) => [
     message.id,
     siblings.map(({ id }) => id),
@@ -40,7 +40,7 @@ test('a branch is read from its end, and each message knows its siblings', () =>
   expect(branchTo(messages, 'a2').map(({ message }) => message.id)).toEqual(['q1', 'a2']);
 });
 
-test('an unknown head, none, and a circle end', () => {
+test('an unknown head, no head and a cycle are handled', () => {
   expect(branchTo(messages, null)).toEqual([]);
   expect(branchTo(messages, 'gone')).toEqual([]);
   const circle = [message('x', 'user', 'y'), message('y', 'assistant', 'x')];
@@ -48,13 +48,13 @@ test('an unknown head, none, and a circle end', () => {
   expect(['x', 'y']).toContain(leafBelow(circle, 'x'));
 });
 
-test('another branch is shown to its newest end', () => {
+test('switching to another branch shows its newest messages', () => {
   expect(leafBelow(messages, 'q1')).toBe('a2');
   expect(leafBelow(messages, 'a1')).toBe('q3');
   expect(leafBelow(messages, 'q2')).toBe('b1');
 });
 
-test('only what was written as text is copied', () => {
+test('only text parts are copied', () => {
   const parts: Message['parts'] = [
     { type: 'step-start' },
     { type: 'reasoning', text: 'Hm.' },

@@ -1,12 +1,12 @@
 import type { Outputs } from '../trpc/provider.tsx';
 
 export type Message = Outputs['chat_list_messages']['messages'][number];
-/** A message with those that stand in its place on other branches: it is the one at `index` of them. */
+/** A message with its alternatives on other branches. `index`: the index of the message among its siblings. */
 export type Placed = { message: Message; siblings: readonly Message[]; index: number };
 
 /**
- * Returns the branch of a thread that ends with `head`, oldest message first. Where messages were edited or answered again, each
- * has siblings: messages of the same kind that follow the same one.
+ * Returns the branch of a thread that ends with `head`, oldest message first. The siblings of a message have the same role and parent: they
+ * are edits of a question or other answers.
  */
 export function branchTo(messages: readonly Message[], head: string | null): Placed[] {
   const byId = new Map(messages.map(message => [message.id, message]));
@@ -35,6 +35,6 @@ export function leafBelow(messages: readonly Message[], id: string): string {
   return leaf;
 }
 
-/** The text of a message, as people copy it: without reasoning and calls. */
+/** Returns the text of a message without reasoning and calls. */
 export const textOf = ({ parts }: Pick<Message, 'parts'>): string =>
   parts.flatMap(part => (part.type === 'text' ? [part.text] : [])).join('\n\n');

@@ -6,19 +6,19 @@ import { creditsInWords } from '../ui/credits.tsx';
 import { formatDuration } from '../ui/time.tsx';
 import { factsOf } from './call-events.ts';
 
-/** The most events that are read for a call. A call is an ordinary step: few are tried more than a few times. */
+/** The most events that are read for a call, enough for many attempts. */
 const MAX_EVENTS = 50;
 
 type Props = { workflowId: string; runId: string; step: string; isEnded: boolean };
 
-/** How long a call took, what it cost, and how often it was tried, as the log of its run has it. */
+/** Shows the duration, cost and attempts of a call from the log of its run. */
 export function CallFacts({ workflowId, runId, step, isEnded }: Props) {
   const trpc = useTRPC();
   const showsCredits = useCreditsShown();
   const log = useQuery(
     trpc.runs_list_events.queryOptions(
       { id: workflowId, runID: runId, step_id: step, limit: MAX_EVENTS },
-      // What the log holds never changes.
+      // The log of an ended step never changes.
       { enabled: isEnded, staleTime: Number.POSITIVE_INFINITY },
     ),
   );

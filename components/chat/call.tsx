@@ -10,7 +10,7 @@ import { Approval } from './approval.tsx';
 import { CallFacts } from './call-facts.tsx';
 import { type CallPart, stepOf } from './parts.ts';
 
-/** How the states of calls are shown: as those of the steps that they are. */
+/** The step statuses with which the states of calls are shown. */
 const statuses: Record<CallPart['state'], string> = {
   'input-streaming': 'running',
   'input-available': 'running',
@@ -24,7 +24,7 @@ const statuses: Record<CallPart['state'], string> = {
 const InDoubt = dynamic(() => import('./in-doubt.tsx').then(module => module.InDoubt), { ssr: false });
 const Question = dynamic(() => import('./question.tsx').then(module => module.Question), { ssr: false });
 
-/** A call of a tool as one line, which opens to its arguments and its result. One that waits for a person asks below it. */
+/** Shows a tool call as a line that expands to its arguments and result. A call that waits for a person has a form below. */
 export function Call({ part, workflowId }: { part: CallPart; workflowId: string }) {
   const { toolName, toolCallId, state, input, output, errorText, approval } = part;
   const { runId, step } = stepOf(toolCallId);

@@ -11,10 +11,10 @@ import { NewThread } from './new-thread.tsx';
 import { ThreadHeader } from './thread-header.tsx';
 import { ThreadList } from './thread-list.tsx';
 
-// With the client of the stream, which a list of threads does without.
+// Loaded on demand with the client of the stream, which a list of threads does not need.
 const ThreadView = dynamic(() => import('./thread-view.tsx').then(module => module.ThreadView), { ssr: false });
 
-/** The chat: threads on the left, one of them or a new one beside them. A phone shows the one or the other. */
+/** The page of the chat: the list of threads, and beside it a thread or the form for a new one. A phone shows only one of the two. */
 export function ChatPage(props: Props) {
   return useSession().me.agents ? <Chat {...props} /> : <AgentsOff title="Chat" />;
 }
@@ -25,7 +25,7 @@ function Chat({ id, isNew = false }: Props) {
   const router = useRouter();
   const onOpen = (threadId: string) => router.push(`/chat/${threadId}`);
   const isListAlone = id === null && !isNew;
-  // The page is about the thread where it shows one.
+  // The title of an open thread is the heading of the page.
   const Heading = isListAlone ? 'h1' : 'p';
   return (
     <div className="flex h-[calc(100dvh-3rem)] min-h-0 lg:h-dvh">

@@ -6,7 +6,7 @@ import { IconButton } from '../ui/button.tsx';
 import { NewThread } from './new-thread.tsx';
 import { ThreadView } from './thread-view.tsx';
 
-/** The chat beside any page. It stays what it is while the page changes. */
+/** The chat panel beside any page. It keeps its state when the page changes. */
 export function ChatPanel({ open, onClose }: { open: boolean; onClose: () => void }) {
   const router = useRouter();
   const [id, setId] = useState<string | null>(null);

@@ -8,9 +8,9 @@ import { MentionList } from './mention-list.tsx';
 import { useMentions } from './use-mentions.ts';
 
 type Props = {
-  /** Sends a message; what was typed stays until that has succeeded. */
+  /** Sends a message. The typed text is kept until this succeeds. */
   onSend: (text: string) => Promise<unknown>;
-  /** Whether an answer is being written: a message then waits for its end. */
+  /** Whether an answer is being written, so that a new message is queued. */
   isBusy?: boolean;
   onStop?: (() => void) | undefined;
   disabled?: boolean;
@@ -20,7 +20,7 @@ type Props = {
   onCancel?: (() => void) | undefined;
 };
 
-/** The field for the next message. Enter sends; Shift and Enter begin a line; @ mentions. */
+/** The field for the next message. Enter sends, Shift+Enter inserts a line break, and @ mentions. */
 export function Composer(props: Props) {
   const { onSend, isBusy = false, onStop, disabled = false, label = 'Message', initial = '', onCancel } = props;
   const [text, setText] = useState(initial);

@@ -40,7 +40,7 @@ const statuses: Readonly<Record<string, { label: string; tone: Tone }>> = {
   needs_input: { label: 'Needs input', tone: 'warn' },
 };
 
-/** A proposal that the answer has made or changed, and the way to it. */
+/** Shows a proposal of the answer with a link. */
 export function ProposalNote({ data }: { data: Data<'data-proposal'> }) {
   const { proposal_id: id, workflow_id: workflowId, title, status, edits } = data;
   const look = statuses[status] ?? { label: status, tone: 'neutral' };

@@ -16,7 +16,7 @@ const purposes = {
 } as const;
 type Purpose = keyof typeof purposes;
 
-/** The default models of the whole workspace. A choice is saved at once. */
+/** Edits the default models of the workspace. Each choice is saved at once. */
 export function DefaultModels({ settings }: { settings: Settings }) {
   const { me } = useSession();
   const { isAdmin } = usePermissions();

@@ -12,7 +12,7 @@ import { useThread } from './use-thread.ts';
 const ExtractDialog = dynamic(() => import('../memory/extract-dialog.tsx').then(module => module.ExtractDialog), {
   ssr: false,
 });
-/** The longest conversation that memory takes at once, by its last messages. */
+/** The most messages that are stored. Only the last messages of a longer conversation are. */
 const MAX_TURNS = 500;
 
 /** Stores the displayed branch of the conversation as an episode, and lets a model propose memories from it. */

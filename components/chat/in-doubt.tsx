@@ -10,7 +10,7 @@ import { stepOf } from './parts.ts';
 
 type Props = { id: string; tool: string; workflowId: string };
 
-/** Asks what becomes of a call that may have happened. It is the task that also waits in the inbox. */
+/** Asks whether to repeat a lost call. The same task is in the inbox. */
 export function InDoubt({ id, tool, workflowId }: Props) {
   const trpc = useTRPC();
   const queries = useQueryClient();
@@ -29,7 +29,7 @@ export function InDoubt({ id, tool, workflowId }: Props) {
       approved,
       ...(approved && { result: { decision: 'repeat' } }),
     });
-  // Somebody else was faster, which the stream says in a moment.
+  // After a conflict, another person has answered. The stream will show the answer.
   const isDecided = answer.isSuccess || (answer.error !== null && readError(answer.error).status === 409);
   const inbox = (
     <Link href={`/inbox/${runId}/${encodeURIComponent(step)}`} className="text-accent-text underline">

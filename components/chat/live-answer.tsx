@@ -9,14 +9,14 @@ import { scopeHeaders } from '../trpc/scope.ts';
 import { cx } from '../ui/classes.ts';
 import { awaitsPerson, type Part, partsOf } from './parts.ts';
 
-/** A lost stream is read again after this. */
+/** The delay before a lost stream is read again. */
 const RETRY_MS = 1_000;
-/** Text arrives in more pieces than a person can see. */
+/** The interval of updates, because text arrives in more pieces than a person can see. */
 const THROTTLE_MS = 50;
 
 type Props = { threadId: string; runId: string; onParts: (parts: readonly Part[]) => void };
 
-/** Reads the answer that is being written, from its beginning, and hands over what there is of it. */
+/** Reads the stream of the active answer, and reports its parts. */
 export function LiveAnswer({ threadId, runId, onParts }: Props) {
   const trpc = useTRPC();
   const queries = useQueryClient();
@@ -41,7 +41,7 @@ export function LiveAnswer({ threadId, runId, onParts }: Props) {
     onFinish: reread,
   });
   const isReading = status === 'streaming' || status === 'submitted';
-  // The thread shows what is stored once it says that the answer has ended. A stream that ends before was lost.
+  // A stream that ends before the thread reports the end of the answer was lost.
   useEffect(() => {
     if (isReading) return;
     const timer = setTimeout(() => {
@@ -50,7 +50,7 @@ export function LiveAnswer({ threadId, runId, onParts }: Props) {
     }, RETRY_MS);
     return () => clearTimeout(timer);
   }, [isReading, queries, trpc, threadId, resumeStream]);
-  // The next answer may have begun before this one is taken from the page.
+  // The stream may have moved on to the next answer before this component is removed.
   const answer = messages.find(({ id }) => id === runId);
   useEffect(() => {
     if (answer !== undefined) onParts(partsOf(answer));

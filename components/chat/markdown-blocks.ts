@@ -1,6 +1,6 @@
 /**
- * Cuts Markdown at the blank lines between its blocks; code in a fence, and a list with what is indented in it, stay in one piece. What is
- * written at the end of a text changes its last block alone, so that everything above it stays as it is drawn.
+ * Splits Markdown into blocks at blank lines. Fenced code, and a list with its indented content, are one block. Appending text changes only
+ * the last block, so the blocks above need not be rendered again.
  */
 export function blocksOf(text: string): string[] {
   const blocks: string[] = [];

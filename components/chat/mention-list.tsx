@@ -27,7 +27,7 @@ export function useMentionEntries(query: string | null): readonly Entry[] {
   const workflows = useQuery(trpc.workflows_list.queryOptions({ limit: EACH, graphs: false, ...q }, { enabled }));
   const agents = useQuery(trpc.agents_list.queryOptions({ limit: EACH, status: 'active', ...q }, { enabled }));
   const runs = useQuery(trpc.runs_list_tenant.queryOptions({ limit: 2 * EACH, ...q }, { enabled }));
-  // What was found for something else must not be chosen by a key that is pressed now.
+  // Results of an older query are hidden, so that a key press cannot choose one.
   if (!enabled || settled !== typed) return [];
   return [
     ...(workflows.data?.workflows ?? []).map(
@@ -55,7 +55,7 @@ type Props = {
   onChoose: (entry: Entry) => void;
 };
 
-/** The list above the field while something is mentioned. The field keeps the focus. */
+/** The list of mentions above the field. The field keeps the focus. */
 export function MentionList({ id, entries, selected, onSelect, onChoose }: Props) {
   return (
     <div

@@ -12,11 +12,11 @@ test.each([
   ['[@a](/agents/1) ', null],
   [`@${'a'.repeat(61)}`, null],
   ['none', null],
-])('of %j, what is mentioned', (text, mention) => {
+])('the mention in %j', (text, mention) => {
   expect(mentionAt(text, text.length)).toEqual(mention);
 });
 
-test('only what is before the caret counts', () => {
+test('only text before the caret counts', () => {
   expect(mentionAt('@abc', 2)).toEqual({ start: 0, query: 'a' });
   expect(mentionAt('@abc', 0)).toBeNull();
 });

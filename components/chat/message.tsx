@@ -18,11 +18,11 @@ type Props = {
   messages: readonly Message[];
   placed: Placed;
   actions: ReturnType<typeof useThreadActions>;
-  /** Where a forked thread is shown. */
+  /** Opens a forked thread. */
   onOpen: (threadId: string) => void;
 };
 
-/** A message of a person: it is edited by another one in its place, which begins a branch. */
+/** Shows a message of a person. Editing it sends another message in its place, which begins a branch. */
 export function PersonMessage(props: Props) {
   const { thread, placed, actions } = props;
   const [editing, setEditing] = useState(false);
@@ -74,7 +74,7 @@ const ended: Partial<Record<Message['metadata']['status'], string>> = {
   withdrawn: 'Stopped before it started',
 };
 
-/** An answer, as it is stored or, while it is being written, as it is streamed: the same place on the page for both. */
+/** Shows an answer, stored or streamed, in the same elements. */
 export function Answer(props: Props) {
   const { thread, placed, actions } = props;
   const { id, parts, metadata } = placed.message;
@@ -120,7 +120,7 @@ export function Answer(props: Props) {
   );
 }
 
-/** Copy, fork and the other branches, beside what only one kind of message has. */
+/** Shows the actions on a message: copy, fork, other branches, and the given actions. */
 function Tools({ thread, messages, placed, actions, onOpen, children }: Props & { children: ReactNode }) {
   const { message, siblings, index } = placed;
   const show = (at: number) => {

@@ -10,10 +10,10 @@ import { useUrlState } from '../ui/use-url-state.ts';
 import { Composer } from './composer.tsx';
 import { newMessageId } from './use-thread.ts';
 
-/** Stands for Autopilot where an agent's id is expected. */
+/** The value for Autopilot in the choice of an agent. */
 const AUTOPILOT = 'autopilot';
 
-/** Begins a conversation: who answers, and the first message. */
+/** The form for a new conversation: the agent and the first message. */
 export function NewThread({ onOpen }: { onOpen: (threadId: string) => void }) {
   const trpc = useTRPC();
   const queries = useQueryClient();
@@ -32,7 +32,7 @@ export function NewThread({ onOpen }: { onOpen: (threadId: string) => void }) {
       void queries.invalidateQueries(trpc.chat_list_threads.pathFilter());
       return onOpen(thread_id);
     }
-    // One that a refused message has left is used again.
+    // A thread whose first message was refused is used again.
     const thread = create.data ?? (await create.mutateAsync(agentId === '' ? {} : { agent_id: agentId }));
     await send.mutateAsync({ id: thread.id, text, message_id: newMessageId(), when_busy: 'queue' });
     void queries.invalidateQueries(trpc.chat_list_threads.pathFilter());

@@ -4,7 +4,7 @@ import { awaitsPerson, keyed, type Part, partsOf, stepOf } from './parts.ts';
 
 const call = { toolCallId: 'run:agent.1.2', input: { a: 1 } };
 
-test('an answer that is streamed has the parts with which it will be stored', () => {
+test('a streamed answer has the same parts as the stored one', () => {
   const parts: UIMessage['parts'] = [
     { type: 'step-start' },
     { type: 'data-summary', id: 'agent.c1', data: { text: 'So far.', messages: 4, history: 2 } },
@@ -36,7 +36,7 @@ test('an answer that is streamed has the parts with which it will be stored', ()
   ]);
 });
 
-test('a part has the same key while it is streamed and when it is stored', () => {
+test('a streamed part has the same key as the stored one', () => {
   const tool = { type: 'dynamic-tool', toolName: 'send', state: 'input-available' } as const;
   const streamed: Part[] = [
     { type: 'text', text: 'I send it.' },
@@ -57,7 +57,7 @@ test('the id of a call names its run and its step', () => {
   expect(stepOf('')).toEqual({ runId: '', step: '' });
 });
 
-test('an answer waits for a person when nothing else of it is under way', () => {
+test('an answer waits for a person if no other call is active', () => {
   const inState = (state: Extract<Part, { type: 'dynamic-tool' }>['state']): Part => ({
     type: 'dynamic-tool',
     toolName: 'send',

@@ -8,11 +8,11 @@ const DATA = ['data-summary', 'data-recall', 'data-outside', 'data-proposal', 'd
 const isData = (part: UIMessage['parts'][number]): part is DataUIPart<UIDataTypes> =>
   DATA.some(each => each === part.type);
 
-/** The parts of an answer while it is streamed, in the form in which they are stored. */
+/** Returns the parts of a streamed answer in their stored form. */
 export function partsOf({ parts }: Pick<UIMessage, 'parts'>): Part[] {
   return parts.flatMap((part): Part[] => {
     if (part.type === 'text' || part.type === 'reasoning') return [{ type: part.type, text: part.text }];
-    // The service writes the same data into the stream as into what it stores.
+    // The stream and the stored answer have the same data.
     if (isData(part)) return [{ type: part.type, id: part.id ?? '', data: part.data } as Part];
     if (!('toolCallId' in part)) return [];
     const { toolCallId, state, approval } = part;
@@ -39,8 +39,8 @@ export function partsOf({ parts }: Pick<UIMessage, 'parts'>): Part[] {
 }
 
 /**
- * Returns each part with a key that it has while it is streamed and when it is stored, so that what was opened stays open.
- * Its place is none: only what is stored says where steps start.
+ * Returns each part with a key that is the same for the streamed and the stored part, so that opened parts stay open. The index cannot be the
+ * key, because only the stored answer has parts for the start of steps.
  */
 export function keyed(parts: readonly Part[]): [key: string, part: Part][] {
   const counts = new Map<string, number>();
@@ -52,13 +52,13 @@ export function keyed(parts: readonly Part[]): [key: string, part: Part][] {
   });
 }
 
-/** The run and the step that an id of a call or an approval names (`run:step`). */
+/** Returns the run and the step in the id of a call or an approval (`run:step`). */
 export function stepOf(id: string): { runId: string; step: string } {
   const [runId = '', step = ''] = id.split(':');
   return { runId, step };
 }
 
-/** Whether a call waits for an approval or an answer, and no other one is under way. */
+/** Returns whether a call waits for an approval or an answer, and no other call is active. */
 export function awaitsPerson(parts: readonly Part[]): boolean {
   const states = parts.flatMap(part => (part.type === 'dynamic-tool' ? [part.state] : []));
   return (

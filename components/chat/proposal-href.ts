@@ -1,4 +1,4 @@
-/** The page that shows a proposal: beside the graph of its workflow, or by itself while there is none. */
+/** Returns the page of a proposal: the editor of its workflow, or a separate page for a new workflow. */
 export function proposalHref(id: string, workflowId: string | null): string {
   return workflowId === null
     ? `/workflows/proposals/${id}`

@@ -14,14 +14,14 @@ import { stepOf } from './parts.ts';
 
 type Props = { id: string; input: Json | undefined; workflowId: string };
 
-/** The form that the service uses where the agent names none. */
+/** The form for a question without a form of the agent. */
 const TEXT: JsonObject = {
   type: 'object',
   properties: { answer: { type: 'string', title: 'Answer', minLength: 1, maxLength: 10_000 } },
   required: ['answer'],
 };
 
-/** A question of an agent, with its form. It is the task that also waits in the inbox: who answers first decides. */
+/** Shows a question of an agent with its form. The same task is in the inbox, and the first answer counts. */
 export function Question({ id, input, workflowId }: Props) {
   const trpc = useTRPC();
   const queries = useQueryClient();
@@ -44,7 +44,7 @@ export function Question({ id, input, workflowId }: Props) {
     const result = resultOf(values, '');
     answer.mutate({ ...task, approved: true, ...(result && { result }) });
   };
-  // Somebody else was faster, which the stream says in a moment.
+  // After a conflict, another person has answered. The stream will show the answer.
   const isDecided = answer.isSuccess || (answer.error !== null && readError(answer.error).status === 409);
   return (
     <fieldset className="flex flex-col gap-3 border-t bg-warn-soft/40 p-2.5" disabled={isDecided || answer.isPending}>

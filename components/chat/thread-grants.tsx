@@ -6,17 +6,17 @@ import { useTRPC } from '../trpc/provider.tsx';
 import { toast, toastError } from '../ui/toaster.tsx';
 import type { Thread } from './use-thread.ts';
 
-/** As many as anybody gives in one conversation. */
-const SHOWN = 100;
+/** The most grants that are shown. */
+const MAX_SHOWN = 100;
 
-/** The calls that are no longer asked for in a conversation; nothing while there are none. */
+/** Lists the grants of a conversation; nothing if there are none. */
 export function ThreadGrants({ thread }: { thread: Thread }) {
   const trpc = useTRPC();
   const queries = useQueryClient();
   const { canWrite } = usePermissions();
   const { me } = useSession();
   const { id, agent_id, owner_id } = thread;
-  const list = useQuery(trpc.chat_list_grants.queryOptions({ id, limit: SHOWN }, { enabled: agent_id !== null }));
+  const list = useQuery(trpc.chat_list_grants.queryOptions({ id, limit: MAX_SHOWN }, { enabled: agent_id !== null }));
   const revoke = useMutation(
     trpc.chat_revoke_grant.mutationOptions({
       onSuccess: () => {

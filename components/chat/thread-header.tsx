@@ -8,12 +8,12 @@ import { Badge } from '../ui/badge.tsx';
 import { ThreadMenu } from './thread-menu.tsx';
 import { ThreadMeter } from './thread-meter.tsx';
 
-// With the client of the stream, which a list of threads does without.
+// Loaded on demand, because few readers extract memories.
 const ExtractThread = dynamic(() => import('./extract-thread.tsx').then(module => module.ExtractThread), {
   ssr: false,
 });
 
-/** Above a thread on its page: its title, who sees it, and what can be done with it. */
+/** The header of a thread: its title, its visibility and the actions on it. */
 export function ThreadHeader({ id }: { id: string }) {
   const trpc = useTRPC();
   const router = useRouter();

@@ -11,7 +11,7 @@ import { RelativeTime } from '../ui/time.tsx';
 
 const REFRESH_MS = 10_000;
 
-/** The threads of this user and those shared with the project, the last changed first. */
+/** Lists the user's threads and those shared with the project, last changed first. */
 export function ThreadList({ selected }: { selected: string | null }) {
   const trpc = useTRPC();
   const [q, setQ] = useState('');

@@ -13,7 +13,7 @@ import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx';
 import { toast } from '../ui/toaster.tsx';
 import { type Thread, useThreadActions } from './use-thread.ts';
 
-type Props = { thread: Thread /** Called when the thread is put away. */; onGone: () => void };
+type Props = { thread: Thread /** Called when the thread is archived or deleted. */; onGone: () => void };
 type Asks = 'rename' | 'delete' | null;
 
 /** Shows the actions on a whole thread to its owner and to administrators; nothing to anyone else. */

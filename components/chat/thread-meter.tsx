@@ -9,7 +9,7 @@ import { useThread } from './use-thread.ts';
 
 const REFRESH_MS = 10_000;
 
-/** How full what the model reads is, what the thread has cost, and what is left of the day: nothing before the first answer. */
+/** Shows how full the context is, the cost of the thread, and the rest of the daily limit; nothing before the first answer. */
 export function ThreadMeter({ id }: { id: string }) {
   const trpc = useTRPC();
   const showsCredits = useCreditsShown();

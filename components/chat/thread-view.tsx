@@ -12,11 +12,11 @@ import { newMessageId, useThread, useThreadActions } from './use-thread.ts';
 type Props = {
   id: string;
   onOpen: (threadId: string) => void;
-  /** Called where the thread is no longer there; without it, the error says so. */
+  /** Called if the thread no longer exists. Without it, an error is shown. */
   onLost?: () => void;
 };
 
-/** A conversation: the branch that people see, the answer that is being written, and the field for the next message. */
+/** Shows a conversation: the current branch, the active answer, and the field for the next message. */
 export function ThreadView({ id, onOpen, onLost }: Props) {
   const { thread, messages } = useThread(id);
   const actions = useThreadActions(id);
@@ -41,7 +41,7 @@ export function ThreadView({ id, onOpen, onLost }: Props) {
   };
   return (
     <div className="flex min-h-0 flex-1 flex-col">
-      {/* From the end: the browser keeps the last line in view while it grows, unless the reader has scrolled away from it. */}
+      {/* The list is reversed, so that the browser keeps the last line in view unless the reader has scrolled away. */}
       <div className="flex min-h-0 flex-1 flex-col-reverse overflow-y-auto">
         <div className="mx-auto mb-auto flex w-full max-w-180 flex-col gap-4 p-4">
           {branch.map(placed => {

@@ -5,12 +5,11 @@ import { type Entry, optionId, useMentionEntries } from './mention-list.tsx';
 import { mentionAt } from './mention-query.ts';
 
 type Field = RefObject<HTMLTextAreaElement | null>;
-/** Where the caret is in which text: a list that was closed stays so until something else is typed. */
+/** The text and the caret for which the list was closed. It stays closed until they change. */
 type Place = { text: string; caret: number };
 
 /**
- * Mentions in a field: what is offered for what is typed after an `@`, the keys of that list, and the attributes by which the field
- * tells of it.
+ * Returns the mentions for a field: the list for the text after an `@`, the handler for its keys, and the ARIA attributes of the field.
  */
 export function useMentions(field: Field, onChange: (text: string) => void) {
   const list = useId();
@@ -28,7 +27,7 @@ export function useMentions(field: Field, onChange: (text: string) => void) {
     setPlace(null);
     onChange(current.value);
   };
-  /** Returns whether the key was one of the list. */
+  /** Handles a key of the list. Returns false for other keys. */
   const onKey = (event: KeyboardEvent): boolean => {
     const entry = entries[selected];
     if (!isOpen || entry === undefined || event.nativeEvent.isComposing) return false;

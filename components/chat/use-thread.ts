@@ -8,17 +8,17 @@ export type Thread = Outputs['chat_get_thread'];
 /** The interval at which a thread is read again. Messages sent in another tab or elsewhere appear within it. */
 const REFRESH_MS = 3_000;
 const PAGE = 100;
-/** A thread of more messages shows its last ones. */
+/** The most pages of messages. A longer thread shows its last messages. */
 const MAX_PAGES = 20;
 
-/** Returns a thread as it changes, and its messages of all branches. */
+/** Returns the queries of a thread and of its messages in all branches. */
 export function useThread(id: string) {
   const trpc = useTRPC();
   const client = useTRPCClient();
   const thread = useQuery(trpc.chat_get_thread.queryOptions({ id }, { refetchInterval: REFRESH_MS }));
   const { message_count, active_run_id, head_id, updated_at } = thread.data ?? {};
   const messages = useQuery({
-    // Messages change with their thread alone.
+    // Messages change only together with their thread.
     queryKey: [...trpc.chat_list_messages.queryKey({ id }), message_count, active_run_id, head_id, updated_at],
     queryFn: async ({ signal }) => {
       const found: Message[] = [];
@@ -40,7 +40,7 @@ export function useThread(id: string) {
   return { thread, messages };
 }
 
-/** Returns what can be done in a thread. Each reads the thread again when it is done, and reports what went wrong. */
+/** Returns the mutations of a thread. Each reads the thread again on success, and shows errors. */
 export function useThreadActions(id: string) {
   const trpc = useTRPC();
   const queries = useQueryClient();
@@ -51,7 +51,7 @@ export function useThreadActions(id: string) {
     ]);
   const options = { onSuccess, onError: toastError };
   return {
-    // The composer shows its own error, beside what was typed.
+    // The composer shows this error beside the text.
     send: useMutation(trpc.chat_send_message.mutationOptions({ onSuccess })),
     sendToAutopilot: useMutation(trpc.autopilot_chat.mutationOptions({ onSuccess })),
     regenerate: useMutation(trpc.chat_regenerate.mutationOptions(options)),
@@ -62,7 +62,7 @@ export function useThreadActions(id: string) {
   };
 }
 
-/** An id for a message, so that it is sent once however often the request is repeated. */
+/** Returns an id for a message, so that repeated requests send it once. */
 export function newMessageId(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map(byte => byte.toString(16).padStart(2, '0')).join('');
 }

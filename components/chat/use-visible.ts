@@ -6,7 +6,7 @@ function subscribe(onChange: () => void): () => void {
   return () => document.removeEventListener('visibilitychange', onChange);
 }
 
-/** Whether the tab is in view: a hidden one keeps no stream open, of which a browser allows six. */
+/** Returns whether the tab is visible. A hidden tab keeps no stream open, because a browser allows only six. */
 export function useVisible(): boolean {
   return useSyncExternalStore(
     subscribe,

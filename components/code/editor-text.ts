@@ -1,7 +1,7 @@
 'use client';
 import { EditorView, ExternalChange, Prec } from '@uiw/react-codemirror';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { Echoes } from '../ui/echoes.ts';
+import { ReportedTexts } from '../ui/reported-texts.ts';
 
 const theme = EditorView.theme({
   '&': { backgroundColor: 'var(--surface)', color: 'var(--text)', fontSize: '12px' },
@@ -28,7 +28,7 @@ export const WITHOUT_HISTORY = { history: false, historyKeymap: false };
 export function useEditorText(value: string, onChange: ((text: string) => void) | undefined) {
   const [view, setView] = useState<EditorView | null>(null);
   const [initial] = useState(value);
-  const [echoes] = useState(() => new Echoes());
+  const [reported] = useState(() => new ReportedTexts());
   const seen = useRef(value);
   const latest = useRef(onChange);
   useEffect(() => {
@@ -37,22 +37,22 @@ export function useEditorText(value: string, onChange: ((text: string) => void) 
   // The same function always: the component configures its editor again for each new one.
   const change = useCallback(
     (text: string) => {
-      echoes.tell(text);
+      reported.report(text);
       latest.current?.(text);
     },
-    [echoes],
+    [reported],
   );
   useEffect(() => {
     if (!view || value === seen.current) return;
     seen.current = value;
-    if (echoes.hears(value)) return;
+    if (reported.isReported(value)) return;
     const present = view.state.doc;
     if (present.toString() === value) return;
     view.dispatch({
       changes: { from: 0, to: present.length, insert: value },
       annotations: ExternalChange.of(true),
     });
-  }, [value, view, echoes]);
+  }, [value, view, reported]);
   return { value: initial, onChange: change, onCreateEditor: setView };
 }
 

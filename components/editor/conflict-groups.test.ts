@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Conflict } from '../../server/domains/workflows/edits/index.ts';
-import { deedOf, groupConflicts } from './conflict-groups.ts';
+import { changeOfSide, groupConflicts } from './conflict-groups.ts';
 
 const conflict = (step: string | null, field: string | null): Conflict => ({ step, field, ours: 1, theirs: 2 });
 
@@ -19,7 +19,7 @@ test('conflicts are grouped by step, in their order', () => {
 });
 
 test('each side has added, changed or removed the part', () => {
-  expect(deedOf({ step: 'a', field: 'name', base: 1, ours: 2, theirs: 3 }, 'ours')).toBe('changed');
-  expect(deedOf({ step: 'a', field: 'name', ours: 2, theirs: 3 }, 'theirs')).toBe('added');
-  expect(deedOf({ step: 'a', field: null, base: 1, ours: 2 }, 'theirs')).toBe('removed');
+  expect(changeOfSide({ step: 'a', field: 'name', base: 1, ours: 2, theirs: 3 }, 'ours')).toBe('changed');
+  expect(changeOfSide({ step: 'a', field: 'name', ours: 2, theirs: 3 }, 'theirs')).toBe('added');
+  expect(changeOfSide({ step: 'a', field: null, base: 1, ours: 2 }, 'theirs')).toBe('removed');
 });

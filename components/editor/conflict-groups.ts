@@ -14,7 +14,7 @@ export function groupConflicts<C extends Place>(conflicts: readonly C[]): Confli
 export const keyOf = ({ step, field }: Place): string => `${step ?? ''}\n${field ?? ''}`;
 
 /** Returns what a side did with the part that is in conflict. */
-export function deedOf(conflict: Conflict, side: Side): 'added' | 'changed' | 'removed' {
+export function changeOfSide(conflict: Conflict, side: Side): 'added' | 'changed' | 'removed' {
   if (!(side in conflict)) return 'removed';
   return 'base' in conflict ? 'changed' : 'added';
 }

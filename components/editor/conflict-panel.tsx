@@ -6,7 +6,7 @@ import type { Conflict, Json, Side } from '../../server/domains/workflows/edits/
 import { StepTile } from '../graph/step-icon.tsx';
 import { useSession } from '../session/session.tsx';
 import { Button } from '../ui/button.tsx';
-import { type ConflictGroup, deedOf, groupConflicts, keyOf } from './conflict-groups.ts';
+import { type ConflictGroup, changeOfSide, groupConflicts, keyOf } from './conflict-groups.ts';
 import { otherSide } from './people.ts';
 import type { Draft } from './use-draft.ts';
 
@@ -142,8 +142,8 @@ function FieldConflict({ conflict, who, value, onChange }: FieldProps) {
         onValueChange={side => onChange(side as Side)}
         className="grid gap-2 sm:grid-cols-2"
       >
-        <SideChoice side="ours" label={`You ${deedOf(conflict, 'ours')}`} conflict={conflict} />
-        <SideChoice side="theirs" label={`${who} ${deedOf(conflict, 'theirs')}`} conflict={conflict} />
+        <SideChoice side="ours" label={`You ${changeOfSide(conflict, 'ours')}`} conflict={conflict} />
+        <SideChoice side="theirs" label={`${who} ${changeOfSide(conflict, 'theirs')}`} conflict={conflict} />
       </RadioGroup.Root>
     </div>
   );

@@ -12,7 +12,7 @@ export type View = Point & { zoom: number };
 /** A step, or an open loop, which is larger. */
 type Drawn = Point & { width?: number; height?: number };
 
-type Wish = {
+type AutopilotRequest = {
   /** The smallest zoom at which all of the graph is shown. */
   smallest?: number;
   /** The position of the step to show where the graph is larger than its room. Default: its beginning. */
@@ -23,7 +23,11 @@ type Wish = {
  * Returns the view that a graph is opened with: all of it as large as possible, up to its natural size; where that would be smaller than
  * `smallest`, a part of it whose steps can be read.
  */
-export function firstView(places: readonly Drawn[], size: Room, { smallest = LEGIBLE_ZOOM, at }: Wish = {}): View {
+export function firstView(
+  places: readonly Drawn[],
+  size: Room,
+  { smallest = LEGIBLE_ZOOM, at }: AutopilotRequest = {},
+): View {
   if (places.length === 0) return { x: 0, y: 0, zoom: 1 };
   const left = Math.min(...places.map(({ x }) => x));
   const right = Math.max(...places.map(({ x, width = nodeSize.width }) => x + width));

@@ -22,7 +22,7 @@ import { counted, type Item, sourceLabels } from './words.ts';
 
 type Known = Outputs['memory_export'];
 
-/** “What do you know about me?”: everything that only the reader sees in this project, to read, export and forget. */
+/** Shows the private memories of the reader in this project, with actions to export and forget them. */
 export function AboutMe() {
   const trpc = useTRPC();
   const client = useTRPCClient();

@@ -16,7 +16,7 @@ export function StatusBadge({ status }: { status: Status }) {
   return <Badge tone={tone}>{label}</Badge>;
 }
 
-/** Shown where the text comes from a tool or a file, or no quoted words say it. */
+/** Marks untrusted text, which comes from a tool or a file, or which no quote states. */
 export function TrustBadge({ trust }: { trust: Hit['trust'] }) {
   if (trust === 'trusted') return null;
   return (

@@ -4,7 +4,7 @@ import { EpisodeDialog } from './episode-dialog.tsx';
 import { ItemDialog } from './item-dialog.tsx';
 import { RememberDialog } from './remember-dialog.tsx';
 
-/** Shows the dialog that the URL opens over the page, one at a time. */
+/** Shows the dialog that the URL names. */
 export function Dialogs() {
   const { get, set } = useUrlState();
   const item = get('item');

@@ -10,7 +10,7 @@ import { Select } from '../ui/select.tsx';
 import { useRefreshMemory } from './use-refresh-memory.ts';
 import { type Item, type Kind, kindLabels, kinds } from './words.ts';
 
-/** Corrects an item, and says until when it is found. Other words are the editor's own, and need no evidence any more. */
+/** Edits the words and the expiry of an item. Changed words count as the editor's own and need no evidence. */
 export function EditItemDialog({
   item,
   action = 'Save',

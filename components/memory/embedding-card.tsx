@@ -16,7 +16,7 @@ import { counted } from './words.ts';
 
 type Settings = Outputs['memory_settings_get'];
 
-/** The model that search by meaning uses, and how far it has come. */
+/** Shows the embedding model and the progress of embedding. */
 export function EmbeddingCard() {
   const trpc = useTRPC();
   const { isAdmin } = usePermissions();

@@ -24,7 +24,7 @@ const roleLabels: Record<Chunk['role'], string> = { user: 'Person', assistant: '
 
 const sourceWords = { thread: 'conversation', run: 'run', file: 'file', note: 'conversation' } as const;
 
-/** Shows an episode (what was said or read), around one chunk of it. */
+/** Shows the text of an episode around one of its chunks. */
 export function EpisodeDialog({ id, around, onClose }: { id: string; around: string; onClose: () => void }) {
   const trpc = useTRPC();
   const permissions = usePermissions();
@@ -67,7 +67,7 @@ export function EpisodeDialog({ id, around, onClose }: { id: string; around: str
           </p>
           <ol aria-label="Text" className="flex flex-col gap-2">
             {episode.chunks.map(chunk => (
-              <Said key={chunk.id} chunk={chunk} chosen={chunk.id === around} />
+              <ChunkText key={chunk.id} chunk={chunk} chosen={chunk.id === around} />
             ))}
           </ol>
         </>
@@ -83,7 +83,7 @@ export function EpisodeDialog({ id, around, onClose }: { id: string; around: str
   );
 }
 
-function Said({ chunk, chosen }: { chunk: Chunk; chosen: boolean }) {
+function ChunkText({ chunk, chosen }: { chunk: Chunk; chosen: boolean }) {
   const row = useRef<HTMLLIElement>(null);
   useEffect(() => {
     if (chosen) row.current?.scrollIntoView({ block: 'center' });

@@ -6,7 +6,7 @@ import { useUrlState } from '../ui/use-url-state.ts';
 import { TrustBadge } from './badges.tsx';
 import type { ItemWithEvidence } from './words.ts';
 
-/** The words on which an item rests, each leading to where it was said. */
+/** Lists the quotes on which an item rests, with links to their episodes. */
 export function EvidenceList({ item }: { item: ItemWithEvidence }) {
   const { set } = useUrlState();
   const { evidence, evidence_count: count } = item;

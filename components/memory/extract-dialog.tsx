@@ -13,21 +13,21 @@ import { useRefreshMemory } from './use-refresh-memory.ts';
 import { counted } from './words.ts';
 
 type Job = Outputs['memory_extract_get'];
-/** A conversation takes a model some seconds. */
+/** The interval in which the job is read. A conversation takes a model some seconds. */
 const POLL_MS = 1_000;
 const isOver = ({ status }: Job): boolean => status !== 'queued' && status !== 'running';
 
 type Props = {
   /** The kind of source that the model reads. */
   what: 'conversation' | 'run' | 'file';
-  /** Returns the episode to read, which may only be kept by then. */
+  /** Returns the episode to read. It may be stored only by this call. */
   episode: () => Promise<string>;
   onClose: () => void;
   /** Further fields. */
   children?: ReactNode;
 };
 
-/** Lets a model propose items from an episode: asks which model, and shows how far it is. */
+/** Starts an extraction from an episode with a chosen model, and shows its progress. */
 export function ExtractDialog({ what, episode, onClose, children }: Props) {
   const trpc = useTRPC();
   const [model, setModel] = useState('');

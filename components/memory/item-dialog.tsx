@@ -18,7 +18,7 @@ import { useRefreshMemory } from './use-refresh-memory.ts';
 import { Uses } from './uses.tsx';
 import { type ItemWithEvidence, mayWrite } from './words.ts';
 
-/** An item with its evidence, its history and its uses, and what can be done with it. */
+/** Shows an item with its evidence, history, uses and actions. */
 export function ItemDialog({ id, onClose }: { id: string; onClose: () => void }) {
   const trpc = useTRPC();
   const permissions = usePermissions();
@@ -173,7 +173,7 @@ function History({ item }: { item: ItemWithEvidence }) {
   );
 }
 
-/** An earlier or later item of the same subject. */
+/** Links to an earlier or later item of the same chain. */
 function Other({ label, id }: { label: string; id: string }) {
   const trpc = useTRPC();
   const { set } = useUrlState();

@@ -37,7 +37,7 @@ function useFilters() {
   };
 }
 
-/** Every item that the reader sees, newest first. */
+/** Lists the items that the reader sees, newest first. */
 export function ItemsTab() {
   const trpc = useTRPC();
   const { get, set } = useUrlState();

@@ -22,8 +22,7 @@ const views = ['search', 'review', 'items', 'me', 'health'] as const;
 type View = (typeof views)[number];
 
 /**
- * Shows what the deployment remembers: search, review, all items, what is known about the reader, and which items need
- * attention.
+ * The page of memory with its views: search, review, all items, the reader's own memories, and health.
  */
 export function MemoryPage() {
   const { get, set } = useUrlState();

@@ -17,14 +17,14 @@ type Props = {
   current: boolean;
   selected: boolean;
   onChoose: () => void;
-  /** Left out where the reader may not decide. */
+  /** Absent if the reader may not decide. */
   onToggle?: () => void;
   onAccept?: () => void;
   onReject?: () => void;
   onEdit?: () => void;
 };
 
-/** A proposal; the current one shows on what it rests and what it would replace. */
+/** Shows a proposal. The current one also shows its evidence and the item that it would supersede. */
 export function Proposal({ item, current, selected, onChoose, onToggle, onAccept, onReject, onEdit }: Props) {
   const row = useRef<HTMLLIElement>(null);
   useEffect(() => {

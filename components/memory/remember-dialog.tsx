@@ -11,7 +11,7 @@ import { KindSelect } from './edit-item.tsx';
 import { useRefreshMemory } from './use-refresh-memory.ts';
 import { type Kind, mayWrite, type Visibility, visibilities, visibilityLabels } from './words.ts';
 
-/** A person tells Baton something; it is active at once. */
+/** The form with which a person adds an item, which is active at once. */
 export function RememberDialog({ onClose }: { onClose: () => void }) {
   const trpc = useTRPC();
   const refresh = useRefreshMemory();

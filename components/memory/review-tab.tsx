@@ -16,15 +16,15 @@ import { Proposal } from './proposal.tsx';
 import { type Decision, useDecisions } from './use-decisions.ts';
 import { counted, type Item, mayWrite } from './words.ts';
 
-/** As many as one request of the console may decide (server/api/trpc.ts). */
-const SHOWN = 50;
+/** The most proposals on the page: as many as one request of the console may decide (server/api/trpc.ts). */
+const MAX_SHOWN = 50;
 
-/** Items that wait for somebody to accept or reject them, one by one or together, by mouse or keyboard. */
+/** Lists proposals to accept or reject, separately or together, by mouse or keyboard. */
 export function ReviewTab() {
   const trpc = useTRPC();
   const { decided, decide } = useDecisions();
   const list = useQuery(
-    trpc.memory_items_list.queryOptions({ status: 'proposed', limit: SHOWN }, { refetchInterval: 10_000 }),
+    trpc.memory_items_list.queryOptions({ status: 'proposed', limit: MAX_SHOWN }, { refetchInterval: 10_000 }),
   );
   const waiting = list.data?.items.filter(item => !decided.has(item.id));
   return (
@@ -61,7 +61,7 @@ function Waiting({ items, more, decide }: WaitingProps) {
   const picked = decidable.filter(({ id }) => selected.has(id));
   const mayDecide = current !== undefined && decidable.includes(current);
   const move = (by: 1 | -1) => setChosen(items[at + by]?.id ?? current?.id ?? null);
-  /** Decides, and goes on with the proposal that follows. */
+  /** Decides on items and selects the next proposal. */
   const finish = (decidedItems: readonly Item[], decision: Decision) => {
     const gone = new Set(decidedItems.map(({ id }) => id));
     const rest = items.filter(({ id }) => !gone.has(id));

@@ -3,7 +3,7 @@ import { turnsOfRun } from './run-turns.ts';
 
 const texts = (...of: Parameters<typeof turnsOfRun>) => turnsOfRun(...of).map(({ text }) => text);
 
-test('a run is read as its input, its results, what models wrote, and its failure', () => {
+test('the turns of a run are its input, results, texts of models, and failure', () => {
   const steps = {
     sum: { result: { total: 3 } },
     answer: { result: { text: 'Three.', tokens: 4 } },
@@ -23,7 +23,7 @@ test('a run is read as its input, its results, what models wrote, and its failur
   ]);
 });
 
-test('what is taken of a run fits into a request', () => {
+test('the turns of a run fit into a request', () => {
   const steps = Object.fromEntries(Array.from({ length: 600 }, (_, at) => [`s${at}`, { result: 'x'.repeat(30_000) }]));
   const turns = turnsOfRun({ input: {}, steps }, null);
   expect(Math.max(...turns.map(({ text }) => text.length))).toBe(20_000);

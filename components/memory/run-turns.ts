@@ -5,7 +5,7 @@ export type Turn = Inputs['memory_index_conversation']['turns'][number];
 type RunContext = Pick<Outputs['runs_get_context'], 'input' | 'steps'>;
 type Failure = { step_id: string; message: string } | null;
 
-/** The most turns of an episode, and what is taken of each: together they fit into a request. */
+/** The most turns of an episode, and the most characters of each turn and of all turns. Together they fit into a request. */
 const MAX_TURNS = 500;
 const MAX_TURN_CHARACTERS = 20_000;
 const MAX_CHARACTERS = 400_000;
@@ -31,7 +31,7 @@ export function turnsOfRun({ input, steps }: RunContext, failure: Failure): Turn
   });
 }
 
-/** The text of a result; of a model or an agent, what it has written. */
+/** Returns the text of a result. For a model or an agent, this is the text that it wrote. */
 function textOf(result: unknown): string {
   if (result === null || result === undefined) return '';
   if (typeof result === 'string') return result;

@@ -26,7 +26,7 @@ function useSearch() {
   return { query, kind, visibility, past };
 }
 
-/** Finds memories, and says of each why it ranks where it does. */
+/** Searches memories and explains the rank of each hit. */
 export function SearchTab() {
   const client = useTRPCClient();
   const { query, kind, visibility, past } = useSearch();

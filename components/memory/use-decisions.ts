@@ -8,7 +8,7 @@ import { counted, type Item } from './words.ts';
 
 export type Decision = 'accept' | 'reject';
 
-/** Accepts and rejects proposals. `decided` leave the list at once; those that the server refuses come back to it. */
+/** Accepts and rejects proposals. `decided`: the items that are hidden at once. Items that the server refuses appear again. */
 export function useDecisions(): {
   decided: ReadonlySet<string>;
   decide: (items: readonly Item[], decision: Decision) => void;
@@ -33,7 +33,7 @@ export function useDecisions(): {
       toast.error(what, { description: readError(reason).message });
     }
     underWay.current -= 1;
-    // A list that was read between two decisions would show the second one again.
+    // The list is refreshed after the last decision, because an earlier refresh would show later decisions again.
     if (underWay.current > 0) return;
     await refresh();
     if (underWay.current === 0) setDecided(new Set());

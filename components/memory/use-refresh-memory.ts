@@ -2,10 +2,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useTRPC } from '../trpc/provider.tsx';
 
-/** The key of searches, which are sent as POST and so are no queries of tRPC. */
+/** The query key of searches, which are POST requests and therefore no tRPC queries. */
 export const SEARCH_KEY = 'memory_search';
 
-/** Reads memories again, after a change. */
+/** Returns a function that reads memories again after a change. */
 export function useRefreshMemory(): () => Promise<void> {
   const trpc = useTRPC();
   const queries = useQueryClient();

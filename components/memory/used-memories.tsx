@@ -13,7 +13,7 @@ import { counted } from './words.ts';
 type Step = { runId: string; stepId: string };
 type Used = Outputs['memory_recalls_get'];
 
-/** Shows the memories that an agent of a run was given or looked up; nothing if there are none. */
+/** Shows the memories that an agent of a run has recalled or found; nothing if there are none. */
 export function MemoriesOfStep(step: Step) {
   const { me } = useSession();
   return me.memory ? <IfAny {...step} /> : null;
@@ -26,7 +26,7 @@ function IfAny({ runId, stepId }: Step) {
   return total === 0 ? null : <UsedMemories runId={runId} stepId={stepId} count={total} />;
 }
 
-/** “Used 3 memories”: one click shows which, each leading to where it is corrected or forgotten. */
+/** Shows the number of used memories, and lists them on a click with links to edit them. */
 export function UsedMemories({ count, ...step }: Step & { count: number }) {
   const [open, setOpen] = useState(false);
   return (

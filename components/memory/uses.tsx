@@ -11,7 +11,7 @@ import { counted, type Item } from './words.ts';
 
 type Use = Outputs['memory_items_list_uses']['uses'][number];
 
-/** How often an item was used, and which runs and chats used it lately. */
+/** Shows the number of uses of an item, and the runs and chats that used it last. */
 export function Uses({ item: { id, uses, last_used_at } }: { item: Item }) {
   if (last_used_at === null)
     return <p className="text-sm text-muted">No agent or program has found it in a search yet.</p>;

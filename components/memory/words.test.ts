@@ -8,7 +8,7 @@ test('the reasons for a rank are in the order of their ranks', () => {
   expect(whyRanked(undefined)).toBe('');
 });
 
-test('private memories are their person’s, those of the project need a contributor, those of the workspace an admin', () => {
+test('every member may write private memories, contributors those of the project, and admins those of the workspace', () => {
   const viewer = { canWrite: false, isAdmin: false };
   const contributor = { canWrite: true, isAdmin: false };
   const admin = { canWrite: true, isAdmin: true };

@@ -47,7 +47,7 @@ export const signalLabels: Record<Signal, string> = {
   recency: 'recency',
 };
 
-/** Returns why a hit stands where it does: “1st by words, 3rd by recency”. */
+/** Returns the reasons for the rank of a hit: “1st by words, 3rd by recency”. */
 export function whyRanked(ranks: Hit['ranks']): string {
   const signals = Object.entries(ranks ?? {}) as [Signal, number][];
   return signals
@@ -62,11 +62,11 @@ const ordinal = (rank: number): string => `${rank}${endings[rules.select(rank)] 
 
 type Permissions = { canWrite: boolean; isAdmin: boolean };
 
-/** Whether a member may write memories of this visibility; the server checks it in any case. */
+/** Returns whether a member may write memories of this visibility. The server checks this as well. */
 export function mayWrite(visibility: Visibility, { canWrite, isAdmin }: Permissions): boolean {
   return visibility === 'private' || (visibility === 'project' ? canWrite : isAdmin);
 }
 
-/** “1 item”, “2 items”. */
+/** Returns a count with its noun: “1 item”, “2 items”. */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;

@@ -1,5 +1,5 @@
 /** The requests that people make to Autopilot with one click, about a workflow or about a run of it. */
-export const wishes = {
+export const autopilotRequests = {
   explain: { label: 'Explain this workflow', text: 'Explain what this workflow does, step by step.', ofRun: false },
   improve: { label: 'Find what could go wrong', text: 'What could go wrong in this workflow?', ofRun: false },
   why: { label: 'Explain', text: 'Why did this run fail?', ofRun: true },
@@ -9,11 +9,11 @@ export const wishes = {
     ofRun: true,
   },
 } as const;
-export type Wish = keyof typeof wishes;
+export type AutopilotRequest = keyof typeof autopilotRequests;
 
-export const isWish = (name: string): name is Wish => Object.hasOwn(wishes, name);
+export const isAutopilotRequest = (name: string): name is AutopilotRequest => Object.hasOwn(autopilotRequests, name);
 
-/** The page on which Autopilot is asked about a run, with the question filled in. */
-export function askHref(workflowId: string, runId: string, ask: Wish): string {
+/** Returns the page of the workflow with a request to Autopilot about a run filled in. */
+export function askHref(workflowId: string, runId: string, ask: AutopilotRequest): string {
   return `/workflows/${workflowId}?${new URLSearchParams({ panel: 'autopilot', ask, about: runId }).toString()}`;
 }

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTRPC } from '../trpc/provider.tsx';
 import { ButtonLink } from '../ui/button.tsx';
-import { askHref, wishes } from './autopilot-request.ts';
+import { askHref, autopilotRequests } from './autopilot-request.ts';
 
 /**
  * Leads from a failed run to Autopilot, with the question filled in. Renders nothing for workflows of other kinds, such
@@ -14,9 +14,9 @@ export function FailureHelp({ workflowId, runId }: { workflowId: string; runId: 
   if (kind.data !== 'workflow') return null;
   return (
     <span className="mt-2 flex flex-wrap gap-2">
-      {(['why', 'fix'] as const).map(wish => (
-        <ButtonLink key={wish} size="sm" href={askHref(workflowId, runId, wish)}>
-          {wishes[wish].label}
+      {(['why', 'fix'] as const).map(request => (
+        <ButtonLink key={request} size="sm" href={askHref(workflowId, runId, request)}>
+          {autopilotRequests[request].label}
         </ButtonLink>
       ))}
     </span>

@@ -2,8 +2,8 @@
 import { Search } from 'lucide-react';
 import { useEffect, useId, useRef, useState } from 'react';
 import { cx } from './classes.ts';
-import { Echoes } from './echoes.ts';
 import { Input } from './field.tsx';
+import { ReportedTexts } from './reported-texts.ts';
 import { useHotkeys } from './use-hotkeys.ts';
 
 /** A filter by text: `/` focuses it, and it reports after typing has stood still for 250 ms. */
@@ -28,19 +28,19 @@ export function SearchInput({
   const report = useRef(onChange);
   report.current = onChange;
   useHotkeys({ '/': () => input.current?.focus() });
-  const [echoes] = useState(() => new Echoes());
+  const [reported] = useState(() => new ReportedTexts());
   // The URL changes from elsewhere too (Back, "clear filters").
   useEffect(() => {
-    if (!echoes.hears(value)) setText(value);
-  }, [echoes, value]);
+    if (!reported.isReported(value)) setText(value);
+  }, [reported, value]);
   useEffect(() => {
     if (text === value) return;
     const timer = setTimeout(() => {
-      echoes.tell(text);
+      reported.report(text);
       report.current(text);
     }, 250);
     return () => clearTimeout(timer);
-  }, [echoes, text, value]);
+  }, [reported, text, value]);
   return (
     <div className={cx('group relative col-span-full w-full', !wide && 'sm:w-64')}>
       <Search aria-hidden className="pointer-events-none absolute top-2.5 left-2.5 size-3.5 text-faint" />

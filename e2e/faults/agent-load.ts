@@ -8,16 +8,16 @@ import { startSdkServer, type TestServer } from '../../server/testing/mcp-server
 import type { Client } from './client.ts';
 import type { Random } from './random.ts';
 
-/** The answer of every undisturbed run, and the one to every short message of a chat. */
+/** The answers of an undisturbed run, and to a short message of a chat. */
 export const ANSWER = 'All pages are read, and it was sent.';
 export const SHORT_ANSWER = 'Quickly said.';
 
-/** Two such pages and what is said of them exceed 70 % of 8,192 tokens: each run compacts its conversation. */
+/** A page of which two exceed 70 % of 8,192 tokens, so that each run compacts its conversation. */
 const PAGE = 'word '.repeat(2_200);
 const read = (...pages: number[]) => ({
   content: [{ calls: pages.map(page => ({ name: 'read', arguments: { page } })) }],
 });
-/** Each answer depends on the request alone, so that a turn that is repeated says the same. */
+/** The script of the model. Each answer depends only on its request, so that a repeated turn has the same answer. */
 const script: ScriptInput = {
   pause_ms: 3,
   answers: [
@@ -36,7 +36,7 @@ function configure(server: McpServer): void {
     await delay(10);
     return { content: [{ type: 'text', text: `${PAGE} Page ${page}.` }] };
   });
-  // A call of it that is lost may have happened, so that a person is asked before it is made again.
+  // A destructive tool, so that a person is asked before a lost call is repeated.
   const hints = { annotations: { destructiveHint: true, openWorldHint: false } };
   server.registerTool('send', { inputSchema: z.strictObject({ text: z.string() }), ...hints }, async () => {
     await delay(10);
@@ -47,11 +47,11 @@ function configure(server: McpServer): void {
 type Sent = { messages: { role: string; tool_calls?: { id: string }[]; tool_call_id?: string }[] };
 const Called = z.object({ _meta: z.object({ idempotency_key: z.string() }) });
 
-/** The model and the tools of the load, which outlive the service, and what they were asked. */
+/** The model and the tool server of the load with the requests that they received. They outlive the service. */
 export class World implements AsyncDisposable {
-  /** How often each idempotency key came. */
+  /** The number of requests with each idempotency key. */
   readonly keys = new Map<string, number>();
-  /** The last turn of each run, as the provider got it. */
+  /** The last request of each run to the provider. */
   readonly turns = new Map<string, Sent>();
   readonly fake: FakeModel;
   readonly tools: TestServer;
@@ -66,12 +66,12 @@ export class World implements AsyncDisposable {
     return new World(await startFakeModel({ script }), await startSdkServer({ configure }));
   }
 
-  /** How much was asked so far. */
+  /** The number of requests so far. */
   get asked(): number {
     return this.fake.requests.length + this.tools.seen.length;
   }
 
-  /** Counts what was asked since the last time. */
+  /** Counts the requests since the last call. */
   count(): void {
     const note = (key: string) => this.keys.set(key, (this.keys.get(key) ?? 0) + 1);
     for (const { headers, body } of this.fake.requests.splice(0)) {
@@ -91,10 +91,10 @@ export class World implements AsyncDisposable {
   }
 }
 
-/** A thread and the messages in it that were answered 2xx. */
+/** A thread with its accepted messages. */
 export type Talk = { threadId: string; messages: string[] };
 
-/** Callers that run an agent and chat with it, and a person who approves what it asks, until they are stopped. */
+/** Callers that run an agent and chat with it, and a person who approves its calls, until they are stopped. */
 export class AgentLoad {
   /** The runs whose start was acknowledged. */
   readonly runs = new Set<string>();
@@ -115,7 +115,7 @@ export class AgentLoad {
     this.#inbox = this.#approve();
   }
 
-  /** Begins nothing new. What was begun is answered and approved until `close`. */
+  /** Stops starting runs and chats. Existing ones are answered and approved until `close`. */
   async cease(): Promise<void> {
     this.#ceased = true;
     await Promise.all(this.#callers);
@@ -146,7 +146,7 @@ export class AgentLoad {
     if (made === null) return;
     const talk: Talk = { threadId: String(made.id), messages: [] };
     this.talks.push(talk);
-    // The second one waits for the answer to the first.
+    // The second message is queued until the first one is answered.
     for (const text of ['Read the pages.', 'Quick.']) {
       const body = { text, message_id: newId() };
       const sent = await this.#insist(`/v1/chat/threads/${talk.threadId}/messages`, body);
@@ -164,7 +164,7 @@ export class AgentLoad {
         const path = `/v1/workflows/${workflow_id}/runs/${run_id}/tasks/${task_id}/complete`;
         const answer = await this.#client.call('POST', path, {
           approved: true,
-          // A call that may have happened is repeated only where somebody says so.
+          // A lost call is repeated only if its task is answered so.
           ...(form?.properties?.decision !== undefined && { result: { decision: 'repeat' } }),
         });
         if (![0, 200, 409, 503].includes(answer.status))
@@ -174,7 +174,7 @@ export class AgentLoad {
     }
   }
 
-  /** Repeats a request until it is answered with 2xx; null once the load is closed. */
+  /** Repeats a request until its response is 2xx. Returns null once the load is closed. */
   async #insist(path: string, body: object, headers: Record<string, string> = {}) {
     while (!this.#closed) {
       const answer = await this.#client.call('POST', path, body, headers);

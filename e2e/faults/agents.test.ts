@@ -42,7 +42,7 @@ afterAll(async () => {
 
 const SESSIONS = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'baton-orchestrator'`;
 
-/** Starts the service again, on the same port. It is ready when this settles. */
+/** Starts the service again on the same port, and waits until it is ready. */
 async function relaunch(): Promise<void> {
   service = await installation.launch(Number(new URL(service.url).port));
   await service.until('ready');
@@ -57,11 +57,11 @@ test(
     let inFlight = 0;
     try {
       for (let kill = 0; kill < KILLS; kill += 1) {
-        // So much that no step is lost five times in a row, which would fail it.
+        // Enough requests between kills that no step is lost five times in a row and fails.
         const goal = world.asked + random.between(20, 60);
         await expect.poll(() => world.asked >= goal, { interval: 2, timeout: 60_000 }).toBe(true);
         await service.kill();
-        // The database may still be about to commit what it has received.
+        // The database may still commit statements of the killed process.
         await expect.poll(async () => (await db.pool.query(SESSIONS)).rowCount).toBe(0);
         inFlight += await startedAndNotEnded(db.pool);
         world.count();
@@ -82,7 +82,7 @@ test(
     expect(problems.slice(0, 20)).toEqual([]);
     expect(differences).toEqual([]);
     expect(runs.compared).toBeGreaterThan(0);
-    // Kills that hit nothing would prove nothing.
+    // The test proves something only if kills have hit active attempts.
     expect(inFlight).toBeGreaterThan(KILLS / 2);
     expect(load.runs.size).toBeGreaterThan(4);
   },
@@ -173,7 +173,7 @@ async function makeAgent(client: Client, { fake, tools }: World): Promise<string
   });
 }
 
-/** The number of steps whose attempt the death of the service has cut off. Tasks wait, and are not attempts. */
+/** Returns the number of steps whose attempt was interrupted by the kill. Waiting tasks do not count. */
 async function startedAndNotEnded(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
     `SELECT count(DISTINCT (run_id, step_id))::int AS count FROM run_events e
@@ -184,10 +184,10 @@ async function startedAndNotEnded(pool: Pool): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** `allowed`: how often a person has had it repeated; null for a step that is repeated without being asked for. */
+/** The events of a step. `allowed`: how often a person approved a repetition; null if repetitions need no approval. */
 type Step = { started: number; ended: number; allowed: number | null };
 
-/** Every run ended as an undisturbed one, each step once, and nothing was asked twice but what was in flight. */
+/** Returns problems unless every run ended like an undisturbed one, each step once, and only requests in flight were repeated. */
 async function runProblems(pool: Pool, load: AgentLoad, world: World, inFlight: number): Promise<string[]> {
   const problems: string[] = [];
   const { rows } = await pool.query<{ id: string; status: string; error: unknown }>(
@@ -212,12 +212,12 @@ async function runProblems(pool: Pool, load: AgentLoad, world: World, inFlight: 
       if (seen === 0 && /\.\d+(\.\d+)?$/.test(step)) problems.push(`${key} has ended and was never asked`);
       if (allowed !== null && seen > 1 + allowed)
         problems.push(`${key} was asked ${seen} times, and a person has had it repeated ${allowed} times`);
-      // One attempt asks, and another one does what the answer was.
+      // One attempt asks, and another one executes the answer.
       repeated += Math.max(0, started - 1 - (allowed ?? 0));
     }
     problems.push(...transcriptProblems(runId, world));
   }
-  // Turns, calls, approvals and compactions, or the kills would not have met them.
+  // The runs must have turns, calls, approvals and compactions for the kills to interrupt.
   for (const kind of [/\.\d+$/, /\.\d+\.\d+$/, /\.ok$/, /\.c\d+$/])
     if (![...known].some(key => kind.test(key))) problems.push(`no run has a step like ${kind}`);
   for (const key of world.keys.keys()) if (!known.has(key)) problems.push(`${key} was asked and is no step`);
@@ -239,7 +239,7 @@ function stepsOf(events: readonly RunEvent[], note: (problem: string) => unknown
       }
     if (event.type === 'task_completed' && event.data.decision === 'repeat') step.allowed = (step.allowed ?? 0) + 1;
     if (step.ended > 0) note(`${event.type} of ${event.step} after its end`);
-    // An expanded step begins again for its next expansion: that is no repetition.
+    // Starting an expanded step again for its next expansion is no repetition.
     if (event.type === 'step_started' && !/^agent$/.test(event.step)) step.started += 1;
     if (['step_completed', 'step_failed', 'step_cancelled'].includes(event.type)) step.ended += 1;
   }
@@ -260,7 +260,7 @@ function transcriptProblems(runId: string, { turns }: World): string[] {
 
 type Message = { id: string; role: string; parts: { type: string; text?: string }[]; metadata: { status: string } };
 
-/** Every message that was accepted is there, in order, each with its whole answer, and nothing else. */
+/** Returns problems unless the thread has exactly the accepted messages in order, each with its complete answer. */
 async function talkProblems(client: Client, threadId: string, sent: readonly string[]): Promise<string[]> {
   const { body } = await client.call('GET', `/v1/chat/threads/${threadId}/messages`);
   const messages = body.messages as Message[];

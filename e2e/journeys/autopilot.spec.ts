@@ -4,7 +4,7 @@ import { replaceText } from '../fixtures/editor.ts';
 
 const lua = (id: string, script: string, ...depends_on: string[]) => ({ id, type: 'lua_script', script, depends_on });
 
-test('a proposal is seen on the graph, tried, also for real, applied in part, and undone after an edit by hand', async ({
+test('a proposal is shown on the graph, tried, tried live, applied in part, and undone after a manual edit', async ({
   member,
   api,
 }) => {
@@ -86,11 +86,7 @@ test('a proposal is seen on the graph, tried, also for real, applied in part, an
   });
 });
 
-test('from an empty page to a run by words alone; a failed run is explained with what it is about', async ({
-  member,
-  api,
-  model,
-}) => {
+test('Autopilot builds a workflow from a message and explains a failed run', async ({ member, api, model }) => {
   await addModel(api, model);
   const name = { type: 'set_details', name: 'Sum of an order' };
   const sum = { type: 'add_step', step: lua('sum', 'return 1 + input.missing') };
@@ -145,7 +141,7 @@ test('from an empty page to a run by words alone; a failed run is explained with
   await member.goto(failed);
   await member.getByRole('link', { name: 'Fix with Autopilot' }).click();
   await message.press('Enter');
-  // Drawn as soon as it is there.
+  // The proposal is drawn on the graph without a reload.
   const drawn = member.getByRole('region', { name: 'Graph of the proposal' });
   await expect(drawn.locator('[data-step="sum"]')).toContainText('Changed');
   await drawn.getByRole('button', { name: 'Back to the draft' }).click();

@@ -9,11 +9,7 @@ const send = async (page: Page, text: string, button = 'Send') => {
   await page.getByRole('button', { name: button, exact: true }).click();
 };
 
-test('an answer is streamed, read again in its middle, stopped, and given once more @phone', async ({
-  member,
-  api,
-  model,
-}) => {
+test('an answer is streamed, reloaded, stopped and regenerated @phone', async ({ member, api, model }) => {
   await addModel(api, model);
   model.script({
     answers: [
@@ -95,7 +91,7 @@ test('a message is edited and answered again on branches, and forked', async ({ 
   await expect(member.getByRole('link', { name: /The copy/ })).toHaveCount(0);
 });
 
-test('a long conversation says where it was summarised @phone', async ({ member, api, model }) => {
+test('a long conversation shows where it was summarised @phone', async ({ member, api, model }) => {
   await addModel(api, model);
   const long = 'The shop on the corner sells bread. '.repeat(100);
   model.script({
@@ -188,7 +184,7 @@ test('a call is approved in the inbox while the chat is open elsewhere @phone', 
   await expect(answers(member).last()).toContainText('I did not.');
   await expect(answers(member).last()).toContainText('Skipped (not approved)');
 
-  // Allowed for good in this chat: the next one is not asked for, until that is withdrawn.
+  // With a grant for this chat, the next call needs no approval until the grant is withdrawn.
   await send(member, 'And for Bob.');
   await approval.getByRole('button', { name: 'Always in this chat', exact: true }).click();
   await expect(answers(member).last()).toContainText('As always.');
@@ -244,7 +240,7 @@ test('the chat opens beside any page', async ({ member, api, model }) => {
   await expect(panel).toHaveCount(0);
   await expect(answers(member)).toContainText('Good morning.');
 
-  // An administrator limits what a day may cost; the thread says how much of it is used.
+  // An administrator sets a daily limit, and the thread shows how much of it is used.
   const thread = member.url();
   await open(member, '/settings/chat');
   const credits = member.getByRole('textbox', { name: 'Daily credits per person' });

@@ -10,7 +10,7 @@ import {
   settled,
 } from '../fixtures/console.ts';
 
-/** Nothing of earlier tests is remembered. */
+/** Begins each test with an empty memory. */
 const test = console.extend<{ nothingKnown: undefined }>({
   nothingKnown: [
     async ({ api }, use) => {
@@ -21,7 +21,7 @@ const test = console.extend<{ nothingKnown: undefined }>({
   ],
 });
 
-/** A conversation in which these sentences were said, and a proposal of a program for each; returns the ids of the items. */
+/** Indexes a conversation with these sentences, and proposes an item for each. Returns the ids of the items. */
 async function propose(api: Api, thread: string, said: Record<string, string>): Promise<string[]> {
   const turns = Object.values(said).map(text => ({ role: 'user', text }));
   const { episode_id } = await api.call('POST', '/v1/memory/index-conversation', { thread_id: thread, turns });
@@ -37,7 +37,7 @@ async function propose(api: Api, thread: string, said: Record<string, string>): 
 
 const current = (page: Page) => page.locator('li[aria-current="true"]');
 
-test('proposals are reviewed with the keyboard; a chat uses what was accepted, and a model finds more in it', async ({
+test('proposals are reviewed with the keyboard, a chat recalls an accepted one, and an extraction finds more', async ({
   member,
   api,
   model,
@@ -52,7 +52,7 @@ test('proposals are reviewed with the keyboard; a chat uses what was accepted, a
   await open(member, '/memory?view=review');
   await expect(member.getByText('5 proposals to review')).toBeVisible();
   await expectAccessible(member);
-  // All were proposed at once, so their order is that of their ids: the newest first.
+  // All items have the same time, so they are ordered by id.
   await expect(current(member)).toContainText('Tea costs a euro.');
   await expect(current(member).getByRole('list', { name: 'Evidence' })).toContainText('Tea costs a euro.');
   await member.keyboard.press('j');
@@ -83,7 +83,7 @@ test('proposals are reviewed with the keyboard; a chat uses what was accepted, a
   for (const subject of ['tea', 'parking', 'office', 'lunch'])
     await expect.poll(async () => (await statusOf(subject))?.status).toBe('active');
   await expect.poll(async () => (await statusOf('coffee'))?.status).toBe('rejected');
-  // The words are a person's now.
+  // The reworded item counts as written by a person.
   expect(await statusOf('parking')).toMatchObject({ text: 'Parking is in the yard.', author: 'person' });
 
   await addModel(api, model);
@@ -124,7 +124,7 @@ test('proposals are reviewed with the keyboard; a chat uses what was accepted, a
   await member.goto('/memory?view=review');
   await expect(current(member)).toContainText('The ferry is free.');
 
-  // What a run has brought, and what a file says.
+  // Memories are extracted from a run and from a file.
   const tolls = { id: 'toll', type: 'lua_script', script: 'return "The toll is 3 euros."' };
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Tolls', graph: { steps: [tolls] } });
   const { run_id: run } = await api.call('POST', `/v1/workflows/${String(id)}/test-runs`, {});
@@ -154,7 +154,7 @@ test('a memory is found, explained, replaced, reinstated, corrected and forgotte
   await expect(hits).toContainText('1st by words');
   await expectAccessible(member);
 
-  // A program says otherwise: a person decides.
+  // A program proposes a contradicting item, and a person decides.
   const { episode_id } = await api.call('POST', '/v1/memory/index-conversation', {
     thread_id: 'moving',
     turns: [{ role: 'user', text: 'We live in Braga now.' }],
@@ -201,7 +201,7 @@ test('a memory is found, explained, replaced, reinstated, corrected and forgotte
   await expect(member.getByRole('table')).toContainText('The flat is in Braga.');
 });
 
-test('what is known about a person is shown to them, and all of it forgotten @phone', async ({ member, api }) => {
+test('a person sees, exports and forgets their private memories @phone', async ({ member, api }) => {
   await propose(api, 'about me', { allergy: 'I am allergic to nuts.' });
   await open(member, '/memory?view=me');
   const known = member.getByRole('list', { name: 'Known about you' });

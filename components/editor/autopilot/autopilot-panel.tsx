@@ -9,7 +9,7 @@ import type { Draft } from '../use-draft.ts';
 import { ProposalList } from './proposal-list.tsx';
 import { ProposalView } from './proposal-view.tsx';
 
-// With the client of the stream, which proposals do without.
+// Loaded on demand with the client of the stream, which proposals do not need.
 const Conversation = dynamic(() => import('./conversation.tsx').then(module => module.Conversation), {
   ssr: false,
   loading: () => <Skeleton className="m-4 h-40" />,
@@ -17,7 +17,7 @@ const Conversation = dynamic(() => import('./conversation.tsx').then(module => m
 
 type Props = { workflowId: string; draft: Draft; editable: boolean };
 
-/** Beside the graph: the conversation with Autopilot, and what it and other assistants have proposed. */
+/** The panel with the conversation with Autopilot and the proposals for the workflow. */
 export function AutopilotPanel({ workflowId, draft, editable }: Props) {
   const url = useUrlState();
   const { agents } = useSession().me;

@@ -6,7 +6,7 @@ import type { Proposal } from './proposal.ts';
 
 type Conflict = Proposal['conflicts'][number];
 
-/** Where the draft has changed differently since: both sides, and what can be done about it. Nothing where there is no conflict. */
+/** Lists the conflicts between a proposal and the draft with both sides; nothing without conflicts. */
 export function Conflicts({ conflicts }: { conflicts: Proposal['conflicts'] }) {
   if (conflicts.length === 0) return null;
   return (

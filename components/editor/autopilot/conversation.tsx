@@ -6,7 +6,7 @@ import { Composer } from '../../chat/composer.tsx';
 import { ThreadView } from '../../chat/thread-view.tsx';
 import { newMessageId, useThread } from '../../chat/use-thread.ts';
 import { MissingKey } from '../../models/missing-key.tsx';
-import { isWish, wishes } from '../../runs/autopilot-request.ts';
+import { autopilotRequests, isAutopilotRequest } from '../../runs/autopilot-request.ts';
 import { useTRPC } from '../../trpc/provider.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { useUrlState } from '../../ui/use-url-state.ts';
@@ -17,10 +17,10 @@ import { useDrawnProposal, useThreadProposals } from './use-thread-proposals.ts'
 
 type ConversationProps = { workflowId: string; target: Target; editable: boolean };
 
-/** The conversation with Autopilot about a workflow: the one of this tab, or a new one. */
+/** The conversation with Autopilot about a workflow: the open conversation of this tab, or a new one. */
 export function Conversation({ workflowId, ...draft }: ConversationProps) {
   const url = useUrlState();
-  const wish = url.get('ask');
+  const request = url.get('ask');
   const runId = url.get('about');
   const [{ thread, isNew }, setThread] = useState(() => ({ thread: keptThread(workflowId), isNew: false }));
   const open = (id: string | null, begins = false) => {
@@ -28,28 +28,28 @@ export function Conversation({ workflowId, ...draft }: ConversationProps) {
     setThread({ thread: id, isNew: begins });
     url.set({ ask: undefined, about: undefined, drawn: undefined });
   };
-  if (thread === null || wish !== '')
+  if (thread === null || request !== '')
     return (
       <NewConversation
-        key={`${wish} ${runId}`}
+        key={`${request} ${runId}`}
         workflowId={workflowId}
         runId={runId}
-        initial={isWish(wish) ? wishes[wish].text : ''}
+        initial={isAutopilotRequest(request) ? autopilotRequests[request].text : ''}
         onOpen={id => open(id, true)}
       />
     );
-  return <Begun key={thread} workflowId={workflowId} thread={thread} isNew={isNew} onOpen={open} {...draft} />;
+  return <Ongoing key={thread} workflowId={workflowId} thread={thread} isNew={isNew} onOpen={open} {...draft} />;
 }
 
-type BegunProps = ConversationProps & {
+type OngoingProps = ConversationProps & {
   thread: string;
-  /** Whether its first message was sent on this page. */
+  /** Whether the first message was sent on this page. */
   isNew: boolean;
   onOpen: (thread: string | null) => void;
 };
 
-/** A conversation that has begun. What it proposes is drawn on the graph as soon as it is there. */
-function Begun({ workflowId, thread: id, isNew, target, editable, onOpen }: BegunProps) {
+/** An existing conversation. Its newest proposal is drawn on the graph. */
+function Ongoing({ workflowId, thread: id, isNew, target, editable, onOpen }: OngoingProps) {
   const { thread, messages } = useThread(id);
   const proposals = useThreadProposals(workflowId, thread.data);
   useDrawnProposal(proposals, isNew);
@@ -68,7 +68,7 @@ function Begun({ workflowId, thread: id, isNew, target, editable, onOpen }: Begu
 
 type Props = { workflowId: string; runId: string; initial: string; onOpen: (thread: string) => void };
 
-/** The first message: what it is about is said with it. */
+/** The form for the first message, which carries its context. */
 function NewConversation({ workflowId, runId, initial, onOpen }: Props) {
   const trpc = useTRPC();
   const url = useUrlState();
@@ -89,8 +89,8 @@ function NewConversation({ workflowId, runId, initial, onOpen }: Props) {
     });
     onOpen(thread_id);
   };
-  const offered = (Object.keys(wishes) as (keyof typeof wishes)[]).filter(
-    name => wishes[name].ofRun === (runId !== ''),
+  const offered = (Object.keys(autopilotRequests) as (keyof typeof autopilotRequests)[]).filter(
+    name => autopilotRequests[name].ofRun === (runId !== ''),
   );
   return (
     <div className="flex flex-col gap-3 p-4">
@@ -101,8 +101,8 @@ function NewConversation({ workflowId, runId, initial, onOpen }: Props) {
       </p>
       <div className="flex flex-wrap gap-1">
         {offered.map(name => (
-          <Button key={name} size="sm" onClick={() => setText(wishes[name].text)}>
-            {wishes[name].label}
+          <Button key={name} size="sm" onClick={() => setText(autopilotRequests[name].text)}>
+            {autopilotRequests[name].label}
           </Button>
         ))}
       </div>

@@ -6,7 +6,7 @@ import type { GhostDrawing } from './use-ghosts.ts';
 
 const order = ['added', 'changed', 'removed'] as const;
 
-/** Over the canvas: that a proposal is shown, what it does, and the way back to the draft. */
+/** The legend over the canvas: the proposal that is shown, its changes by kind, and the way back to the draft. */
 export function GhostLegend({ ghosts: { title, marks }, onClose }: { ghosts: GhostDrawing; onClose: () => void }) {
   const counts = Map.groupBy(marks.values(), mark => mark);
   const present = order.filter(mark => counts.has(mark));

@@ -6,7 +6,7 @@ import { ghostsOf } from './ghosts.ts';
 const step = (id: string, more: object = {}): Step => ({ id, type: 'lua_script', ...more });
 const added = (id: string, more: object = {}): StepChange => ({ change: 'added', step: id, after: step(id, more) });
 
-test('a proposal adds, changes and removes steps of the draft, which keeps its own', () => {
+test('a proposal adds, changes and removes steps, and keeps the other steps of the draft', () => {
   const present = [step('a'), step('b', { script: 'mine' }), step('c')];
   const { steps, marks } = ghostsOf(present, [
     added('new', { depends_on: ['a'] }),
@@ -26,7 +26,7 @@ test('a proposal adds, changes and removes steps of the draft, which keeps its o
   ]);
 });
 
-test('what the draft has got or lost since is shown as the draft has it', () => {
+test('later changes of the draft are shown', () => {
   const { steps, marks } = ghostsOf(
     [step('got', { script: 'mine' })],
     [
@@ -39,13 +39,13 @@ test('what the draft has got or lost since is shown as the draft has it', () => 
   expect([...marks]).toEqual([['got', 'changed']]);
 });
 
-test('a step that is only moved is no change', () => {
+test('moving a step is no change', () => {
   const moved: StepChange = { change: 'changed', step: 'a', fields: [{ field: 'position', after: { x: 9, y: 9 } }] };
   const present = [step('a', { position: { x: 1, y: 1 } })];
   expect(ghostsOf(present, [moved])).toEqual({ steps: present, marks: new Map() });
 });
 
-test('in a graph that people have arranged, new steps stand below what they depend on, beside each other', () => {
+test('in an arranged graph, new steps are placed below their dependencies, beside each other', () => {
   const present = [step('a', { position: { x: 0, y: 0 } }), step('z', { position: { x: 500, y: 0 } })];
   const { steps } = ghostsOf(present, [
     added('one', { depends_on: ['z'] }),

@@ -6,12 +6,12 @@ import { withoutMoves } from '../changes/describe-changes.ts';
 export type Mark = StepChange['change'];
 export type Ghosts = { steps: readonly GraphStepInput[]; marks: ReadonlyMap<string, Mark> };
 
-/** Between two steps in a row. */
+/** The gap between two steps in a row. */
 const COLUMN_GAP = 32;
 
 /**
- * Returns the steps of a draft as they are, with what a proposal would add, change and remove marked. Steps that the draft has got
- * or lost since the proposal was made are shown as the draft has them.
+ * Returns the steps of the current draft with the changes of a proposal, and a mark for each changed step. Later changes of the draft are
+ * kept.
  */
 export function ghostsOf(present: readonly GraphStepInput[], changes: readonly StepChange[]): Ghosts {
   const steps = new Map(present.map(step => [step.id, step]));
@@ -37,7 +37,7 @@ export function ghostsOf(present: readonly GraphStepInput[], changes: readonly S
   return { steps: placed(present, [...steps.values()]), marks };
 }
 
-/** Puts new steps below what they depend on where people have placed all the others: else the layout would move these. */
+/** Places new steps below their dependencies if all other steps have positions. Otherwise the layout would move those. */
 function placed(present: readonly GraphStepInput[], steps: readonly GraphStepInput[]): readonly GraphStepInput[] {
   const places = new Map<string, Point>();
   for (const step of present) {
@@ -59,7 +59,7 @@ function placed(present: readonly GraphStepInput[], steps: readonly GraphStepInp
 
 const below = ({ x, y }: Point): Point => ({ x, y: y + nodeSize.height + ROW_GAP });
 
-/** Returns the nearest place to the right at which no step is. */
+/** Returns the nearest free place to the right. */
 function free(at: Point, taken: readonly Point[]): Point {
   const covered = taken.find(({ x, y }) => Math.abs(x - at.x) < nodeSize.width && Math.abs(y - at.y) < nodeSize.height);
   return covered === undefined ? at : free({ x: covered.x + nodeSize.width + COLUMN_GAP, y: at.y }, taken);

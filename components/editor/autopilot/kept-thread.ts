@@ -1,6 +1,6 @@
 const key = (workflowId: string) => `baton:autopilot-thread:${workflowId}`;
 
-/** The conversation about a workflow that is open in this tab; null where there is none or the browser keeps nothing. */
+/** Returns the open conversation of this tab about a workflow; null for none, or without storage. */
 export function keptThread(workflowId: string): string | null {
   try {
     return window.sessionStorage.getItem(key(workflowId));
@@ -9,12 +9,12 @@ export function keptThread(workflowId: string): string | null {
   }
 }
 
-/** Keeps the conversation while the tab is open; null forgets it. */
+/** Stores the open conversation of this tab. Null removes it. */
 export function keepThread(workflowId: string, threadId: string | null): void {
   try {
     if (threadId === null) window.sessionStorage.removeItem(key(workflowId));
     else window.sessionStorage.setItem(key(workflowId), threadId);
   } catch {
-    // Full or switched off: the conversation is found under Chat.
+    // Storage may be full or switched off. The conversation is still listed under Chat.
   }
 }

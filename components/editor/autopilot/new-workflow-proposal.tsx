@@ -20,7 +20,7 @@ const WorkflowGraph = dynamic(() => import('../../graph/workflow-graph.tsx').the
 
 const graphClass = 'h-[60dvh] lg:h-[68dvh]';
 
-/** A proposal for a new workflow: its graph, and the decision about it. Applied, it is a workflow, which is shown then. */
+/** The page of a proposal for a new workflow. Once the proposal is applied, the page leads to the workflow. */
 export function NewWorkflowProposal({ id }: { id: string }) {
   const trpc = useTRPC();
   const router = useRouter();

@@ -12,18 +12,18 @@ import { isOpen, type Proposal } from './proposal.ts';
 
 /** The draft to which a proposal is applied. */
 export type Target = {
-  /** Resolves to `saved` once the server has what is edited here. */
+  /** Saves the local edits. Resolves to `saved` once the server has them. */
   save: () => Promise<{ kind: string }>;
-  /** Takes the workflow as the server has it now. */
+  /** Replaces the local draft by the workflow of the server. */
   take: (workflow: Outputs['autopilot_apply_proposal']['workflow']) => void;
 };
 type Props = {
   proposal: Proposal;
   target: Target;
   editable: boolean;
-  /** The steps to apply; null: all of it. */
+  /** The steps to apply; null for the whole proposal. */
   chosen: readonly string[] | null;
-  /** The state of the proposal that was reviewed; null: it has changed since, and is to be reviewed again. */
+  /** The reviewed state of the proposal; null if the proposal has changed since and needs another review. */
   reviewed: string | null;
 };
 
@@ -31,7 +31,7 @@ type Props = {
 export function ProposalActions({ proposal, target, editable, chosen, reviewed }: Props) {
   const { id } = proposal;
   const { apply, undo, discard, discarding, setDiscarding } = useDecisions(id, target);
-  // The server merges with what it has, so what is edited here goes there first.
+  // The server merges with its draft, so local edits are saved first.
   const afterSaving = async (act: () => void) => {
     if ((await target.save()).kind === 'saved') act();
     else toast.error('The draft is not saved. Fix the problem shown in its status, then try again.');
@@ -97,7 +97,7 @@ export function ProposalActions({ proposal, target, editable, chosen, reviewed }
   );
 }
 
-/** Returns the mutations that decide on a proposal, and whether a person is asked about discarding it. */
+/** Returns the mutations that decide on a proposal, and the state of the confirmation of discarding. */
 function useDecisions(id: string, target: Target) {
   const trpc = useTRPC();
   const queries = useQueryClient();
@@ -135,7 +135,7 @@ function useDecisions(id: string, target: Target) {
   return { apply, undo, discard, discarding, setDiscarding };
 }
 
-/** Why nothing was written. `isShown`: the conflicts stand below, with both sides. */
+/** Shows the error of a refused decision. `isShown`: the conflicts are listed below with both sides. */
 function Refusal({ error, isShown }: { error: unknown; isShown: boolean }) {
   if (!error) return null;
   const { code, message } = readError(error);

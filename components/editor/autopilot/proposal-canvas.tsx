@@ -24,7 +24,7 @@ const ARROWS: Readonly<Record<string, Direction>> = {
 
 type Props = { ghosts: GhostDrawing; notes: readonly DrawnNote[]; onClose: () => void };
 
-/** The graph of the draft with a proposal drawn over it, to look at: steps are selected here, and changed by nothing. */
+/** The read-only graph of the draft with a proposal drawn over it. Steps can be selected. */
 export function ProposalCanvas({ ghosts, notes, onClose }: Props) {
   const { drawing, marks } = ghosts;
   const url = useUrlState();
@@ -89,7 +89,7 @@ export function ProposalCanvas({ ghosts, notes, onClose }: Props) {
   );
 }
 
-/** Where the arrow keys begin: at the first step, unless one is selected. */
+/** Returns the first step, at which the arrow keys begin without a selection. */
 function firstOf(places: ReadonlyMap<string, unknown>, at: string): string | null {
   return places.has(at) ? null : (places.keys().next().value ?? null);
 }

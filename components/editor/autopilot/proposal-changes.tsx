@@ -12,20 +12,20 @@ type Props = {
   diff: DraftDiff;
   /** The steps whose changes would be applied. */
   chosen: ReadonlySet<string>;
-  /** Those that a person has left out. */
+  /** The steps that a person has left out. */
   left: ReadonlySet<string>;
-  /** Absent where nothing can be chosen. */
+  /** Toggles a step. Absent if steps cannot be chosen. */
   onToggle: ((step: string, isChosen: boolean) => void) | undefined;
 };
 
-/** Shows the changes of a proposal, each step with a checkbox where some can be applied alone. */
+/** Shows the changes of a proposal, with a checkbox for each step that can be left out. */
 export function ProposalChanges({ diff, chosen, left, onToggle }: Props) {
   const called = use(StepNames);
   const url = useUrlState();
   const selected = url.get('step');
   const frame = useRef<HTMLElement>(null);
   useEffect(() => {
-    // The step that was chosen on the graph.
+    // Scrolls to the step that was selected on the graph.
     if (selected !== '') frame.current?.querySelector('li.border-accent')?.scrollIntoView({ block: 'nearest' });
   }, [selected]);
   return (

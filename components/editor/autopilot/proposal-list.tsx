@@ -10,16 +10,16 @@ import { useCursorPages } from '../../ui/use-cursor-pages.ts';
 import { type ProposalHead, statusLooks } from './proposal.ts';
 import { useNames } from './use-names.ts';
 
-/** Assistants work elsewhere: what they propose appears after this at the latest. */
+/** The interval in which proposals of assistants appear. */
 const REFRESH_MS = 5_000;
 
 type Props = {
-  /** Absent: the proposals of the whole project. */
+  /** The workflow; absent for the proposals of the whole project. */
   workflowId?: string;
   onOpen: (proposal: ProposalHead) => void;
 };
 
-/** The proposals of a workflow or of the project, newest first: what each is for, how it stands, and who made or applied it. */
+/** Lists the proposals of a workflow or of the project, newest first, with their title, status and author. */
 export function ProposalList({ workflowId, onOpen }: Props) {
   const trpc = useTRPC();
   const client = useTRPCClient();
@@ -55,7 +55,7 @@ export function ProposalList({ workflowId, onOpen }: Props) {
                 {proposal.workflow_id === null ? <Badge>New workflow</Badge> : null}
                 <Badge tone={statusLooks[proposal.status].tone}>{statusLooks[proposal.status].label}</Badge>
               </span>
-              <Deed proposal={proposal} nameOf={nameOf} />
+              <ProposalAuthor proposal={proposal} nameOf={nameOf} />
             </button>
           </li>
         ))}
@@ -65,8 +65,8 @@ export function ProposalList({ workflowId, onOpen }: Props) {
   );
 }
 
-/** Shows who applied a proposal, or else who proposed it, with the time; also when it was undone. */
-export function Deed({ proposal, nameOf }: { proposal: ProposalHead; nameOf: (email: string) => string }) {
+/** Shows the person who applied a proposal, or else the person who proposed it, with the time. */
+export function ProposalAuthor({ proposal, nameOf }: { proposal: ProposalHead; nameOf: (email: string) => string }) {
   const { applied_by: by, applied_at: at, status } = proposal;
   const isApplied = by !== null && at !== null;
   return (

@@ -3,7 +3,7 @@ import { Button } from '../../ui/button.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import type { Proposal } from './proposal.ts';
 
-/** Says who has made and changed a proposal. Nothing where one person has, and no agent. */
+/** Lists the authors of a proposal's changes; nothing if it has one author and no agent. */
 export function Authors({ changes }: Pick<Proposal, 'changes'>) {
   const isPlain = changes.length < 2 && changes.every(({ by_agent: byAgent }) => !byAgent);
   if (isPlain) return null;
@@ -21,7 +21,7 @@ export function Authors({ changes }: Pick<Proposal, 'changes'>) {
   );
 }
 
-/** Says that the proposal has changed since it was opened, until a person has reviewed it again. */
+/** Shows that the proposal has changed since it was opened, until a person has reviewed it again. */
 export function ReviewAgain({ changes, onReviewed }: Pick<Proposal, 'changes'> & { onReviewed: () => void }) {
   const last = changes.at(-1);
   return (

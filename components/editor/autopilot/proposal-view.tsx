@@ -14,7 +14,7 @@ import { Findings } from './findings.tsx';
 import { diffOf, isOpen, PROPOSAL_REFRESH_MS, type Proposal, statusLooks, withNeeded } from './proposal.ts';
 import { ProposalActions, type Target } from './proposal-actions.tsx';
 import { ProposalChanges } from './proposal-changes.tsx';
-import { Deed } from './proposal-list.tsx';
+import { ProposalAuthor } from './proposal-list.tsx';
 import { Authors, ReviewAgain } from './proposal-review.tsx';
 import { TrialSection } from './trial/trial-section.tsx';
 import { useNames } from './use-names.ts';
@@ -23,11 +23,11 @@ type Props = {
   id: string;
   target: Target;
   editable: boolean;
-  /** Leads back to all proposals; absent where the page has its own heading. */
+  /** Leads back to all proposals; absent if the page has its own heading. */
   onClose?: () => void;
 };
 
-/** One proposal: what it changes, what is wrong with it, what a trial showed; and the decision about it. */
+/** Shows a proposal: its changes, problems and last trial, and the actions on it. */
 export function ProposalView({ id, onClose, ...panel }: Props) {
   const trpc = useTRPC();
   const query = useQuery(
@@ -76,7 +76,7 @@ function Opened({ proposal, target, editable }: Pick<Props, 'target' | 'editable
     <StepNames value={called}>
       <p className="flex flex-wrap items-center gap-2">
         <Badge tone={look.tone}>{look.label}</Badge>
-        <Deed proposal={proposal} nameOf={nameOf} />
+        <ProposalAuthor proposal={proposal} nameOf={nameOf} />
       </p>
       <Authors changes={proposal.changes} />
       {isReviewed ? null : <ReviewAgain changes={proposal.changes} onReviewed={() => setReviewed(proposal.etag)} />}

@@ -15,7 +15,7 @@ const changes: StepChange[] = [
   { change: 'removed', step: 'gone', before: { id: 'gone', type: 'lua_script' } },
 ];
 
-test('a chosen step brings the new steps that it names', () => {
+test('choosing a step also chooses the new steps that it refers to', () => {
   const needed = (...ids: string[]) => [...withNeeded(changes, new Set(ids))].sort();
   expect(needed('second')).toEqual(['first', 'second']);
   expect(needed('there')).toEqual(['first', 'second', 'there']);
@@ -24,7 +24,7 @@ test('a chosen step brings the new steps that it names', () => {
   expect(needed()).toEqual([]);
 });
 
-test('a typed check is sent with what its comparison takes', () => {
+test('a check is sent only with the fields of its operator', () => {
   const text = { step: 'sum', path: ' items[0] ', op: 'equals', value: '12' } as const;
   expect(readCheck(text)).toEqual({ step: 'sum', path: 'items[0]', op: 'equals', value: 12 });
   expect(readCheck({ ...text, op: 'contains', value: 'a "b' })).toMatchObject({ value: 'a "b' });
@@ -49,7 +49,7 @@ test('a trial begins with the steps that are added and changed', () => {
   expect(firstChecks(changes, 1)).toHaveLength(1);
 });
 
-test('what lies outside of the steps is told apart', () => {
+test('changes outside of the steps are detected', () => {
   const none = { steps: changes, reordered: false, notes: [], graph: [], run_setup: [], details: [] };
   expect(changesOutside(none)).toBe(false);
   expect(changesOutside({ ...none, details: [{ field: 'name', after: 'x' }] })).toBe(true);

@@ -8,17 +8,17 @@ export type ProposalHead = Outputs['autopilot_list_proposals']['proposals'][numb
 export type Trial = Outputs['autopilot_get_trial'];
 export type Check = Inputs['autopilot_try_proposal']['checks'][number];
 export type CheckOp = Check['op'];
-/** A step that a trial replaces, or executes only because a person agreed to it, and the reason. */
+/** A step that a trial replaces, or that a live trial executes, with the reason. */
 export type Effect = Omit<Trial['stand_ins'][number], 'source'>;
 
-/** An open proposal is read again so often: an assistant may go on editing it, and others the draft. */
+/** The interval in which an open proposal is read again, because assistants may edit it and people the draft. */
 export const PROPOSAL_REFRESH_MS = 3_000;
 
-/** Whether it can be tried, applied and discarded. */
+/** Returns whether a proposal can be tried, applied and discarded. */
 export const isOpen = ({ status }: Pick<ProposalHead, 'status'>): boolean =>
   status === 'building' || status === 'ready' || status === 'needs_input';
 
-/** How a status reads. */
+/** The labels and tones of statuses. */
 export const statusLooks: Record<ProposalHead['status'], { label: string; tone: Tone }> = {
   building: { label: 'Has errors', tone: 'warn' },
   ready: { label: 'Ready', tone: 'ok' },
@@ -29,10 +29,10 @@ export const statusLooks: Record<ProposalHead['status'], { label: string; tone: 
   superseded: { label: 'Replaced', tone: 'neutral' },
 };
 
-/** Returns the differences as the editor has them. */
+/** Returns the changes of a proposal. */
 export const diffOf = ({ diff }: Proposal): DraftDiff => diff as DraftDiff;
 
-/** Whether it changes more than steps: what is left out where only some steps are applied. */
+/** Returns whether a proposal changes more than steps. These changes are left out if only some steps are applied. */
 export function changesOutside({ graph, notes, run_setup, details, reordered }: DraftDiff): boolean {
   return reordered || [graph, notes, run_setup, details].some(({ length }) => length > 0);
 }
@@ -41,8 +41,8 @@ export function changesOutside({ graph, notes, run_setup, details, reordered }: 
 const LINKS = ['depends_on', 'then', 'else'] as const;
 
 /**
- * Returns the chosen steps with the new ones that they lead to or come from: without these they could not be applied. A removal
- * is needed by none.
+ * Returns the chosen steps with the new steps to which they are connected, because they cannot be applied without these. No step needs a
+ * removal.
  */
 export function withNeeded(changes: readonly StepChange[], chosen: ReadonlySet<string>): ReadonlySet<string> {
   const added = new Set(changes.flatMap(({ change, step }) => (change === 'added' ? [step] : [])));
@@ -62,7 +62,7 @@ function linksOf(change: StepChange): string[] {
   return values.flatMap(value => (Array.isArray(value) ? value.filter(each => typeof each === 'string') : []));
 }
 
-/** The comparisons of a check, as people read them between the value and what it is compared with. */
+/** The labels of operators, which stand between the two values of a check. */
 export const opLabels: Record<CheckOp, string> = {
   equals: 'equals',
   not_equals: 'does not equal',
@@ -77,9 +77,9 @@ export const opLabels: Record<CheckOp, string> = {
 const ALONE: readonly CheckOp[] = ['exists', 'absent', 'completed', 'skipped'];
 const ABOUT_STEP: readonly CheckOp[] = ['completed', 'skipped'];
 
-/** Whether a comparison needs a value. */
+/** Returns whether an operator needs a value. */
 export const takesValue = (op: CheckOp): boolean => !ALONE.includes(op);
-/** Whether a comparison is about a place in the result. */
+/** Returns whether an operator needs a path in the result. */
 export const takesPath = (op: CheckOp): boolean => !ABOUT_STEP.includes(op);
 
 /** Returns a check as a sentence: "Total: sum equals 12". */
@@ -89,22 +89,22 @@ export function describeCheck({ step, path, op, value }: Check, called: (id: str
   return `${what} ${opLabels[op]}${takesValue(op) ? ` ${JSON.stringify(value) ?? ''}` : ''}`;
 }
 
-/** A check while it is typed. */
+/** The form of a check. */
 export type CheckText = { step: string; path: string; op: CheckOp; value: string };
 
 /** The most checks of a trial. */
 export const MAX_CHECKS = 50;
 
-/** Returns a check as it is typed. */
+/** Returns the form of a check. */
 export function checkText({ step, path = '', op, value }: Check): CheckText {
   const text = typeof value === 'string' && jsonOr(value) === value ? value : (JSON.stringify(value) ?? '');
   return { step, path, op, value: takesValue(op) ? text : '' };
 }
 
-/** The data of a trial as it is typed: that of `run` from `step` on, or `input` where `run` is empty. */
+/** The form of a trial's data: `run` continued from `step`, or `input` if `run` is empty. */
 export type TrialSource = { run: string; step: string; input: string };
 
-/** Returns what a typed check means. A value that is no JSON is a text. */
+/** Returns the check of a form. A value that is no JSON is a text. */
 export function readCheck({ step, path, op, value }: CheckText): Check {
   return {
     step,
@@ -122,7 +122,7 @@ function jsonOr(text: string): Check['value'] {
   }
 }
 
-/** The checks that a trial begins with: what the proposal adds or changes has to complete. */
+/** Returns the initial checks of a trial: each added or changed step has to complete. */
 export function firstChecks(changes: readonly StepChange[], most = MAX_CHECKS): CheckText[] {
   return changes
     .filter(({ change }) => change !== 'removed')
@@ -130,7 +130,7 @@ export function firstChecks(changes: readonly StepChange[], most = MAX_CHECKS): 
     .map(({ step }) => ({ step, path: '', op: 'completed', value: '' }));
 }
 
-/** Why a step is replaced in a trial. */
+/** The reasons why a trial replaces a step. */
 export const effectLabels: Record<Effect['why'], string> = {
   writes: 'writes',
   sends: 'sends',

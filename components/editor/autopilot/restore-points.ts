@@ -1,10 +1,10 @@
 import { branchTo, type Message } from '../../chat/branches.ts';
 import type { ProposalHead } from './proposal.ts';
 
-/** A message, and the applied proposals of its answer and of later ones, the one that was applied last first. */
+/** A message with the applied proposals of its answer and of later ones, last applied first. */
 export type RestorePoint = { message: Message; undo: readonly ProposalHead[] };
 
-/** Returns the messages of a conversation before which the draft can be restored, newest first: those whose answers changed it. */
+/** Returns the messages whose answers changed the draft, newest first. The draft can be restored to its state before each. */
 export function restorePoints(messages: readonly Message[], proposals: readonly ProposalHead[]): RestorePoint[] {
   const places = new Map(messages.map(({ id }, at) => [id, at]));
   const applied = proposals

@@ -15,7 +15,7 @@ import { type RestorePoint, restorePoints } from './restore-points.ts';
 
 type Props = { messages: readonly Message[]; proposals: readonly ProposalHead[]; target: Target };
 
-/** Takes what a conversation has changed out of the draft again, from one of its messages on. Nothing while it has changed nothing. */
+/** Undoes the changes of a conversation from one of its messages on; nothing before the conversation has changed the draft. */
 export function Restore({ messages, proposals, target }: Props) {
   const [open, setOpen] = useState(false);
   const points = restorePoints(messages, proposals);
@@ -68,14 +68,14 @@ export function Restore({ messages, proposals, target }: Props) {
   );
 }
 
-/** Undoes proposals one after the other; where one cannot be undone, those before it stay undone, and the error says why. */
+/** Undoes proposals one after the other. If one cannot be undone, shows its error and keeps the earlier ones undone. */
 function useRestore(target: Target, onRestored: () => void) {
   const trpc = useTRPC();
   const client = useTRPCClient();
   const queries = useQueryClient();
   return useMutation({
     mutationFn: async ({ undo }: RestorePoint) => {
-      // The server merges with what it has, so what is edited here goes there first.
+      // The server merges with its draft, so local edits are saved first.
       if ((await target.save()).kind !== 'saved')
         throw new Error('The draft is not saved. Fix the problem shown in its status, then try again.');
       for (const { id } of undo) target.take((await client.autopilot_undo_proposal.mutate({ id })).workflow);

@@ -9,10 +9,10 @@ import { diffOf, isOpen, PROPOSAL_REFRESH_MS } from './proposal.ts';
 
 const nothing: readonly GraphStepInput[] = [];
 
-/** The graph as a proposal would change it, drawn over the draft, which stays as it is. */
+/** The drawing of a proposal over the draft. */
 export type GhostDrawing = { title: string; drawing: Drawing; marks: ReadonlyMap<string, Mark> };
 
-/** Returns the draft's steps with what the open proposal `id` would change; null without one, or once it is decided on. */
+/** Returns the drawing of the proposal `id` over the draft; null without a proposal, or if it is closed. */
 export function useGhosts(steps: readonly GraphStepInput[], id: string | null): GhostDrawing | null {
   const trpc = useTRPC();
   const { data } = useQuery(

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useTRPC } from '../../trpc/provider.tsx';
 
-/** Returns what the members of the workspace are called, by their addresses; for anybody else, such as one who has left, the address. */
+/** Returns a function that maps an address to the name of the member, or to the address itself for other people. */
 export function useNames(): (email: string) => string {
   const trpc = useTRPC();
   const { data } = useQuery(trpc.members_list.queryOptions({ limit: 100 }, { staleTime: 60_000 }));

@@ -6,12 +6,12 @@ import { useTRPC } from '../../trpc/provider.tsx';
 import { useUrlState } from '../../ui/use-url-state.ts';
 import { isOpen, type ProposalHead } from './proposal.ts';
 
-/** While an answer is written, its proposal is looked for so often. */
+/** The interval in which proposals are read during an answer. */
 const REFRESH_MS = 2_000;
 
 /**
- * Returns the last proposals for a workflow that came from a conversation, newest first; undefined until they are read. They are read
- * again while an answer is being written, and once it has ended.
+ * Returns the last proposals of a conversation for a workflow, newest first; undefined until they are read. They are read again during an
+ * answer and after it has ended.
  */
 export function useThreadProposals(
   workflowId: string,
@@ -36,8 +36,8 @@ export function useThreadProposals(
 }
 
 /**
- * Draws the newest open proposal of a conversation on the graph, once, as soon as it is there. One that was there before is not drawn,
- * unless the conversation has only begun (`isNew`): its reader may be editing.
+ * Draws each new open proposal of a conversation on the graph once. A proposal that existed when the conversation was opened is drawn only in
+ * a new conversation (`isNew`), because the reader may be editing.
  */
 export function useDrawnProposal(proposals: readonly ProposalHead[] | undefined, isNew: boolean): void {
   const { set } = useUrlState();

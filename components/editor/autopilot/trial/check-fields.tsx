@@ -16,7 +16,7 @@ type Props = {
   onChange: (checks: readonly CheckText[]) => void;
 };
 
-/** Edits the checks that a trial has to pass: at least one. */
+/** Edits the checks of a trial. At least one is required. */
 export function CheckFields({ checks, steps, onChange }: Props) {
   return (
     <>

@@ -16,7 +16,7 @@ const checkIcons: Record<Result, { icon: LucideIcon; label: string; tone: string
   failed: { icon: CircleX, label: 'Failed', tone: 'text-bad' },
 };
 
-/** A trial: how far its run is, what it has shown, and what stood in for the real thing. */
+/** Shows a trial: the status of its run, the results of its checks, and its stand-ins. */
 export function Checklist({ trial, workflowId }: { trial: Trial; workflowId: string | null }) {
   const { verdict, checks, stand_ins: standIns, live, current, from_run: fromRun } = trial;
   const look = verdict === null ? null : verdictLooks[verdict];

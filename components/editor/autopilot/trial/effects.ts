@@ -1,6 +1,6 @@
 import type { Effect, Trial } from '../proposal.ts';
 
-/** Returns what a trial has replaced or executed because a person agreed to it, once for each step. */
+/** Returns the steps that a trial has replaced, or executed because a person agreed, with the reasons by step. */
 export function effectsOf({ stand_ins: standIns, live }: Trial): Map<string, Effect[]> {
   return Map.groupBy([...standIns, ...(live?.executed ?? [])], ({ step }) => step);
 }
@@ -11,5 +11,5 @@ export function hostsOf(effects: ReadonlyMap<string, readonly Effect[]>, chosen:
   return [...new Set(of.flatMap(({ hosts }) => hosts ?? []))].sort();
 }
 
-/** Whether only the run decides to which host a step sends, so that nobody can agree to it before. */
+/** Returns whether only the run decides to which host a step sends, so that no person can agree to the host before. */
 export const isHostUnknown = (effects: readonly Effect[]): boolean => effects.some(({ hosts }) => hosts === null);

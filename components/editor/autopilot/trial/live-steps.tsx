@@ -11,8 +11,8 @@ import { hostsOf, isHostUnknown } from './effects.ts';
 type Props = {
   effects: ReadonlyMap<string, readonly Effect[]>;
   steps: readonly Step[];
-  really: ReadonlySet<string>;
-  onReally: (steps: ReadonlySet<string>) => void;
+  liveSteps: ReadonlySet<string>;
+  onLiveSteps: (steps: ReadonlySet<string>) => void;
   /** The hosts that a person has agreed to. */
   hosts: ReadonlySet<string>;
   onHosts: (hosts: ReadonlySet<string>) => void;
@@ -20,7 +20,7 @@ type Props = {
   onBudget: (budget: string) => void;
 };
 
-const deedOf = (step: Step | undefined) => step && stepPreview(step.type).liveEffect?.(step);
+const liveEffectOf = (step: Step | undefined) => step && stepPreview(step.type).liveEffect?.(step);
 
 function toggled(all: ReadonlySet<string>, one: string, isChosen: boolean): ReadonlySet<string> {
   const next = new Set(all);
@@ -29,9 +29,9 @@ function toggled(all: ReadonlySet<string>, one: string, isChosen: boolean): Read
   return next;
 }
 
-/** Lists the steps that a trial can execute for real: a person agrees to each, to each host, and to a budget for the run. */
-export function LiveSteps({ effects, steps, really, onReally, hosts, onHosts, budget, onBudget }: Props) {
-  const asked = hostsOf(effects, really);
+/** Edits the consent to a live trial: the steps that it executes, the hosts to which it may send, and its budget. */
+export function LiveSteps({ effects, steps, liveSteps, onLiveSteps, hosts, onHosts, budget, onBudget }: Props) {
+  const neededHosts = hostsOf(effects, liveSteps);
   return (
     <>
       <p className="flex items-start gap-2 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
@@ -43,9 +43,9 @@ export function LiveSteps({ effects, steps, really, onReally, hosts, onHosts, bu
         {[...effects].map(([step, of]) => (
           <div key={step} className="rounded-md border px-3 py-2 wrap-anywhere">
             <Checkbox
-              checked={really.has(step)}
+              checked={liveSteps.has(step)}
               disabled={isHostUnknown(of)}
-              onCheckedChange={isChosen => onReally(toggled(really, step, isChosen))}
+              onCheckedChange={isChosen => onLiveSteps(toggled(liveSteps, step, isChosen))}
               label={
                 <>
                   <NamedStep id={step} /> {[...new Set(of.map(({ why }) => effectLabels[why]))].join(', ')}
@@ -54,7 +54,7 @@ export function LiveSteps({ effects, steps, really, onReally, hosts, onHosts, bu
               hint={
                 isHostUnknown(of)
                   ? 'Its host is known only during the run, so a trial never executes it for real.'
-                  : deedOf(steps.find(({ id }) => id === step))
+                  : liveEffectOf(steps.find(({ id }) => id === step))
               }
             />
             <details className="mt-1 pl-6">
@@ -66,10 +66,10 @@ export function LiveSteps({ effects, steps, really, onReally, hosts, onHosts, bu
           </div>
         ))}
       </fieldset>
-      {asked.length === 0 ? null : (
+      {neededHosts.length === 0 ? null : (
         <fieldset className="flex flex-col gap-2">
           <legend className="mb-1 text-sm font-medium">Hosts that may receive data from these steps</legend>
-          {asked.map(host => (
+          {neededHosts.map(host => (
             <Checkbox
               key={host}
               checked={hosts.has(host)}

@@ -12,7 +12,7 @@ import type { TrialSource } from '../proposal.ts';
 type Run = Outputs['workflows_list_runs']['runs'][number];
 
 type Props = {
-  /** null: the proposal makes a new workflow, which has no runs. */
+  /** The workflow; null for a proposal of a new workflow, which has no runs. */
   workflowId: string | null;
   steps: readonly string[];
   source: TrialSource;
@@ -20,7 +20,7 @@ type Props = {
   onChange: (source: TrialSource) => void;
 };
 
-/** Edits the data of a trial: an input of its own, or the data of an earlier run from one of its steps on. */
+/** Edits the data of a trial: a new input, or an earlier run that is continued from a step. */
 export function TrialData({ workflowId, steps, source, problem, onChange }: Props) {
   const called = use(StepNames);
   const { run, step, input } = source;
@@ -65,7 +65,7 @@ export function TrialData({ workflowId, steps, source, problem, onChange }: Prop
 
 type PastRunProps = { workflowId: string; value: string; onChange: (run: Run | null) => void };
 
-/** Offers the last runs of the workflow that have ended. */
+/** Offers the last ended runs of the workflow. */
 function PastRun({ workflowId, value, onChange }: PastRunProps) {
   const trpc = useTRPC();
   const now = useNow();

@@ -27,24 +27,24 @@ const DEFAULT_BUDGET_CREDITS = '10';
 type Props = {
   proposal: Proposal;
   changes: readonly StepChange[];
-  /** The last trial, of which the form takes what it can. */
+  /** The last trial, whose values are the defaults of the form. */
   last: Trial | undefined;
-  /** Whether a person chooses steps of the last trial that are executed for real. */
+  /** Whether the form starts a live trial. */
   isLive: boolean;
   onClose: () => void;
 };
 
-/** Asks what a trial has to show, for its data and, where it is live, what is to happen for real; and starts it. */
+/** The form that starts a trial: its checks, its data and, for a live trial, the consent to its steps. */
 export function TrialForm({ proposal, changes, last, isLive, onClose }: Props) {
   const { id, draft, workflow_id: workflowId } = proposal;
   const steps = draft.graph.steps.map(step => step.id);
   const [checks, setChecks] = useState<readonly CheckText[]>(() => startingChecks(last, changes, steps));
-  const [really, setReally] = useState<ReadonlySet<string>>(new Set());
+  const [liveSteps, setLiveSteps] = useState<ReadonlySet<string>>(new Set());
   const [hosts, setHosts] = useState<ReadonlySet<string>>(new Set());
-  // What was shown when the form was opened is what is tried: if it has changed since, the server says so.
+  // The trial is of the state that the form shows. The server refuses it if the proposal has changed since.
   const [etag] = useState(proposal.etag);
   const [budget, setBudget] = useState(DEFAULT_BUDGET_CREDITS);
-  const asked = last === undefined ? [] : hostsOf(effectsOf(last), really);
+  const neededHosts = last === undefined ? [] : hostsOf(effectsOf(last), liveSteps);
   const [source, setSource] = useTrialSource(proposal, changes, last);
   const parsed = parseInput(source.input);
   const problem = source.run === '' && 'problem' in parsed ? parsed.problem : null;
@@ -57,7 +57,7 @@ export function TrialForm({ proposal, changes, last, isLive, onClose }: Props) {
         : { input: 'input' in parsed ? parsed.input : {} };
     const trial = { id, checks: checks.map(readCheck), ...data };
     if (isLive)
-      start.live.mutate({ ...trial, etag, really: [...really], hosts: asked, budget_credits: Number(budget) });
+      start.live.mutate({ ...trial, etag, really: [...liveSteps], hosts: neededHosts, budget_credits: Number(budget) });
     else start.simulated.mutate(trial);
   };
   return (
@@ -71,8 +71,8 @@ export function TrialForm({ proposal, changes, last, isLive, onClose }: Props) {
         <LiveSteps
           effects={effectsOf(last)}
           steps={draft.graph.steps as readonly Step[]}
-          really={really}
-          onReally={setReally}
+          liveSteps={liveSteps}
+          onLiveSteps={setLiveSteps}
           hosts={hosts}
           onHosts={setHosts}
           budget={budget}
@@ -96,9 +96,11 @@ export function TrialForm({ proposal, changes, last, isLive, onClose }: Props) {
           variant={isLive ? 'danger' : 'primary'}
           icon={isLive ? <Zap aria-hidden className="size-3.5" /> : <FlaskConical aria-hidden className="size-3.5" />}
           pending={start.isPending}
-          disabled={problem !== null || (isLive && (really.size === 0 || !asked.every(host => hosts.has(host))))}
+          disabled={
+            problem !== null || (isLive && (liveSteps.size === 0 || !neededHosts.every(host => hosts.has(host))))
+          }
         >
-          {isLive ? liveAction(really.size) : 'Start the trial'}
+          {isLive ? liveAction(liveSteps.size) : 'Start the trial'}
         </Button>
       </div>
     </form>
@@ -142,7 +144,7 @@ function useTrialSource({ draft, ...proposal }: Proposal, changes: readonly Step
   return [chosen ?? first, setChosen] as const;
 }
 
-/** The checks of the last trial as far as their steps are there, or that what is added or changed completes. */
+/** Returns the checks of the last trial whose steps still exist, or the initial checks. */
 function startingChecks(
   last: Trial | undefined,
   changes: readonly StepChange[],

@@ -18,7 +18,7 @@ const REFRESH_MS = 1_000;
 
 type Props = { proposal: Proposal; changes: readonly StepChange[] };
 
-/** The last trial of a proposal as a checklist, and the forms that start one: with stand-ins, or for real. */
+/** Shows the last trial of a proposal as a checklist, and the forms that start a trial or a live trial. */
 export function TrialSection({ proposal, changes }: Props) {
   const trpc = useTRPC();
   const [form, setForm] = useState<'simulated' | 'live' | null>(null);
@@ -27,7 +27,7 @@ export function TrialSection({ proposal, changes }: Props) {
     trpc.autopilot_get_trial.queryOptions(
       { id },
       {
-        // A trial that was just started is there before the proposal says so.
+        // A trial that was just started exists before `proposal.tried` is read again.
         enabled: ({ state }) => proposal.tried || state.data !== undefined,
         refetchInterval: ({ state }) => (state.data?.verdict === null ? REFRESH_MS : false),
       },
@@ -75,7 +75,7 @@ export function TrialSection({ proposal, changes }: Props) {
       ) : trial.data ? (
         <>
           <Checklist trial={trial.data} workflowId={proposal.workflow_id} />
-          {open && valid && form === null ? <ForReal trial={trial.data} onTry={() => setForm('live')} /> : null}
+          {open && valid && form === null ? <LiveTrialAction trial={trial.data} onTry={() => setForm('live')} /> : null}
         </>
       ) : trial.isError ? (
         <FormError error={trial.error} />
@@ -86,14 +86,14 @@ export function TrialSection({ proposal, changes }: Props) {
   );
 }
 
-/** Says why requests of the proposal wait for a person. */
+/** Returns the reason why requests of the proposal wait for a person. */
 function readingLabel(read: string): string {
   if (read === 'unknown') return 'An assistant wrote this. What it read beforehand is unknown.';
   return `A model wrote this after reading private text or text from outside (${read.replaceAll('_', ' ')}).`;
 }
 
-/** Leads to a trial in which steps are executed for real, or says what is missing for one. Nothing where all steps were executed. */
-function ForReal({ trial, onTry }: { trial: Trial; onTry: () => void }) {
+/** The action that opens the form of a live trial, or the reason why a live trial is not possible; nothing if no step was replaced. */
+function LiveTrialAction({ trial, onTry }: { trial: Trial; onTry: () => void }) {
   const { canWrite } = usePermissions();
   if (effectsOf(trial).size === 0 || trial.verdict === null) return null;
   if (!canWrite)

@@ -4,12 +4,12 @@ import { branchTo } from '../../../chat/branches.ts';
 import { useTRPC } from '../../../trpc/provider.tsx';
 import type { Proposal } from '../proposal.ts';
 
-/** Messages of the conversation that are searched. */
-const MESSAGES = 100;
+/** The most messages of the conversation that are searched. */
+const MAX_MESSAGES = 100;
 
 /**
- * Returns the run, and its failing step, that a person asked Autopilot about when it made the proposal; null where they named none,
- * or the conversation is not the reader's.
+ * Returns the run and the failing step in the context of the message that led to the proposal; null without a run in the context, or if the
+ * reader cannot see the conversation.
  */
 export function useRunInQuestion({
   thread_id: thread,
@@ -19,7 +19,7 @@ export function useRunInQuestion({
   const trpc = useTRPC();
   const { data } = useQuery(
     trpc.chat_list_messages.queryOptions(
-      { id: thread ?? '', limit: MESSAGES, order: 'desc' },
+      { id: thread ?? '', limit: MAX_MESSAGES, order: 'desc' },
       { enabled: thread !== null && workflowId !== null, retry: false },
     ),
   );
