@@ -9,7 +9,7 @@ export type BulkAction = (typeof BULK_ACTIONS)[number];
 const ACTIVE: readonly RunStatus[] = ['running', 'paused'];
 const ENDED: readonly RunStatus[] = ['completed', 'failed', 'stopped'];
 
-/** Returns the statuses of the runs that an action is for. */
+/** Returns the statuses of runs to which an action applies. */
 export function statusesFor(action: BulkAction): readonly RunStatus[] {
   switch (action) {
     case 'stop':
@@ -21,10 +21,10 @@ export function statusesFor(action: BulkAction): readonly RunStatus[] {
   }
 }
 
-/** The requester of a bulk action that starts runs. What the person or token may do is read again for every turn. */
+/** The requester of a bulk action that starts runs. The rights of the person or token are read again for each pass. */
 export type Requester = {
   actsFor: ActsFor;
   surface: 'rest' | 'trpc' | 'mcp';
-  /** Where the run stands that requested it; null for a request of no run. */
+  /** The lineage of the run that made the request; null if no run did. */
   lineage: CallerLineage | null;
 };

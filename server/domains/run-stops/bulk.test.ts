@@ -18,7 +18,7 @@ type Run = { run_id: string; status: string; rerun_of: string | null; version: n
 type Name = (typeof operations)[number]['name'];
 
 let service: TestContainer;
-/** With an orchestrator whose starts a test can replace. */
+/** The services with an orchestrator whose starts tests can replace. */
 let services: Services;
 let start: Orchestrator['start'];
 let acme: TestTenant;
@@ -26,7 +26,7 @@ let globex: TestTenant;
 let call: ReturnType<typeof createCall<typeof operations>>;
 
 beforeAll(async () => {
-  // The job of the service never wakes up: the tests take its turns.
+  // The job of the service never wakes up. The tests run its passes themselves.
   service = await startTestContainer({ BATON_SHUTDOWN_GRACE_S: '0' }, { alarm: () => () => undefined });
   const { services: own } = service.container;
   start = own.orchestrator.start;
@@ -53,7 +53,7 @@ const refusal = (name: Name, input: object, as?: Principal) =>
 const bulk = (input: object, as?: Principal) => act<Job>('runs_start_bulk', input, as);
 const jobOf = ({ job_id }: Job, as?: Principal) => act<Job>('runs_get_bulk', { job_id }, as);
 
-/** Takes turns until no bulk action is unfinished. */
+/** Runs passes until no bulk action is unfinished. */
 async function finish(): Promise<void> {
   for (let due = await listDueStops(services.pool); due.length > 0; due = await listDueStops(services.pool))
     for (const stop of due) await workOnStop(services, stop);
@@ -77,7 +77,7 @@ const runsOf = async (id: string) => (await act<{ runs: Run[] }>('workflows_list
 const rerunsOf = async (id: string) => (await runsOf(id)).filter(({ rerun_of }) => rerun_of !== null);
 
 describe('a bulk action', () => {
-  test('repeats selected runs that have ended, once each', async () => {
+  test('repeats selected ended runs once each', async () => {
     const id = await publish();
     const runs = [await run(id), await run(id, 1), await run(id)];
     const chosen = runs.slice(0, 2);
@@ -90,7 +90,7 @@ describe('a bulk action', () => {
     expect(jobs).toMatchObject([{ job_id: job.job_id, requested_by: acme.contributor.email }]);
   });
 
-  test('continues failed runs from the step that failed, with the latest version, and none of them twice', async () => {
+  test('continues failed runs once each, from the failed step with the latest version', async () => {
     const id = await publish();
     const failed = [await run(id), await run(id)];
     await run(id, 1);
@@ -116,7 +116,7 @@ describe('a bulk action', () => {
     expect(await jobOf(again)).toMatchObject({ state: 'finished', matched: 0 });
   });
 
-  test('stops active runs that match, and no run that starts later', async () => {
+  test('stops matching active runs, but no run that starts later', async () => {
     const { graph } = { graph: asking() };
     const id = await publish(graph.steps as object[]);
     const begin = async () =>
@@ -134,13 +134,13 @@ describe('a bulk action', () => {
     await act('workflows_execute_command', { id, command: 'stop', params: { run_id: later } });
   });
 
-  test('never starts a run twice, wherever the process dies', async () => {
+  test('never starts a run twice after a crash', async () => {
     const id = await publish();
     const runs = await Promise.all(Array.from({ length: 12 }, () => run(id)));
     const job = await bulk({ action: 'rerun', filter: { run_ids: runs } });
     const own = service.container.services.orchestrator.start.bind(service.container.services.orchestrator);
     let starts = 0;
-    // Every other start is committed, and then the turn dies before it has noted any.
+    // Every other start is committed. The pass then dies before it records any of them.
     start = async given => {
       const started = await own(given);
       starts += 1;
@@ -157,7 +157,7 @@ describe('a bulk action', () => {
     expect(reruns.map(({ rerun_of }) => rerun_of).sort()).toEqual([...runs].sort());
   });
 
-  test('waits where the workspace has no room for a further run, and counts what is refused', async () => {
+  test('waits while the workspace has too many active runs, and counts refused starts', async () => {
     const id = await publish();
     const runs = [await run(id), await run(id)];
     const job = await bulk({ action: 'rerun', filter: { run_ids: runs } });
@@ -173,7 +173,7 @@ describe('a bulk action', () => {
     expect(await jobOf(job)).toMatchObject({ matched: 2, done: 1, failed: 1, first_error: 'There are no credits.' });
   });
 
-  test('starts nothing once its requester has lost the right to', async () => {
+  test('starts no run once its requester has lost the rights', async () => {
     const id = await publish();
     const runs = [await run(id)];
     const job = await bulk({ action: 'rerun', filter: { run_ids: runs } });
@@ -204,7 +204,7 @@ describe('a bulk action', () => {
     expect(await refusal('runs_start_bulk', input)).toEqual(expected);
   });
 
-  test('is refused by role and by scope, and names nothing of another project or workspace', async () => {
+  test('needs a role and scopes, and does not reveal runs of other projects and workspaces', async () => {
     const id = await publish();
     const mine = await run(id);
     const of = (run_ids: string[]) => ({ action: 'rerun', filter: { run_ids } });

@@ -30,8 +30,8 @@ const MAX_COUNTED = 100_000;
 type Job = z.input<typeof BulkJob>;
 
 /**
- * POST /v1/runs/bulk: stops, repeats or continues the runs of the caller's project that match, in turns. While the same request is
- * unfinished, it is returned instead. Throws AppError 404, 403 `insufficient_scope`, 422 `too_many_runs`, 429 `too_many_stops`.
+ * POST /v1/runs/bulk: stops, repeats or continues the matching runs of the caller's project, a few per pass. Returns the unfinished job of an
+ * equal request. Throws AppError 404, 403 `insufficient_scope`, 422 `too_many_runs`, 429 `too_many_stops`.
  */
 export async function startBulk(ctx: Context, input: z.output<typeof StartBulkInput>): Promise<Job> {
   const { services, principal } = ctx;
@@ -42,7 +42,7 @@ export async function startBulk(ctx: Context, input: z.output<typeof StartBulkIn
   const filter = await ownFilter(ctx, input.filter);
   if (action !== 'stop') await requireFew(ctx, action, filter);
   const actsFor = actorOf(principal);
-  // Runs that others request are repeated with the rights of others.
+  // Equal requests of different people are different jobs, because each starts runs with the rights of its requester.
   const asked = [filter, mode, action, version ?? null, action === 'stop' ? null : actsFor];
   const requester: Requester = { actsFor, surface: ctx.surface, lineage: currentLineage() };
   const now = services.clock.now();
@@ -62,7 +62,7 @@ export async function startBulk(ctx: Context, input: z.output<typeof StartBulkIn
   return toBulkJob(row);
 }
 
-/** POST /v1/runs/bulk-preview: how many runs match. Throws AppError 404. */
+/** POST /v1/runs/bulk-preview: counts the matching runs. Throws AppError 404. */
 export async function previewBulk(
   ctx: Context,
   input: z.output<typeof PreviewBulkInput>,
@@ -72,7 +72,7 @@ export async function previewBulk(
   return { matching: Math.min(found, MAX_COUNTED), capped: found > MAX_COUNTED };
 }
 
-/** GET /v1/runs/bulk/{job_id}: how far a bulk action of the caller's project has got. Throws AppError 404. */
+/** GET /v1/runs/bulk/{job_id}: the progress of a bulk action of the caller's project. Throws AppError 404. */
 export async function getBulk({ services, principal }: Context, { job_id }: z.output<typeof BulkRef>): Promise<Job> {
   const row = await findStop(services.pool, principal.tenantId, job_id);
   if (row === null || row.filter.project_id !== principal.projectId || row.requester === null) throw notFound('Job');
@@ -114,7 +114,7 @@ function count({ services, principal }: Context, { action, filter }: Counted, li
   return countMatching(services.pool, tenantId, { action, filter: matchFilter(filter, projectId) }, limit);
 }
 
-/** Runs of agents and of the chat are found by their workflow or id alone, as in lists. */
+/** Returns the filter for the store. As in lists, runs of agents and of the chat match only by workflow or by id. */
 function matchFilter(filter: BulkFilter, project_id: string): MatchFilter {
   const isNamed = filter.workflow_ids !== undefined || filter.run_ids !== undefined;
   return { ...filter, project_id, ...(!isNamed && { kind: 'workflow' }) };

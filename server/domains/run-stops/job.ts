@@ -9,17 +9,17 @@ export type RunStopJobOptions = LeaderJobContext & { services: Services };
 
 const EVERY_MS = 1_000;
 const AFTER_FAILURE_MS = 2_000;
-/** The ms until the next turn, by the result of the last one. */
+/** The ms until the next pass, by the result of the last one. */
 const NEXT_MS: Record<TurnResult, number> = { worked: 5, busy: 300, waiting: 500, finished: 5 };
 
-/** Works on bulk stops: each pass is one turn of every workspace that has one. */
+/** Starts the job of bulk actions. A pass works on one bulk action of each workspace. */
 export function startRunStopJob({ services, ...context }: RunStopJobOptions): RepeatingJob {
   const late = 'bulk stops are late; trying again shortly';
   const options = { ...context, logger: services.logger, everyMs: EVERY_MS, retryMs: AFTER_FAILURE_MS, late };
   return startLeaderJob(options, closing => takeTurns(services, closing));
 }
 
-/** Gives each workspace a turn. Returns in how many ms the next ones are due. */
+/** Works on one bulk action of each workspace. Returns the ms until the next pass. */
 async function takeTurns(services: Services, closing: AbortSignal): Promise<number> {
   let next = EVERY_MS;
   for (const stop of await listDueStops(services.pool)) {
@@ -29,7 +29,7 @@ async function takeTurns(services: Services, closing: AbortSignal): Promise<numb
   return next;
 }
 
-/** A bulk stop that fails does not keep those of other workspaces waiting. */
+/** Works on a bulk action and logs its failure, so that it does not delay those of other workspaces. */
 async function takeTurn(services: Services, stop: StopRow): Promise<number> {
   try {
     return NEXT_MS[await workOnStop(services, stop)];

@@ -8,8 +8,8 @@ import type { MatchFilter, StopRow } from './store.ts';
 type Parameter = (value: unknown) => string;
 
 /**
- * Returns SQL for the runs `r` that an action is for, of the tenant `$1` in the order of their start, read from the index by project and
- * status. `parameter` adds a parameter and returns its place; `more` are further conditions, `columns` those of `r`.
+ * Returns SQL for the runs `r` of the tenant `$1` to which an action applies, in the order of their start, by the index on project and status.
+ * `parameter`: adds a parameter and returns its placeholder. `more`: further conditions. `columns`: the selected columns of `r`.
  */
 function runsFor(filter: MatchFilter, parameter: Parameter, { action, columns, more, limit }: Selected): string {
   const where = ['r.tenant_id = $1', 'r.project_id = p.id', 'r.status = s.status', 'r.hidden = h.hidden', ...more];
@@ -30,7 +30,7 @@ function runsFor(filter: MatchFilter, parameter: Parameter, { action, columns, m
   }
   if (filter.root_run_id !== undefined) where.push(`r.id = ${parameter(filter.root_run_id)}::uuid`);
   if (filter.run_ids !== undefined) where.push(`r.id = ANY(${parameter(filter.run_ids)}::uuid[])`);
-  // A failed run that was continued already is done, unless it is named.
+  // A failed run that was continued already matches only if the filter names it.
   if (action === 'continue' && filter.run_ids === undefined)
     where.push('NOT EXISTS (SELECT FROM runs c WHERE c.rerun_of = r.id)');
   const { status } = filter;
@@ -47,7 +47,7 @@ function runsFor(filter: MatchFilter, parameter: Parameter, { action, columns, m
 }
 type Selected = { action: BulkAction; columns: string; more: string[]; limit: number };
 
-/** Returns how many runs of the tenant match that an action is for, at most `limit`. */
+/** Counts the matching runs of the tenant, up to `limit`. */
 export async function countMatching(
   pool: Pool,
   tenantId: string,
@@ -62,8 +62,8 @@ export async function countMatching(
 }
 
 /**
- * Looks at the next `limit` active runs that match and started before `before`, and adds those that are new to the
- * targets. Returns whether there are more to look at in this pass.
+ * Reads the next `limit` matching runs that started before `before`, and adds new ones to the targets. Returns whether
+ * there are more to read in this scan.
  */
 export async function matchNext(
   pool: Pool,
@@ -72,7 +72,7 @@ export async function matchNext(
 ): Promise<boolean> {
   const values: unknown[] = [stop.tenantId, stop.id];
   const parameter: Parameter = value => `$${values.push(value)}`;
-  // What a bulk action starts itself starts no earlier than the request.
+  // Runs that the bulk action starts itself are later than the request.
   const more = [`r.started_at ${stop.action === 'stop' ? '<=' : '<'} ${parameter(before)}`];
   if (stop.cursorAt !== null) {
     more.push(`(r.started_at, r.id) > (${parameter(stop.cursorAt)}, ${parameter(stop.cursorId)}::uuid)`);
@@ -102,8 +102,8 @@ export async function matchNext(
 }
 
 /**
- * Adds runs that the targets have called, directly or not, at most `limit`; those that have ended only as a way to what
- * they called in turn. The root of a bulk stop by `root_run_id` is a target itself. Returns whether it added any.
+ * Adds at most `limit` runs that the targets have called, directly or indirectly. Ended runs are added only to find the
+ * runs that they called. The root of a bulk stop by `root_run_id` is a target itself. Returns whether it added any.
  */
 export async function matchChildren(pool: Pool, stop: StopRow, limit: number): Promise<boolean> {
   const { rows } = await pool.query<{ added: string }>(
@@ -127,7 +127,7 @@ export async function matchChildren(pool: Pool, stop: StopRow, limit: number): P
   return Number(rows[0]?.added ?? 0) > 0;
 }
 
-/** Ends a pass over the active runs: the next one begins with the oldest. Returns whether it found any. */
+/** Ends a scan of the active runs, so that the next one begins with the oldest run. Returns whether the scan found any. */
 export async function endPass(pool: Pool, { id, tenantId }: StopRow): Promise<boolean> {
   const { rows } = await pool.query<{ found: boolean }>(
     `UPDATE run_stops s SET found_in_pass = false FROM run_stops before

@@ -23,7 +23,7 @@ import {
 const tag = 'Runs';
 const access = 'tenant_admin';
 
-/** Stopping, repeating and continuing many runs at once. */
+/** The operations that stop, repeat and continue many runs. */
 export const runStopOperations = [
   operation({
     name: 'runs_stop',

@@ -6,7 +6,7 @@ import { toJob } from './request.ts';
 import type { ListStopsInput, ListStopsOutput, StopJob, StopRef } from './schemas.ts';
 import { findStop, listStops as listRows } from './store.ts';
 
-/** GET /v1/runs/stops/{stop_id}: how far a bulk stop has got. Throws AppError 404. */
+/** GET /v1/runs/stops/{stop_id}: the progress of a bulk stop. Throws AppError 404. */
 export async function getStop(
   { services, principal }: Context,
   { stop_id }: z.output<typeof StopRef>,

@@ -10,11 +10,11 @@ import type { PreviewStopInput, PreviewStopOutput, StopFilter, StopJob, StopRuns
 import { findMissing } from './scope-store.ts';
 import { deleteOldStops, insertStop, type NewStop, type StopMode, type StopRow } from './store.ts';
 
-/** Until so long after the request, runs match that started after it. */
+/** The time after the request in which new runs match, too. */
 const MATCHING_MS = 10 * MINUTE_MS;
 /** The most unfinished bulk stops of a tenant. */
 const MAX_UNFINISHED = 20;
-/** How many finished ones of a tenant are kept. */
+/** The number of finished bulk stops of a tenant that are kept. */
 const KEPT = 100;
 const MAX_COUNTED = 100_000;
 
@@ -22,9 +22,8 @@ const MAX_COUNTED = 100_000;
 type Requested = { tenantId: string; filter: StopFilter; mode: StopMode; requestedBy: string };
 
 /**
- * Requests that the active runs of a tenant that match are stopped, in turns. While the same request is unfinished, it
- * is returned instead. Throws AppError 404 for a project, workflow or run that the tenant does not have, 429
- * `too_many_stops`.
+ * Requests to stop the matching active runs of a tenant, a few per pass. Returns the unfinished bulk stop of an equal
+ * request. Throws AppError 404 for a project, workflow or run that the tenant does not have, 429 `too_many_stops`.
  */
 export async function requestStop(
   { pool, clock }: Pick<Services, 'pool' | 'clock'>,
@@ -70,7 +69,7 @@ export async function requireNamed(pool: Services['pool'], tenantId: string, fil
   if (missing !== null) throw notFound(missing);
 }
 
-/** Returns the filter of a caller: a token acts in its own project alone. */
+/** Returns the filter of a caller. A token is restricted to its project. */
 function ownFilter({ principal }: Context, filter: StopFilter): StopFilter {
   const { projectId, credential } = principal;
   if (credential.kind !== 'pat') return filter;
@@ -87,7 +86,7 @@ export async function stopRuns(
   return toJob(await requestStop(ctx.services, { tenantId, filter: ownFilter(ctx, filter), mode, requestedBy: email }));
 }
 
-/** POST /v1/runs/stop-preview: how many active runs match. Throws AppError 404 as `requestStop` does. */
+/** POST /v1/runs/stop-preview: counts the matching active runs. Throws AppError 404 like `requestStop`. */
 export async function previewStop(
   ctx: Context,
   input: z.output<typeof PreviewStopInput>,

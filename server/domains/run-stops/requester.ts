@@ -7,12 +7,12 @@ import { effectiveRole } from '../identity/principal.ts';
 import type { Requester } from './actions.ts';
 import type { StopRow } from './store.ts';
 
-/** A token with fewer scopes, or a member with a lesser role, starts nothing any more. */
-const NEEDED = 'workflow:run';
+/** The scope that a token needs for starts. A member needs to be more than a viewer. */
+const NEEDED_SCOPE = 'workflow:run';
 
 /**
- * Returns the context in which a bulk action starts runs: that of the person who requested it, with the role and the scopes that
- * person or token has now. Null if these no longer suffice.
+ * Returns the context in which a bulk action starts runs: that of its requester, with the current role and scopes. Null if these no longer
+ * suffice.
  */
 export async function contextOf(services: Services, { tenantId, filter, requester }: StopRow): Promise<Context | null> {
   const projectId = filter.project_id;
@@ -34,9 +34,9 @@ async function principalOf(
   if (rights === null || role === null || role === 'project_viewer') return null;
   const { user_id: userId, pat_id: patId } = actsFor;
   const expired = rights.expires_at !== null && rights.expires_at.getTime() <= clock.now();
-  // The scopes of a token were checked when it was made.
+  // The scopes of a token were validated when it was created.
   const held = patId === null ? scopes : expired ? null : (rights.scopes as Scope[] | null);
-  if (held === null || !held.includes(NEEDED)) return null;
+  if (held === null || !held.includes(NEEDED_SCOPE)) return null;
   const credential = patId === null ? ({ kind: 'session' } as const) : ({ kind: 'pat', patId, scopes: held } as const);
   return { ...place, userId, email: rights.email, name: rights.email, role, credential };
 }

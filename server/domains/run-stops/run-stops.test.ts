@@ -27,7 +27,7 @@ type Job = {
 type Name = (typeof operations)[number]['name'];
 
 let service: TestContainer;
-/** With a clock that tests set forward, and an orchestrator that counts the stops at a time. */
+/** The services with a clock that tests set forward, and an orchestrator that counts concurrent stops. */
 let services: Services;
 let skewMs = 0;
 let command: Orchestrator['command'];
@@ -36,7 +36,7 @@ let globex: TestTenant;
 let call: ReturnType<typeof createCall<typeof operations>>;
 
 beforeAll(async () => {
-  // The job of the service never wakes up: the tests take its turns.
+  // The job of the service never wakes up. The tests run its passes themselves.
   service = await startTestContainer({ BATON_SHUTDOWN_GRACE_S: '0' }, { alarm: () => () => undefined });
   const { services: own } = service.container;
   command = own.orchestrator.command;
@@ -83,13 +83,13 @@ async function statuses(ids: readonly string[]): Promise<string[]> {
 }
 const setQuiet = () => (skewMs += 5_000);
 
-/** Takes one turn of each workspace. */
+/** Runs one pass. */
 async function turn(): Promise<TurnResult[]> {
   const results: TurnResult[] = [];
   for (const stop of await listDueStops(services.pool)) results.push(await workOnStop(services, stop));
   return results;
 }
-/** Takes turns until all bulk stops have finished; the time between two that find nothing passes at once. */
+/** Runs passes until all bulk stops have finished. The clock skips the time between passes that find nothing. */
 async function finish(): Promise<void> {
   for (let results = await turn(); results.length > 0; results = await turn())
     if (results.every(result => result === 'waiting')) setQuiet();
@@ -99,7 +99,7 @@ const many = (steps: number): Graph => ({
 });
 
 describe('POST /v1/runs/stop', () => {
-  test('stops the active runs that match, and no other', async () => {
+  test('stops exactly the matching active runs', async () => {
     const [first, second, foreign] = [await publish(), await publish(), await publish(asking(), globex.owner)];
     const wanted = [...(await startMany(first, 3)), await start(first, { session_id: 'a' })];
     const spared = [await start(second), await start(foreign, {}, globex.owner)];
@@ -132,7 +132,7 @@ describe('POST /v1/runs/stop', () => {
     expect(await statuses([runID, spared])).toEqual(['stopped', 'running']);
   });
 
-  test('finds runs by the time of their start, of the kind that the filter names', async () => {
+  test('matches runs by the time of their start and by kind', async () => {
     const id = await publish();
     const early = await start(id);
     const { rows } = await service.db.pool.query<{ at: Date }>('SELECT started_at AS at FROM runs WHERE id = $1', [
@@ -187,7 +187,7 @@ describe('POST /v1/runs/stop', () => {
     expect(await jobOf(stop)).toMatchObject({ stopped: 1, failed: 0 });
   });
 
-  test('gives up a run that cannot be stopped after five attempts, and stops the others', async () => {
+  test('gives up on a run after five failed attempts, and stops the others', async () => {
     const [broken = '', ...others] = await startMany(await publish(), 10);
     const stop = await act<Job>('runs_stop', { filter: {} });
     const own = command;
@@ -203,14 +203,14 @@ describe('POST /v1/runs/stop', () => {
     expect(await jobOf(stop)).toMatchObject({ state: 'finished', matched: 10, stopped: 9, failed: 1, remaining: 0 });
   });
 
-  test('goes on after a restart: what it has found and stopped is stored', async () => {
+  test('continues after a restart with the stored targets', async () => {
     const id = await publish();
     const runs = await startMany(id, 20);
     const stop = await act<Job>('runs_stop', { filter: {} });
     await turn();
     await turn();
     const [halted = '', ended = ''] = runs.filter((_, at) => at > 17);
-    // A process died after the stop of a run and before it was noted; another run ended by itself.
+    // This simulates a crash between the stop of a run and its record, and a run that ended by itself.
     await act('workflows_execute_command', { id, command: 'stop', params: { run_id: halted } });
     await act('tasks_complete', { id, runID: ended, task_id: 'ask', approved: true });
     await reached(services, acme.owner, { id, runID: ended });
@@ -224,7 +224,7 @@ describe('POST /v1/runs/stop', () => {
     });
   });
 
-  test('stops runs that start meanwhile, and after ten minutes only what those have called', async () => {
+  test('stops runs that start within ten minutes, and later only runs that these have called', async () => {
     const id = await publish();
     const first = await start(id);
     await act('runs_stop', { filter: {} });
@@ -242,7 +242,7 @@ describe('POST /v1/runs/stop', () => {
   });
 });
 
-/** Counts how many stops are under way at a time. */
+/** Counts the concurrent stops. */
 function countInFlight(): () => number {
   const own = service.container.services.orchestrator.command;
   let [now, peak] = [0, 0];
@@ -261,8 +261,8 @@ const isChildOf = (child: string, parent: string) =>
     [child, parent],
   );
 
-describe('what a stopped run has called', () => {
-  test('is stopped too, through runs that have ended, whatever the filter says', async () => {
+describe('a run that a stopped run has called', () => {
+  test('is stopped too, even if it does not match or an ended run called it', async () => {
     const [id, other] = [
       await publish(),
       await publish({ steps: [{ id: 'only', type: 'lua_script', script: 'return 1' }] }),
@@ -287,7 +287,7 @@ describe('what a stopped run has called', () => {
     expect(await statuses([late])).toEqual(['stopped']);
   });
 
-  test('a workflow that starts itself twice in each run ends with the workflow that was stopped', async () => {
+  test('is stopped even if each run starts its workflow twice', async () => {
     const { id } = await act<{ id: string }>('workflows_create', { name: `Bomb ${newId()}` });
     const copy = (step: string) => ({
       id: step,
@@ -309,7 +309,7 @@ describe('what a stopped run has called', () => {
 });
 
 describe('the request', () => {
-  test('is one with an equal request that is unfinished', async () => {
+  test('returns the unfinished bulk stop of an equal request', async () => {
     const [a, b] = [await publish(), await publish()];
     const stop = (filter: object, mode?: string) => act<Job>('runs_stop', { filter, ...(mode && { mode }) });
     const first = await stop({ workflow_ids: [a, b] });
@@ -320,7 +320,7 @@ describe('the request', () => {
     expect((await stop({ workflow_ids: [a, b] })).stop_id).not.toBe(first.stop_id);
   });
 
-  test('is refused where twenty are unfinished, and the oldest hundred that have finished are kept', async () => {
+  test('is refused with twenty unfinished bulk stops, and a hundred finished ones are kept', async () => {
     for (let at = 0; at < 20; at += 1) await act('runs_stop', { filter: { session_id: `s${at}` } });
     expect(await refusal('runs_stop', { filter: { session_id: 'more' } })).toEqual([429, 'too_many_stops']);
     expect(await refusal('runs_stop', { filter: { session_id: 's3' } })).toEqual([200]);
@@ -352,7 +352,7 @@ describe('the request', () => {
     expect(await refusal('runs_preview_stop', filter ? { filter } : {})).toEqual(expected);
   });
 
-  test('names nothing of another workspace', async () => {
+  test('does not reveal runs of another workspace', async () => {
     const id = await publish(asking(), globex.owner);
     const runID = await start(id, {}, globex.owner);
     for (const filter of [{ workflow_ids: [id] }, { project_id: globex.projectId }, { root_run_id: runID }])
@@ -362,7 +362,7 @@ describe('the request', () => {
     expect(await act('runs_list_stops', {})).toEqual({ stops: [], next_cursor: null });
   });
 
-  test('with a token stops runs of its project alone', async () => {
+  test('with a token stops only runs of its project', async () => {
     const { projectId } = await createTestProject(services, acme, 'elsewhere');
     const elsewhere = { ...acme.owner, projectId };
     const [mine, other] = [

@@ -8,7 +8,7 @@ import { BULK_ACTIONS } from './actions.ts';
 const Label = PlainText(200).min(1);
 const ModeSchema = z.enum(['immediate', 'graceful']);
 
-/** The fields by which a bulk stop finds active runs; each of them narrows. */
+/** The fields of the filter of a bulk stop. A run has to match all of them. */
 const filterFields = {
   project_id: Id.optional().meta({ description: 'Default: every project; of a token, always its own' }),
   workflow_ids: z.array(Id).min(1).max(100).optional(),

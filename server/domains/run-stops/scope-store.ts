@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { StopFilter } from './schemas.ts';
 
-/** Returns what a filter names that is not in the tenant, or not in the filter's project; null if everything is. */
+/** Returns the kind of the first id in a filter that is not in the tenant or in the filter's project; null if all are. */
 export async function findMissing(
   pool: Pool,
   tenantId: string,

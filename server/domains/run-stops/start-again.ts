@@ -11,8 +11,8 @@ import type { Target, TargetOutcome } from './target-store.ts';
 export const MAX_ATTEMPTS = 5;
 
 /**
- * Starts the run that repeats or continues a target, as its requester would. Its id was stored with the target, so a start that
- * was committed and not noted is found again, and no target is started twice. `busy`: there is no room for another run now.
+ * Starts the run that repeats or continues a target, with the rights of the requester. The id of the new run is stored with the target, so
+ * that a start is not repeated after a crash. `busy`: the workspace has too many active runs now.
  */
 export async function startAgain(
   ctx: Context | null,
@@ -35,7 +35,7 @@ export async function startAgain(
     return { runId, state: 'stopped' };
   } catch (error) {
     if (isDatabaseAway(error) || !(error instanceof AppError)) throw error;
-    // Started before the process died.
+    // An earlier process has started the run before it died.
     if (error.code === 'run_id_taken') return { runId, state: 'stopped' };
     if (error.code === 'not_leading') throw error;
     if (isBusy(error) || error.status === 429) return 'busy';

@@ -7,7 +7,7 @@ export type StopMode = 'immediate' | 'graceful';
 /** The filter of a bulk stop or of any bulk action. */
 export type MatchFilter = Omit<StopFilter, 'status' | 'test'> & BulkFilter;
 
-/** A bulk action as it is stored. A stop is the one of `POST /v1/runs/stop`, too. */
+/** A stored bulk action. Stops of `POST /v1/runs/stop` are bulk actions, too. */
 export type StopRow = {
   id: string;
   tenantId: string;
@@ -18,11 +18,11 @@ export type StopRow = {
   requester: Requester | null;
   requestedBy: string;
   requestedAt: Date;
-  /** Runs that started later match only as children of those that matched. */
+  /** The time until which new runs match. Later runs are stopped only as children of targets. */
   matchingUntil: Date;
   cursorAt: Date | null;
   cursorId: string | null;
-  /** Whether the pass over the active runs that is under way has found any. */
+  /** Whether the current scan of the active runs has found any. */
   foundInPass: boolean;
   quietSince: Date | null;
   matched: number;
@@ -51,13 +51,13 @@ export type NewStop = Pick<
   | 'version'
   | 'requester'
 > & {
-  /** Equal for requests with the same filter and mode. */
+  /** A digest of the filter and the mode. */
   digest: string;
 };
 
 /**
- * Inserts a bulk stop, or returns the unfinished one with the same filter and mode, which then matches anew up to the
- * later time. Null if the tenant has `max` unfinished ones already.
+ * Inserts a bulk stop, or extends the unfinished one with the same filter and mode to the later time. Returns null if the
+ * tenant has `max` unfinished ones already.
  */
 export async function insertStop(pool: Pool, stop: NewStop, max: number): Promise<StopRow | null> {
   const { rows } = await pool.query<StopRow>(
@@ -97,7 +97,7 @@ export async function deleteOldStops(pool: Pool, tenantId: string, kept: number)
   );
 }
 
-/** Returns the bulk stop, or null if the tenant has none of this id. */
+/** Returns the bulk stop; null if the tenant has none with this id. */
 export async function findStop(pool: Pool, tenantId: string, id: string): Promise<StopRow | null> {
   const { rows } = await pool.query<StopRow>(`SELECT ${COLUMNS} FROM run_stops WHERE id = $1 AND tenant_id = $2`, [
     id,
@@ -138,14 +138,14 @@ export async function listDueStops(pool: Pool): Promise<StopRow[]> {
   return rows;
 }
 
-/** Notes that passes find nothing since `at`; null: the last one has found something. */
+/** Records the time since which scans have found no run; null if the last scan found one. */
 export async function noteQuiet(pool: Pool, { id, tenantId }: StopRow, at: Date | null): Promise<void> {
   await pool.query('UPDATE run_stops SET quiet_since = $3 WHERE id = $1 AND tenant_id = $2', [id, tenantId, at]);
 }
 
 /**
- * Finishes a bulk stop, unless the same was requested again since it was read. What it found is forgotten; the counts
- * remain.
+ * Finishes a bulk stop, unless an equal request has extended it since it was read. Deletes the targets and keeps the
+ * counts.
  */
 export async function finishStop(pool: Pool, { id, tenantId, matchingUntil }: StopRow, at: Date): Promise<void> {
   await pool.query(

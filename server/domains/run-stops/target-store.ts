@@ -2,29 +2,29 @@ import type { Pool } from 'pg';
 import { statusesFor } from './actions.ts';
 import type { StopRow } from './store.ts';
 
-/** A run that waits for its stop, or for the run that repeats it. */
+/** A run that a bulk action has yet to stop, repeat or continue. */
 export type Target = {
   runId: string;
   projectId: string;
   workflowId: string;
-  /** The authored steps that have not ended: how many events its stop is going to write, about. */
+  /** The number of authored steps that have not ended, which is about the number of events that the stop writes. */
   open: number;
   attempts: number;
-  /** The id of the run that repeats it; null for a stop. */
+  /** The id of the run that repeats the target; null for a stop. */
   newRunId: string | null;
-  /** The step that failed it. */
+  /** The step at which the run failed. */
   failedStep: string | null;
 };
 
 export type TargetOutcome = {
   runId: string;
-  /** `waiting`: it is tried again. `stopped` also stands for the start of the run that repeats it. */
+  /** `waiting`: the target is tried again. `stopped`: the run was stopped, or the run that repeats it was started. */
   state: 'waiting' | 'stopped' | 'ended' | 'failed';
-  /** Why it failed. */
+  /** The reason of the failure. */
   error?: string;
 };
 
-/** Returns runs that wait for their stop, at most `limit`: those that have failed last. */
+/** Returns at most `limit` waiting targets. Targets that failed before come last. */
 export async function listTargets(pool: Pool, { id, tenantId, action }: StopRow, limit: number): Promise<Target[]> {
   const { rows } = await pool.query<Target>(
     `SELECT t.run_id AS "runId", r.project_id AS "projectId", r.workflow_id AS "workflowId", t.attempts, t.new_run_id AS "newRunId",
@@ -38,7 +38,7 @@ export async function listTargets(pool: Pool, { id, tenantId, action }: StopRow,
   return rows;
 }
 
-/** Stores what became of some targets, and counts it. */
+/** Stores the results of targets and updates the counts. */
 export async function saveOutcomes(
   pool: Pool,
   { id, tenantId }: StopRow,
@@ -64,8 +64,7 @@ export async function saveOutcomes(
 }
 
 /**
- * Takes runs that have ended or were deleted since they were found from those that wait, at most `limit`. Returns how
- * many there were.
+ * Removes at most `limit` waiting targets whose run has ended or was deleted meanwhile. Returns how many it removed.
  */
 export async function passEnded(pool: Pool, { id, tenantId, action }: StopRow, limit: number): Promise<number> {
   const { rows } = await pool.query<{ count: string }>(

@@ -8,24 +8,24 @@ import { MAX_ATTEMPTS, startAgain } from './start-again.ts';
 import { finishStop, noteQuiet, type StopRow } from './store.ts';
 import { listTargets, passEnded, saveOutcomes, type Target, type TargetOutcome } from './target-store.ts';
 
-/** The most runs that are stopped at a time. */
+/** The most concurrent stops. */
 const MAX_RUNS_IN_FLIGHT = 8;
 /**
- * The most steps that the runs stopped at a time have open, unless one run has more. The stop of a step is an event, and
- * the commit queue that all workspaces share takes 50,000.
+ * The most open steps of the runs that are stopped concurrently, unless a single run has more. Stopping a step writes an
+ * event, and the commit queue of all workspaces holds 50,000.
  */
 const MAX_STEPS_IN_FLIGHT = 2_000;
 const RUNS_PER_PAGE = 500;
 const CHILDREN_PER_PASS = 5_000;
 /**
- * For so long passes must have found nothing: a run that a stopped run has just called is started after the commit that
- * says so.
+ * The time for which scans must have found no run before a bulk stop finishes. A run that a stopped run has just called
+ * starts only after the commit of the call.
  */
 const QUIET_MS = 5_000;
 
 /**
- * `worked`: there may be more to do at once. `waiting`: it looks again later. `busy`: the commit queue is full.
- * `finished`: no matching run is left.
+ * The result of a pass. `worked`: more work may be due at once. `waiting`: the next scan is due later. `busy`: the commit
+ * queue is full. `finished`: no matching run is left.
  */
 export type TurnResult = 'worked' | 'waiting' | 'busy' | 'finished';
 
@@ -57,22 +57,22 @@ function fitting(targets: readonly Target[]): Target[] {
   });
 }
 
-/** Looks at the next active runs. Returns whether it found any, or has more to look at. */
+/** Scans the next active runs. Returns whether it found any, or has more to scan. */
 async function findMore({ pool, clock }: Services, stop: StopRow): Promise<boolean> {
   const ended = await passEnded(pool, stop, RUNS_PER_PAGE);
   const before = new Date(Math.min(clock.now(), stop.matchingUntil.getTime()));
   if (await matchNext(pool, stop, { before, limit: RUNS_PER_PAGE })) return true;
   const found = await endPass(pool, stop);
-  // A run that is repeated calls its own.
+  // Repeated runs call other runs themselves.
   const called = stop.action === 'stop' && (await matchChildren(pool, stop, CHILDREN_PER_PASS));
   return ended > 0 || found || called;
 }
 
-/** Finishes a bulk stop that has found nothing for long enough. */
+/** Finishes a bulk stop whose scans have found no run for long enough. */
 async function rest({ pool, clock }: Services, stop: StopRow): Promise<TurnResult> {
   const now = clock.now();
   if (stop.action !== 'stop') {
-    // Runs that end or fail later were not requested.
+    // Runs that end or fail after the request do not match.
     await finishStop(pool, stop, new Date(now));
     return 'finished';
   }

@@ -5,7 +5,7 @@ import { deleteRunView, listRunViews, patchRunView, saveRunView } from './views.
 
 const shared = { tag: 'Runs', access: 'project_viewer' } as const;
 
-/** Views of the list of runs: filters and columns under a name. */
+/** The operations on views of the list of runs. A view is a name for filters and columns. */
 export const runViewOperations = [
   operation({
     ...shared,

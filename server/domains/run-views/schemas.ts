@@ -6,7 +6,7 @@ import { ListTenantRunsInput } from '../runs/schemas.ts';
 export const MAX_VIEWS = 50;
 
 const { q, field, status, workflow_id, from, to, test } = ListTenantRunsInput.shape;
-/** The filters of `GET /v1/runs`, as it takes them. */
+/** The filters of `GET /v1/runs`. */
 const Filters = z.strictObject({ q, field, status, workflow_id, from, to, test });
 const Columns = z.array(PlainText(100).min(1)).max(60).meta({ description: 'The names of the columns that are shown' });
 const Name = NameText(80);
@@ -19,7 +19,7 @@ export const RunView = z.strictObject({
   shared: z.boolean(),
   filters: z.record(z.string(), z.string()),
   columns: z.array(z.string()),
-  /** Whether it is the caller's own, or made by somebody else. */
+  /** Whether the view is the caller's own. */
   own: z.boolean(),
   default: z.boolean(),
   updated_at: Timestamp,

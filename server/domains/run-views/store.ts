@@ -1,6 +1,6 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 
-/** The person whose views are meant, and the project that they belong to. */
+/** The person and the project of the views. */
 export type Person = { tenantId: string; projectId: string; userId: string };
 
 export type ViewRow = {
@@ -26,13 +26,13 @@ export async function listViews(db: Queryable, person: Person): Promise<ViewRow[
   return rows;
 }
 
-/** Returns a view that the person sees, and locks it; null if there is none. */
+/** Returns a view that the person sees, and locks it; null if the person sees no view with this id. */
 export async function lockView(tx: Queryable, person: Person, id: string): Promise<ViewRow | null> {
   const { rows } = await tx.query<ViewRow>(`${SELECT} AND v.id = $4 FOR UPDATE OF v`, [...scopeOf(person), id]);
   return rows[0] ?? null;
 }
 
-/** Inserts a view, unless the person has `max` of them in the project; returns whether it did. The person's row is locked for that. */
+/** Inserts a view. Returns false if the person has `max` views in the project already. Locks the person's row, so that concurrent requests cannot exceed `max`. */
 export async function insertView(
   tx: Queryable,
   { tenantId, projectId, userId }: Person,
@@ -52,7 +52,7 @@ export async function insertView(
   return rowCount === 1;
 }
 
-/** Changes what is given of a view. */
+/** Changes the given fields of a view. */
 export async function updateView(
   tx: Queryable,
   { tenantId, projectId }: Person,
@@ -76,7 +76,7 @@ export async function updateView(
   );
 }
 
-/** Lets the list of the project open with a view for the person, or no longer with it. */
+/** Sets or clears the view with which the project's list opens for the person. */
 export async function setDefault(tx: Queryable, person: Person, id: string, isDefault: boolean): Promise<void> {
   if (isDefault)
     await tx.query(
@@ -91,7 +91,7 @@ export async function setDefault(tx: Queryable, person: Person, id: string, isDe
     );
 }
 
-/** Forgets that others open the list with a view that is no longer shared. */
+/** Clears a view that is no longer shared as the default of other people. */
 export async function clearOthersDefaults(
   tx: Queryable,
   { tenantId }: Person,

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-// Each test has a project of its own, with two contributors and a viewer.
+// Each test has its own project with two contributors and a viewer.
 let count = 0;
 let ann: Context;
 let ben: Context;
@@ -44,7 +44,7 @@ const patch = (ctx: Context, view_id: string, change: Record<string, unknown>) =
 const remove = (ctx: Context, view_id: string) => call(of.run_views_delete, ctx, { view_id });
 const status = async (promise: Promise<unknown>) => (await refusal(promise)).status;
 
-test('a view has filters and columns, and is only the own one until it is shared', async () => {
+test('a view has filters and columns, and is private until it is shared', async () => {
   const filters = { status: 'failed', q: 'import', from: '2026-11-01T01:00:00+01:00', test: 'reruns' };
   const made = await create(ann, { filters, columns: ['Status', 'order_id'], default: true });
   const stored = { ...filters, from: '2026-11-01T00:00:00.000Z' };
@@ -63,7 +63,7 @@ test('a view has filters and columns, and is only the own one until it is shared
   expect(await list(ben)).toEqual([{ ...shared, own: false, default: false }]);
 });
 
-test('a viewer has own views, but shares and changes none that are shared', async () => {
+test('a viewer has private views, but cannot share views or change shared ones', async () => {
   const own = await create(viewer);
   expect(await status(create(viewer, { shared: true }))).toBe(403);
   expect(await status(patch(viewer, own.id, { shared: true }))).toBe(403);
@@ -77,7 +77,7 @@ test('a viewer has own views, but shares and changes none that are shared', asyn
   expect((await list(ann)).map(view => view.default)).toEqual([false]);
 });
 
-test('one view at most is the default; it ends with the view and with its sharing', async () => {
+test('at most one view is the default, until it is deleted or no longer shared', async () => {
   const [first, second] = [await create(ann, { default: true }), await create(ann, { shared: true, default: true })];
   const defaults = async (ctx: Context) => (await list(ctx)).filter(view => view.default).map(({ id }) => id);
   expect(await defaults(ann)).toEqual([second.id]);
@@ -111,7 +111,7 @@ test('other projects and other people of the workspace do not see it', async () 
   expect(await status(remove(contextFor(services, rival.owner), id))).toBe(404);
 });
 
-test('filters are those of the list of runs, and nothing else', async () => {
+test('only filters of the list of runs are accepted', async () => {
   for (const wrong of [
     { filters: { limit: 1 } },
     { filters: { status: 'odd' } },
@@ -123,7 +123,7 @@ test('filters are those of the list of runs, and nothing else', async () => {
   expect((await create(ann, { name })).name).toBe(name);
 });
 
-test('a person has a limit, also for many requests at once', async () => {
+test('the limit of views per person holds for concurrent requests', async () => {
   const made = await Promise.allSettled(Array.from({ length: MAX_VIEWS + 3 }, () => create(ann)));
   expect(made.filter(each => each.status === 'fulfilled')).toHaveLength(MAX_VIEWS);
   expect((await refusal(create(ann))).code).toBe('too_many_views');

@@ -53,8 +53,8 @@ export function saveRunView(
 }
 
 /**
- * PATCH /v1/runs/views/{view_id}: changes what is given. Everybody who sees a view may open the list with it. Throws AppError 404,
- * and 403 where the view is shared, or is to be, and the caller is no contributor.
+ * PATCH /v1/runs/views/{view_id}: changes the given fields. Every person who sees a view may make it their default. Throws AppError 404, and
+ * 403 if the view is or becomes shared and the caller is no contributor.
  */
 export function patchRunView(
   ctx: Context,

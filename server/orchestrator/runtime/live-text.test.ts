@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { AttemptPiece } from '../ports/live-text.ts';
 import { createLiveText, MAX_LIVE_CHARS } from './live-text.ts';
 
-test('who follows a run gets what was written so far, once, and then every piece', () => {
+test('a follower of a run gets the text so far once, and then every piece', () => {
   const live = createLiveText();
   const attempt = live.begin({ runId: 'r', step: 'agent.1', attempt: 1 });
   attempt.write({ type: 'reasoning', index: 0, text: 'Hm' });
@@ -26,7 +26,7 @@ test('who follows a run gets what was written so far, once, and then every piece
   expect(heard).toHaveLength(1);
 });
 
-test('an attempt that has ended is forgotten, and other runs hear nothing', () => {
+test('the text of an ended attempt is dropped, and followers of other runs get nothing', () => {
   const live = createLiveText();
   const attempt = live.begin({ runId: 'r', step: 'agent.1', attempt: 1 });
   const heard: AttemptPiece[] = [];
@@ -38,7 +38,7 @@ test('an attempt that has ended is forgotten, and other runs hear nothing', () =
   expect(live.follow('r', () => undefined).written).toEqual([]);
 });
 
-test('an attempt is shown up to a length', () => {
+test('the live text of an attempt is limited', () => {
   const live = createLiveText();
   const attempt = live.begin({ runId: 'r', step: 'agent.1', attempt: 1 });
   const length = () =>

@@ -1,12 +1,12 @@
 import type { AttemptPiece, LivePiece, LiveText } from '../ports/live-text.ts';
 
-/** An attempt beyond this length is shown no further while it writes; its result has all of it. */
+/** The most characters of an attempt that are shown live. Its result has the whole text. */
 export const MAX_LIVE_CHARS = 4_000_000;
 
 type Open = { step: string; attempt: number; parts: Map<string, LivePiece>; length: number };
 type Run = { open: Set<Open>; listeners: Set<(piece: AttemptPiece) => void> };
 
-/** Creates the live text of a process. Nothing of it is stored, so a token costs no row. */
+/** Creates the live text of a process. It is only in memory, so that a token costs no row. */
 export function createLiveText(): LiveText {
   const runs = new Map<string, Run>();
   const runOf = (runId: string): Run => {

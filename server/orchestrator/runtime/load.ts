@@ -9,7 +9,7 @@ export type RuntimeLoad = Omit<OrchestratorLoad, 'status'>;
 
 type Parts = { slots: Slots; log: GroupCommitLog; timers: Timers; resources: RunResources };
 
-/** How much a runtime has to do. O(runs in memory). */
+/** Returns the load of a runtime. The cost is O(runs in memory). */
 export function loadOf(runs: ReadonlyMap<string, LiveRun>, { slots, log, timers, resources }: Parts): RuntimeLoad {
   let stepsWaiting = 0;
   for (const run of runs.values()) stepsWaiting += run.waitingSteps;

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-// Each test has a project of its own.
+// Each test has its own project.
 let count = 0;
 beforeEach(async () => {
   count += 1;
@@ -39,11 +39,11 @@ describe('names', () => {
   const folder = (text: string) => FolderPath.safeParse(text);
   const deep = (depth: number) => Array.from({ length: depth }, (_, n) => `f${n}`).join('/');
 
-  test('of folders are written in one way', () => {
+  test('of folders are normalized', () => {
     expect(folder('  Finance /\tNew   invoices ').data).toBe('Finance/New invoices');
     expect(folder('Cafe\u0301').data).toBe('Caf\u00e9');
     expect(folder(' ').data).toBe('');
-    // A family is several characters that are joined.
+    // The emoji of a family consists of several joined characters.
     expect(folder('👩‍👩‍👧 Home').data).toBe('👩‍👩‍👧 Home');
   });
 
@@ -58,7 +58,7 @@ describe('names', () => {
     expect(lengths.map(length => allowed(`a/${'b'.repeat(length)}`))).toEqual([true, true, true, false]);
   });
 
-  test('of folders refuse what deceives', () => {
+  test('of folders cannot have invisible characters', () => {
     const hostile = [
       'a//b',
       '/a',
@@ -72,14 +72,14 @@ describe('names', () => {
       'x'.repeat(1_001),
     ];
     expect(hostile.filter(text => folder(text).success)).toEqual([]);
-    // What is a name like any other: nothing here is a path of files, HTML or SQL.
+    // These names are harmless, because they are never used as file paths, HTML or SQL.
     const odd = ['..', "'; DROP TABLE workflows; --", '<img src=x onerror=alert(1)>', '%', '_', '{{input.x}}'];
     expect(odd.map(text => text.replaceAll('/', '')).map(text => folder(text).data)).toEqual(
       odd.map(text => text.replaceAll('/', '')),
     );
   });
 
-  test('of tags are in lower case, each once, in order', () => {
+  test('of tags are in lower case, unique and sorted', () => {
     expect(Tags.safeParse([' Prod', 'billing', 'PROD', 'a  b']).data).toEqual(['a b', 'billing', 'prod']);
     for (const tag of ['', '  ', 'a,b', 'a\u202eb', 'x'.repeat(MAX_TAG + 1), 'İ'.repeat(MAX_TAG)])
       expect(Tags.safeParse([tag]).success, tag).toBe(false);
@@ -90,7 +90,7 @@ describe('names', () => {
 });
 
 describe('a list', () => {
-  test('has the workflows of a folder with those inside it, and of all the tags', async () => {
+  test('has the workflows in a folder and its subfolders, and those with all given tags', async () => {
     await create('top', { tags: ['prod'] });
     await create('in', { folder: 'Finance', tags: ['prod', 'eu'] });
     await create('inside', { folder: 'Finance/Invoices', tags: ['eu'] });
@@ -106,7 +106,7 @@ describe('a list', () => {
     expect(await names({ q: 'invoices' })).toEqual(['inside']);
   });
 
-  test('takes several tags in a query', async () => {
+  test('accepts several tags in a query', async () => {
     const made = await create('in', { tags: ['a b', 'c'] });
     const { token } = await createTestPat(service.container.services, ctx.principal, ['workflow:read']);
     const read = (query: string) =>
@@ -117,7 +117,7 @@ describe('a list', () => {
     expect((await read('folder=a%2F%2Fb')).status).toBe(422);
   });
 
-  test('of folders counts what is inside them, of tags what has them; archived workflows do not count', async () => {
+  test('of folders and tags counts their workflows without archived ones', async () => {
     await create('1', { folder: 'b/c', tags: ['x'] });
     await create('2', { folder: 'b', tags: ['x', 'y'] });
     await create('3', { folder: 'a' });
@@ -138,7 +138,7 @@ describe('a list', () => {
 });
 
 describe('organizing', () => {
-  test('moves and tags a selection, and leaves drafts and their ETags alone', async () => {
+  test('moves and tags a selection without changing drafts and their ETags', async () => {
     const [a, b] = [await create('a', { tags: ['old'] }), await create('b', { folder: 'x', tags: ['keep'] })];
     const ids = [a.id, b.id, a.id];
     const { workflows } = await organize({ workflow_ids: ids, folder: 'New', add_tags: ['q4'], remove_tags: ['old'] });
@@ -152,7 +152,7 @@ describe('organizing', () => {
     expect(await call(of.workflows_get, ctx, { id: a.id })).toEqual({ ...a, folder: '', tags: [] });
   });
 
-  test('changes all, or none', async () => {
+  test('changes all workflows or none', async () => {
     const full = await create('full', { tags: Array.from({ length: MAX_TAGS }, (_, n) => `t${n}`) });
     const other = await create('other');
     const workflow_ids = [other.id, full.id];
@@ -162,7 +162,7 @@ describe('organizing', () => {
     await organize({ workflow_ids: [full.id], add_tags: ['more'], remove_tags: ['t0'] });
   });
 
-  test('finds no workflow of another project, and leaves those of agents alone', async () => {
+  test('refuses workflows of other projects and of agents', async () => {
     const own = await create('own');
     const { contributor } = await createTestProject(service.container.services, tenant, `other${count}`);
     const stranger = contextFor(service.container.services, contributor);
@@ -183,7 +183,7 @@ describe('organizing', () => {
     expect([managed.status, managed.code]).toEqual([409, 'managed_elsewhere']);
   });
 
-  test('by many at once loses no tag', async () => {
+  test('with concurrent requests loses no tag', async () => {
     const { id } = await create('busy');
     const tags = Array.from({ length: 12 }, (_, n) => `t${10 + n}`);
     await Promise.all(tags.map(tag => organize({ workflow_ids: [id], add_tags: [tag] })));
@@ -194,7 +194,7 @@ describe('organizing', () => {
 describe('renaming a folder', () => {
   const rename = (from: string, to: string) => call(of.workflows_rename_folder, ctx, { from, to });
 
-  test('moves what is inside it, into an existing folder, too, or out of any', async () => {
+  test('moves its contents to another path, into an existing folder, or to the top', async () => {
     await create('1', { folder: 'a' });
     await create('2', { folder: 'a/b' });
     await create('3', { folder: 'ab' });
@@ -205,7 +205,7 @@ describe('renaming a folder', () => {
     expect(await names({ folder: 'b' })).toEqual(['2']);
   });
 
-  test('refuses a folder inside itself, none, and one that becomes too deep', async () => {
+  test('refuses a path inside itself, an unknown folder, and a path that is too deep', async () => {
     await create('deep', { folder: 'a/b/c/d' });
     const refused = async (from: string, to: string) => (await refusal(rename(from, to))).status;
     expect(await refused('a', 'a/x')).toBe(422);

@@ -5,7 +5,7 @@ import { projectScope } from '../view.ts';
 import { countFolders, countTags } from './queries.ts';
 import type { ListFoldersOutput } from './schemas.ts';
 
-/** Returns the folders of the project, parents before what is inside them, and its tags, each with its number of workflows. */
+/** Returns the folders of the project, parents first, and its tags, each with its number of workflows. */
 export async function listFolders(ctx: Context): Promise<z.input<typeof ListFoldersOutput>> {
   const { pool } = ctx.services;
   const scope = projectScope(ctx);
@@ -18,7 +18,7 @@ export async function listFolders(ctx: Context): Promise<z.input<typeof ListFold
     for (const path of withParents(folder)) counts.set(path, (counts.get(path) ?? 0) + count);
   }
   const folders = [...counts].map(([path, workflows]) => ({ path, workflows }));
-  // By name at each level: the separator sorts before all that names contain.
+  // The separator sorts before all characters of names, so that folders are ordered by name at each level.
   const key = (path: string) => path.toLowerCase().replaceAll('/', '\0');
   folders.sort((a, b) => (key(a.path) < key(b.path) ? -1 : 1));
   return { folders, tags };

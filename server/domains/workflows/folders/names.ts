@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PlainText } from '../../../operation/wire.ts';
 
-/** The most folders that are inside each other. */
+/** The most levels of folders. */
 export const MAX_FOLDER_DEPTH = 5;
 /** The most characters of the name of one folder. */
 export const MAX_FOLDER_NAME = 60;
@@ -10,13 +10,13 @@ export const MAX_TAG = 40;
 /** The most tags of a workflow. */
 export const MAX_TAGS = 20;
 
-/** Characters that are not seen, or that change how the text around them is drawn: two names with them could look the same. */
+/** Matches characters that are invisible or change the display of others, because two names with them could look the same. */
 const UNSEEN = /[\p{Cc}\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/u;
 
-/** One way to write a name, however it was typed. */
+/** Normalizes a name. */
 const normalized = (text: string): string => text.normalize('NFC').replace(/\s+/gu, ' ').trim();
 
-/** Returns what is wrong with the path of a folder whose names are normalized; null if nothing is. */
+/** Returns the problem of a normalized path of a folder; null for none. */
 export function folderProblem(path: string): string | null {
   if (path === '') return null;
   const names = path.split('/');
@@ -27,7 +27,7 @@ export function folderProblem(path: string): string | null {
   return UNSEEN.test(path) ? 'must not have control characters or other unseen ones' : null;
 }
 
-/** The path of a folder, such as `Finance/Invoices`; empty: the top, where a workflow is in no folder. */
+/** The path of a folder, such as `Finance/Invoices`. Empty: the workflow is in no folder. */
 export const FolderPath = PlainText(1_000)
   .transform((text, context) => {
     const path = text.split('/').map(normalized).join('/');
@@ -38,7 +38,7 @@ export const FolderPath = PlainText(1_000)
   })
   .meta({ description: 'A path such as `Finance/Invoices`, up to 5 folders deep; empty: in no folder' });
 
-/** A tag, in lower case, so that no two differ in case alone. The comma separates tags where people type them. */
+/** A tag in lower case, so that no two tags differ only in case. It has no comma, which separates tags in forms. */
 const Tag = PlainText(200).transform((text, context) => {
   const tag = normalized(text).toLowerCase();
   const problem =
@@ -54,12 +54,12 @@ const Tag = PlainText(200).transform((text, context) => {
   return z.NEVER;
 });
 
-/** Tags, each once, in alphabetical order. */
+/** Unique tags in alphabetical order. */
 export const Tags = z
   .array(Tag)
   .max(MAX_TAGS)
   .transform(tags => inOrder(tags))
   .meta({ description: 'Up to 20, in lower case' });
 
-/** Returns each tag once, in the order of their code points, which is the same everywhere. */
+/** Returns unique tags in the order of their code points, which does not depend on a locale. */
 export const inOrder = (tags: Iterable<string>): string[] => [...new Set(tags)].sort();

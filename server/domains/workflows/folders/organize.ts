@@ -10,8 +10,8 @@ import { lockFolder, lockPlaces, type Place, savePlaces } from './queries.ts';
 import type { OrganizeInput, OrganizeOutput, RenameFolderInput, RenameFolderOutput } from './schemas.ts';
 
 /**
- * Moves workflows into a folder and changes their tags: all of them, or none. The drafts stay as they are, so editors that are
- * open see no conflict. Throws AppError 404, 409 `managed_elsewhere`, and 422 where a workflow would have too many tags.
+ * Moves workflows into a folder and changes their tags, for all workflows or none. The drafts do not change, so open editors see no conflict.
+ * Throws AppError 404, 409 `managed_elsewhere`, and 422 if a workflow would have too many tags.
  */
 export function organizeWorkflows(
   ctx: Context,
@@ -40,8 +40,8 @@ function placed(place: Place, input: z.output<typeof OrganizeInput>): Omit<Place
 }
 
 /**
- * Gives a folder another path, with everything inside it, archived workflows too. Throws AppError 404 for a folder without
- * workflows, and 422 for a path inside itself or one that is too deep for what it contains.
+ * Changes the path of a folder with all its contents, including archived workflows. Throws AppError 404 for a folder without workflows, and
+ * 422 for a path inside itself or a path that is too deep for its contents.
  */
 export function renameFolder(
   ctx: Context,

@@ -3,10 +3,10 @@ import type { WorkflowKind } from '../../../operation/workflow-kinds.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import type { ProjectScope } from '../store.ts';
 
-/** Where people find a workflow. */
+/** The folder and the tags of a workflow. */
 export type Place = { id: string; kind: WorkflowKind; folder: string; tags: string[] };
 
-/** Returns the places of workflows of the project, and locks them. */
+/** Returns the folders and tags of workflows of the project, and locks the workflows. */
 export async function lockPlaces(tx: Queryable, scope: ProjectScope, ids: readonly string[]): Promise<Place[]> {
   const { rows } = await tx.query<Place>(
     `SELECT id, kind, folder, tags FROM workflows
@@ -16,7 +16,7 @@ export async function lockPlaces(tx: Queryable, scope: ProjectScope, ids: readon
   return rows;
 }
 
-/** Stores the places of workflows. Neither the revision of the draft nor the time of its last change is another. */
+/** Stores the folders and tags of workflows, without changing the revision and the time of the draft. */
 export async function savePlaces(
   tx: Queryable,
   scope: ProjectScope,
@@ -30,7 +30,7 @@ export async function savePlaces(
   );
 }
 
-/** Returns the workflows that are in a folder or inside one of its folders, and locks them. */
+/** Returns the workflows in a folder and its subfolders, and locks them. */
 export async function lockFolder(
   tx: Queryable,
   scope: ProjectScope,
@@ -46,7 +46,7 @@ export async function lockFolder(
   return rows;
 }
 
-/** Counts the workflows of each folder by itself, without archived ones. */
+/** Counts the workflows directly in each folder, without archived ones. */
 export async function countFolders(
   pool: Pool,
   scope: ProjectScope,
@@ -60,7 +60,7 @@ export async function countFolders(
   return rows;
 }
 
-/** Counts the workflows of each tag, without archived ones; the most used first. */
+/** Counts the workflows of each tag, without archived ones, most used first. */
 export async function countTags(
   pool: Pool,
   scope: ProjectScope,

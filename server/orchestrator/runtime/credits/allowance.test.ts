@@ -9,7 +9,7 @@ const never = new AbortController().signal;
 function allowanceOf(limit: number) {
   const stored = { limit, spent: 0 };
   const allowance = new Allowance({ read: async () => ({ ...stored }), refusal: () => REFUSED.error });
-  /** Ends an attempt as the executor does: releases, decides the charge, commits it, and is told so. */
+  /** Ends an attempt like the executor: releases the reservation, decides the charge, and commits it. */
   const end = async (key: string, cost: number) => {
     allowance.release(key);
     allowance.send(cost);
@@ -21,7 +21,7 @@ function allowanceOf(limit: number) {
   return { allowance, stored, end };
 }
 
-test('attempts at the same time never get the same credits: the next one waits, and then gets what is left', async () => {
+test('concurrent attempts never reserve the same credits: the next one waits for the rest', async () => {
   const { allowance, end } = allowanceOf(10);
   const reserve = (key: string, least = 1, most = 8) => allowance.reserve(key, { least, most }, never);
   expect(await reserve('a')).toEqual({ kind: 'reserved', microcredits: 8 });
@@ -38,7 +38,7 @@ test('attempts at the same time never get the same credits: the next one waits, 
   expect(await reserve('c')).toEqual(REFUSED);
 });
 
-test('an attempt that fits beside others does not wait', async () => {
+test('an attempt for which enough is left does not wait', async () => {
   const { allowance } = allowanceOf(10);
   for (const key of ['a', 'b']) {
     const reserved = await allowance.reserve(key, { least: 1, most: 5 }, never);
@@ -46,7 +46,7 @@ test('an attempt that fits beside others does not wait', async () => {
   }
 });
 
-test('what is certain to follow is kept for it', async () => {
+test('credits for steps that are certain to follow are reserved', async () => {
   const { allowance } = allowanceOf(10);
   allowance.pledge('run', 7);
   expect(await allowance.reserve('a', { least: 1, most: 5 }, never)).toEqual({ kind: 'reserved', microcredits: 3 });
@@ -55,7 +55,7 @@ test('what is certain to follow is kept for it', async () => {
   expect(await allowance.reserve('a', { least: 1, most: 5 }, never)).toEqual({ kind: 'reserved', microcredits: 5 });
 });
 
-test('an attempt that is over waits no longer', async () => {
+test('an aborted attempt stops waiting', async () => {
   const { allowance } = allowanceOf(10);
   await allowance.reserve('a', { least: 1, most: 10 }, never);
   const over = new AbortController();
@@ -67,7 +67,7 @@ test('an attempt that is over waits no longer', async () => {
   expect(await allowance.reserve('c', { least: 1, most: 10 }, never)).toMatchObject({ kind: 'reserved' });
 });
 
-test('however attempts are mixed, what they cost together stays within the limit', async () => {
+test('any mix of attempts stays within the limit', async () => {
   const attempts = fc.array(
     fc.record({ least: fc.integer({ min: 1, max: 5 }), more: fc.nat(20), share: fc.nat(100), turns: fc.nat(6) }),
     { minLength: 1, maxLength: 25 },
@@ -81,14 +81,14 @@ test('however attempts are mixed, what they cost together stays within the limit
           const reserved = await allowance.reserve(key, { least, most: least + more }, never);
           if (reserved.kind === 'refused') return false;
           for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
-          // It costs no more than it has reserved.
+          // The attempt costs at most its reservation.
           await end(key, Math.floor((reserved.microcredits * share) / 100));
           return true;
         }),
       );
       expect(stored.spent).toBeLessThanOrEqual(limit);
       expect(allowance.isIdle).toBe(true);
-      // Nothing is refused before the credits are too few for it.
+      // An attempt is refused only if the credits are too few for it.
       if (outcomes.includes(false)) expect(limit - stored.spent).toBeLessThan(5);
     }),
     { numRuns: 150 },

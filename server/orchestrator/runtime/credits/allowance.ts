@@ -2,25 +2,25 @@ import type { StepError } from '../../core/index.ts';
 import type { Spent } from '../../ports/spending.ts';
 import type { Reserved, Wanted } from '../../ports/step-type.ts';
 
-/** Reads what may be spent and what has been charged, and says why an attempt for which too little is left is refused. */
+/** Reads the limit and the charges so far, and returns the error of a refused attempt. */
 export type AllowanceReader = { read(): Promise<Spent> | Spent; refusal(): StepError };
 
 /**
- * Credits that several attempts share: of a person's day, or of a run. An attempt reserves the most that it can cost before it does
- * anything; when less is left, it waits for the attempts in flight, so that it never spends what one of them has reserved.
+ * Credits that several attempts share: the daily limit of a person, or the budget of a run. An attempt reserves its maximum cost before it
+ * begins. If less is left, the attempt waits for attempts in flight, so that it never spends what another one has reserved.
  *
- * Race-free, because only the leader executes attempts, and a decision and its reservation are one turn of the event loop. Charges whose
- * commit may or may not be part of what was read count in addition.
+ * There are no races, because only the leader executes attempts, and a decision and its reservation are one turn of the event loop. Charges
+ * whose commit a read may have missed count in addition.
  */
 export class Allowance {
   readonly #reader: AllowanceReader;
-  /** By run and step. */
+  /** The reservations, by run and step. */
   readonly #holds = new Map<string, number>();
-  /** By run: the ends of steps that have expanded, which are certain to follow. */
+  /** The cost of the ends of expanded steps, which are certain to follow, by run. */
   readonly #pledges = new Map<string, number>();
   /** Charges in entries whose commit has not been answered. */
   #underWay = 0;
-  /** Everything that was committed since this was created. */
+  /** The committed charges since this allowance was created. */
   #committed = 0;
   #queue: Promise<unknown> = Promise.resolve();
   #changed = Promise.withResolvers<void>();
@@ -29,13 +29,13 @@ export class Allowance {
     this.#reader = reader;
   }
 
-  /** Whether nothing is reserved or under way, so that it can be created anew. */
+  /** Whether nothing is reserved or in progress, so that the allowance can be dropped and created again. */
   get isIdle(): boolean {
     return this.#holds.size + this.#pledges.size === 0 && this.#underWay === 0;
   }
 
   /**
-   * Reserves as much of `most` as is left, at least `least`. Attempts are served in order. Rejects if what is left cannot be read, or
+   * Reserves between `least` and `most` of the rest. Attempts are served in order. Rejects if the rest cannot be read, or
    * `signal` aborts.
    */
   reserve(key: string, wanted: Wanted, signal: AbortSignal): Promise<Reserved> {
@@ -59,7 +59,7 @@ export class Allowance {
         return { kind: 'reserved', microcredits: granted };
       }
       if (uncertain + held === 0) return { kind: 'refused', error: this.#reader.refusal() };
-      // Read again at once if the doubt is about the reading alone.
+      // A stale read may be the only reason why too little is left, so it is repeated at once.
       if (this.#underWay + held > 0) await this.#nextChange(signal);
     }
   }

@@ -42,7 +42,7 @@ export class CreditMeter {
   /** The allowances of people. */
   readonly spenders: Spenders;
 
-  /** Without `credits` everything is free; without `spending` nobody's day is limited. */
+  /** Without `credits` everything is free. Without `spending` there is no daily limit. */
   constructor({ credits, spending }: MeterSources, host: MeterHost) {
     this.#source = credits;
     this.#host = host;
@@ -59,7 +59,7 @@ export class CreditMeter {
     return this.#reading.get(tenantId) ?? this.reread(tenantId);
   }
 
-  /** The same for the start of a run: a balance that seems too small for one step is read again. */
+  /** Returns the account for the start of a run. Reads a balance again that seems too small for one step. */
   forStart(tenantId: string): CreditAccount | Promise<CreditAccount> {
     const known = this.get(tenantId);
     const readIfPoor = (account: CreditAccount) => (account.affordsStep ? account : this.reread(tenantId));
@@ -127,13 +127,13 @@ export class CreditMeter {
     if (!this.#over) known();
   }
 
-  /** Notes a change of the prices or the balance of a workspace; does nothing for an unknown one. */
+  /** Records that the prices or the balance of a workspace have changed; ignores an unknown one. */
   changed(tenantId: string): void {
     const account = this.#accounts.get(tenantId);
     if (account !== undefined && !this.#over) void this.rereadUntilKnown(account, () => undefined);
   }
 
-  /** Notes that credits of the account were held or charged, so that it is read again soon. */
+  /** Records that credits of the account were held or charged, so that it is read again soon. */
   use(account: CreditAccount): void {
     if (this.#source === undefined || this.#used.has(account)) return;
     this.#used.add(account);

@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 const time = new ManualTime();
-/** A workspace of its own with a balance of `balance`, at the prices of TestCredits: a step costs 100. */
+/** Creates a workspace with this balance. A step costs 100, like in TestCredits. */
 async function funded(balance: number, policy: Partial<TenantCredits> = {}, options: HarnessOptions = {}) {
   const credits = new TestCredits(db.pool, policy);
   const h = await createHarness(db, { credits, clock: time.clock, alarm: time.alarm, ...options });
@@ -157,9 +157,9 @@ test('a start without the credits for one step is refused, after they were read 
   const first = await h.start(workflow);
   await h.ended(first);
   await expect(h.start(workflow)).rejects.toMatchObject({ status: 422, code: 'insufficient_credits' });
-  // The same start, repeated because its answer was lost.
+  // The client repeats the start, because its answer was lost.
   await expect(h.start(workflow, {}, first.runId)).rejects.toMatchObject({ status: 409, code: 'run_id_taken' });
-  // By another process, without a notification.
+  // Another process grants the credits without a notification.
   await credits.grant(tenant, 'payg', 100);
   await h.ended(await h.start(workflow));
 });

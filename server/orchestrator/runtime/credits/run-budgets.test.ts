@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const h of open.splice(0)) await h.orchestrator.close();
 });
 
-/** A token read costs 2 microcredits, a step 100. */
+/** An input token costs 2 microcredits, a step 100. */
 const reads = (quantity: number) =>
   stepType('llm_call', async () => ({
     kind: 'completed',
@@ -38,7 +38,7 @@ const workspace = async () => {
 const llm = (id: string, ...depends_on: string[]) => ({ id, type: 'llm_call', model: 'x/y', depends_on });
 const started_by = 'ann@example.com';
 
-test('a run that has charged more than its budget is stopped with the charge, whatever is at work', async () => {
+test('a run above its budget is stopped in the entry with the charge, even with attempts in flight', async () => {
   const h = await start(1_000);
   const graph = { steps: [llm('a'), { id: 'b', type: 'http_request' }, llm('c', 'a')] };
   const ref = await h.start(h.workflow(graph, await workspace()), { budget: 1_500, started_by });
@@ -46,7 +46,7 @@ test('a run that has charged more than its budget is stopped with the charge, wh
   const events = (await h.events(ref)).map(({ event }) => event);
   expect(events.at(-1)).toMatchObject({ data: { to: 'stopped', by: started_by, reason: 'budget_spent' } });
   const charged = events.findIndex(event => event.type === 'step_completed' && event.step === 'a');
-  // They are in the entry that charges the step: no process can die in between.
+  // The stop is in the entry that charges the step, so that no crash can separate them.
   expect(events.slice(charged).map(event => event.at)).toEqual(Array(events.length - charged).fill(events.at(-1)?.at));
   expect(events).not.toContainEqual(expect.objectContaining({ type: 'step_started', step: 'c' }));
   expect(events).toContainEqual(expect.objectContaining({ type: 'step_cancelled', step: 'b' }));
@@ -67,7 +67,7 @@ test('the budget holds in the next process, too', async () => {
   expect(events).not.toContainEqual(expect.objectContaining({ type: 'step_started', step: 'c' }));
 });
 
-test('attempts at the same time share the budget: one begins when those before it have left something', async () => {
+test('concurrent attempts share the budget: a waiting one begins with the rest', async () => {
   let atWork = 0;
   let most = 0;
   const types = [
@@ -82,7 +82,7 @@ test('attempts at the same time share the budget: one begins when those before i
   const h = await createHarness(db, { credits, types });
   open.push(h);
   const graph = { steps: Array.from({ length: 12 }, (_, n) => llm(`s${n}`)) };
-  // Each reserves 107 and costs 700.
+  // Each attempt reserves 107 and costs 700.
   const ref = await h.start(h.workflow(graph, await workspace()), { budget: 250, started_by });
   await h.ended(ref);
   const run = await db.pool.query('SELECT status, credits_microcredits::int AS credits FROM runs WHERE id = $1', [

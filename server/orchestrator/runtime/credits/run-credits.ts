@@ -52,7 +52,7 @@ export class RunCredits {
     return this.#account.whenExhausted === 'pause';
   }
 
-  /** The limits of the run's spending beside the credits of its workspace; null: there are none. */
+  /** The limits of the run in addition to the credits of its workspace; null for none. */
   get #limited(): RunLimits | null {
     const { identity, state } = this.#run;
     if (this.#limits === undefined && state.started !== null)

@@ -5,7 +5,7 @@ import type { Reserved, Wanted } from '../../ports/step-type.ts';
 import type { RunIdentity } from '../../turn/turn.ts';
 import { Allowance } from './allowance.ts';
 
-/** Allowances of earlier days are kept for runs that began then. */
+/** The time for which allowances of earlier days are kept, for runs that began on these days. */
 const KEPT_MS = 7 * DAY_MS;
 
 /** The allowances of people, by workspace, person and day. */
@@ -17,7 +17,7 @@ export class Spenders {
     this.#source = source;
   }
 
-  /** Returns what the person may spend on the day of `at`; null where nobody is limited. */
+  /** Returns the allowance of the person on the day of `at`; null without daily limits. */
   of(tenantId: string, userId: string, at: number): Allowance | null {
     const source = this.#source;
     if (source === undefined) return null;
@@ -36,15 +36,15 @@ export class Spenders {
   }
 }
 
-/** The limits of one run's spending: its own budget, and the day of the person who spends. */
+/** The limits of a run: its budget, and the daily limit of the person who spends. */
 export class RunLimits {
   readonly #runId: string;
   readonly #state: RunState;
-  /** Its charges are known as soon as they are decided. */
+  /** The budget of the run. Its charges are known as soon as they are decided. */
   readonly #budget: Allowance | null;
   readonly #person: Allowance | null;
   #underWay = 0;
-  /** Steps that have reserved something, or are about to. */
+  /** The steps with a reservation, or with one in progress. */
   readonly #reserving = new Set<string>();
 
   private constructor(state: RunState, budget: Allowance | null, person: Allowance | null) {
@@ -54,7 +54,7 @@ export class RunLimits {
     this.#person = person;
   }
 
-  /** Returns the limits of a run that has started; null where it has none. */
+  /** Returns the limits of a started run; null for none. */
   static of({ tenantId }: RunIdentity, state: RunState, spenders: Spenders): RunLimits | null {
     const { budget: limit, spends_for: userId } = state.started ?? {};
     const person = userId === undefined ? null : spenders.of(tenantId, userId, state.startedAt ?? 0);
@@ -65,7 +65,7 @@ export class RunLimits {
     return budget === null && person === null ? null : new RunLimits(state, budget, person);
   }
 
-  /** Reserves for an attempt of the step what both limits leave; replaces what is reserved for it. */
+  /** Reserves the rest of both limits for an attempt of the step. Replaces its earlier reservation. */
   async reserve(step: string, wanted: Wanted, signal: AbortSignal): Promise<Reserved> {
     const key = this.#key(step);
     this.release(step);
@@ -73,7 +73,7 @@ export class RunLimits {
     let most = wanted.most;
     for (const allowance of [this.#budget, this.#person]) {
       if (allowance === null) continue;
-      // A run may begin an attempt as long as anything of its budget is left, and is stopped once it has charged more.
+      // A run may begin an attempt while any budget is left, and is stopped once its charges exceed the budget.
       const least = allowance === this.#budget ? Math.min(1, wanted.least) : Math.min(most, wanted.least);
       const reserved = await allowance.reserve(key, { least, most }, signal).catch((error: unknown) => {
         this.release(step);
@@ -95,7 +95,7 @@ export class RunLimits {
     this.#person?.release(this.#key(step));
   }
 
-  /** Notes the charges of the entry that is decided now. `stepPrice`: what the end of a step that has expanded costs. */
+  /** Records the charges of the entry that is decided now. `stepPrice`: the cost of the end of an expanded step. */
   send(credits: number, stepPrice: number): void {
     const pledged = this.#state.endedAt === null ? (this.#state.grown?.parents.size ?? 0) * stepPrice : 0;
     this.#budget?.pledge(this.#runId, pledged);

@@ -19,7 +19,7 @@ test('a budget that is not shared may be used up by one tenant', () => {
   expect([60, 40, 1].map(bytes => budget.tryTake('a', bytes))).toEqual([true, true, false]);
 });
 
-test('a tenant may take as much of a shared budget as is then left for the others, and no more', () => {
+test('a tenant may take at most as much of a shared budget as is left for the others', () => {
   const budget = new ByteBudget(100, { isShared: true });
   expect(budget.tryTake('a', 30)).toBe(true);
   // 30 are held and 70 free: up to 40 more.
@@ -30,7 +30,7 @@ test('a tenant may take as much of a shared budget as is then left for the other
   expect(budget.tryTake('b', 15)).toBe(true);
 });
 
-test('however much one tenant holds forever, half of the rest is left for later ones', () => {
+test('half of the rest is always left for later tenants', () => {
   const budget = new ByteBudget(1_000, { isShared: true });
   const takeAll = (tenant: string) => {
     let taken = 0;
@@ -52,7 +52,7 @@ test('a request larger than the budget is granted when nothing else is in use', 
   expect([order, budget.waiting, budget.used]).toEqual([['b'], 0, 101]);
 });
 
-test('those that wait are served in turns, and one whose request does not fit delays no other', async () => {
+test('waiting tenants are served in turn, and a request that does not fit delays no other tenant', async () => {
   const budget = new ByteBudget(100, { isShared: true });
   const order: string[] = [];
   expect(budget.tryTake('a', 45)).toBe(true);
@@ -69,7 +69,7 @@ test('those that wait are served in turns, and one whose request does not fit de
   expect(order).toEqual(['b', 'c', 'a', 'b']);
 });
 
-test('a request that is aborted takes nothing, and those behind it are served', async () => {
+test('an aborted request takes no bytes, and later requests are served', async () => {
   const budget = new ByteBudget(100, { isShared: false });
   const order: string[] = [];
   const aborted = new AbortController();

@@ -29,7 +29,7 @@ export class LiveMemory {
     return this.#total;
   }
 
-  /** Whether another run may be loaded. There is always room when nothing is in memory, so every run gets its turn. */
+  /** Whether another run may be loaded. An empty memory always has room, so that every run can be loaded at some time. */
   get hasRoom(): boolean {
     return this.#total < this.#limits.liveBytes;
   }

@@ -49,7 +49,10 @@ export function withinBudget(state: RunState, command: Command, maxBytes: number
   return { ...rest, type: 'attempt_failed', step, attempt, error, retryable: false, random: 0 };
 }
 
-/** Items are held until their loop has ended, what an agent works from until that has, and an input until the called run has. */
+/**
+ * Returns the command, or a failure of the step if the run has no room for the data that it holds: the items of a loop, the settings and
+ * messages of an agent, or the input of a called run.
+ */
 function heldWithin(
   state: RunState,
   command: Extract<Command, { type: 'attempt_expanding' | 'attempt_calling' }>,

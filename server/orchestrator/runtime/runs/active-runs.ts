@@ -9,7 +9,7 @@ export class ActiveRuns {
     this.#max = max;
   }
 
-  /** Sets the counts that were read from the database, before any command is accepted. */
+  /** Sets the counts from the database, before any command is accepted. */
   set(counts: ReadonlyMap<string, number>): void {
     for (const [tenantId, count] of counts) this.#counts.set(tenantId, count);
   }
