@@ -13,7 +13,7 @@ type Step = { id: string; type: string; [field: string]: unknown };
 const lua = (id: string, more: object = {}): Step => ({ id, type: 'lua_script', script: 'return 1', ...more });
 const task = (id: string, more: object = {}): Step => ({ id, type: 'human_task', ...more });
 
-/** Returns what the console says of the problems that the server finds: each message, followed by its hint. */
+/** Returns the console's texts for the problems that the server finds: each message, followed by its hint. */
 async function saidOf(...steps: Step[]): Promise<string[]> {
   const { errors, warnings } = await validateGraph({ steps: steps as never }, types, scope);
   return [...errors, ...warnings]
@@ -97,7 +97,7 @@ describe('a problem in the words of the console', () => {
     for (const [at, text] of said.entries()) expect(found[at]?.slice(0, text.length)).toBe(text);
   });
 
-  test('names the field where the message only continues it', () => {
+  test('adds the field name to a message that lacks a subject', () => {
     const problem = { step_id: 'a', code: 'tool_args_invalid', path: 'steps[0].tool_args.from' };
     expect(inConsoleWords({ ...problem, message: 'must be a text', hint: 'Change it.' })).toEqual({
       ...problem,
@@ -120,12 +120,12 @@ describe('a problem in the words of the console', () => {
     expect(inConsoleWords({ step_id: 'a', code, path, message }).message).toBe(said);
   });
 
-  test('keeps the place that a message names, which the editor reads', async () => {
+  test('keeps the position in a message, because the editor parses it', async () => {
     expect((await saidOf(lua('a', { script: 'return (' })))[0]).toMatch(/^script:1:/);
     expect((await saidOf({ id: 'a', type: 'condition', expression: 'input.x +' }))[0]).toMatch(/ at character \d+$/);
   });
 
-  test('leaves a message that it does not know as it is', () => {
+  test('leaves an unknown message unchanged', () => {
     const problem = { step_id: null, path: '', code: 'something_new', message: 'Something new' };
     expect(inConsoleWords(problem)).toEqual(problem);
     expect(inConsoleWords({ ...problem, code: 'constructor' }).message).toBe('Something new');

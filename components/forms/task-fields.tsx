@@ -5,17 +5,17 @@ import { formFields, takesExtraComment } from './form-schema.ts';
 import { JsonForm } from './json-form.tsx';
 
 type Props = {
-  /** JSON Schema of the answer; null: a decision alone. */
+  /** The JSON Schema of the answer; null if the answer is only a decision. */
   form: JsonObject | null;
   values: JsonObject;
   comment: string;
-  /** By the path of the field; the empty path is the form itself. */
+  /** The problems by field path; the empty path stands for the form itself. */
   problems: ReadonlyMap<string, string>;
   onValues: (values: JsonObject) => void;
   onComment: (comment: string) => void;
 };
 
-/** Shows what a person fills in to answer a task: its form, and a comment where the form has room for one. */
+/** Shows the form of a task, and a comment field unless the form has one. */
 export function TaskFields({ form, values, comment, problems, onValues, onComment }: Props) {
   const fields = form ? formFields(form) : [];
   return (

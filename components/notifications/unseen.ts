@@ -1,14 +1,14 @@
-/** Notifications that a browser remembers to have seen: more than one page of them. */
+/** How many seen notifications a browser remembers: more than one page. */
 const MAX_SEEN = 100;
 
 type Identified = { run_id: string; task_id: string | null };
 
-/** Returns what tells a notification apart from the others of a person. */
+/** Returns a key that is unique among the notifications of a person. */
 export const identityOf = ({ run_id, task_id }: Identified): string => `${run_id}/${task_id ?? ''}`;
 
 /**
- * Separates the notifications (newest first) that this browser has not seen from the rest. Where it has seen none at all
- * (`seen` is null), those that are there already are old news. `seen` is what it has seen with these.
+ * Returns the notifications (newest first) that this browser has not seen, and the updated list of seen keys. On the browser's
+ * first visit (`seen` is null) all present notifications count as seen.
  */
 export function separateUnseen<N extends Identified>(
   notifications: readonly N[],

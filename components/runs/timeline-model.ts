@@ -3,7 +3,7 @@ import type { GraphStepInput } from '../graph/layout.ts';
 import { agentStepsOf } from './agent-steps.ts';
 import { dependenciesOf } from './outcome.ts';
 
-/** `inside`: what the step is about is in the rows below it. */
+/** `inside`: the step's work is shown in the rows below the step. */
 export type SegmentKind =
   | 'queued'
   | 'called'
@@ -22,17 +22,17 @@ export type TimelineRow = {
   segments: Segment[];
   /** The name of a step that an agent added; null for a step of the graph. */
   name: string | null;
-  /** How far below an agent or a loop it stands: 0 for a step of the graph. */
+  /** The nesting depth below an agent or a loop: 0 for a step of the graph. */
   depth: number;
-  /** Whether it is a loop, whose items can be shown below it. */
+  /** Whether the step is a loop. The items of a loop can be shown below its row. */
   isLoop: boolean;
 };
 export type Span = { from: number; to: number };
 export type Timeline = Span & { rows: TimelineRow[] };
 
 /**
- * Returns what each step of a run did when, in the order in which the steps began; those that have not begun come last. Below an agent
- * stand its turns and calls. `now` ends what is still under way.
+ * Returns the timeline of a run's steps, ordered by their start; steps that have not started come last. The turns and calls of an
+ * agent follow the agent's row. Segments that are in progress end at `now`.
  */
 export function timelineOf(
   steps: readonly GraphStepInput[],
@@ -73,7 +73,7 @@ const isLoopAtWork = ({ type }: GraphStepInput, { attempts }: StepState) => type
 /** An item of a loop, with the states of its steps. */
 export type TimelineItem = { index: number; steps: readonly StepState[] };
 
-/** Returns the rows of a loop's items below its own row: each item, and its steps. `steps` are those of the loop. */
+/** Returns the rows below a loop's row: each item, followed by the item's steps. `steps` are the steps inside the loop. */
 export function itemRows(
   loop: TimelineRow,
   { steps, items }: { steps: readonly GraphStepInput[]; items: readonly TimelineItem[] },
@@ -104,7 +104,7 @@ function boundsOf(rows: readonly TimelineRow[]): [from: number, to: number] {
   return [Math.min(...all.map(({ from }) => from)), Math.max(...all.map(({ to }) => to))];
 }
 
-/** The step that says how an item went: one that failed, else one that has not ended, else the last. */
+/** Returns the step whose status represents an item: a failed step, else a step in progress, else the last completed step. */
 function worstOf(steps: readonly StepState[]): StepState | undefined {
   return (
     steps.find(({ status, continues }) => status === 'failed' && !continues) ??
@@ -137,7 +137,7 @@ function attemptSegments({ step, between }: Omit<Drawn, 'spec'>, run: Span): Seg
   let last: AttemptState | undefined;
   for (const attempt of step.attempts) {
     if (last?.endedAt && attempt.startedAt > last.endedAt) {
-      // Between its two attempts a loop's steps are at work, or the run that the step called.
+      // Between two attempts of a step, the steps inside the loop or the called run are in progress.
       const kind = last.outcome === 'completed' ? between : 'retry';
       segments.push({ kind, from: last.endedAt, to: attempt.startedAt });
     }
@@ -146,14 +146,14 @@ function attemptSegments({ step, between }: Omit<Drawn, 'spec'>, run: Span): Seg
   }
   if (step.status === 'retrying' && last?.endedAt) segments.push({ kind: 'retry', from: last.endedAt, to: run.to });
   if (last?.endedAt && (isExpanded(step) || between === 'inside')) {
-    // An agent that fails or is stopped has no attempt after its last turn.
+    // A failed or stopped agent has no attempt after its last turn.
     const to = step.endedAt ?? run.to;
     if (to > last.endedAt) segments.push({ kind: between, from: last.endedAt, to });
   }
   return segments;
 }
 
-/** When the step could start: once all steps before it had ended. Null where it did not come to that. */
+/** Returns when the last dependency of a step ended. Null if a dependency has not ended, or the step was never ready. */
 function readyAt(spec: GraphStepInput, step: StepState, state: RunState, startedAt: number): number | null {
   if (step.attempts.length === 0 && step.status !== 'pending' && step.status !== 'ready') return null;
   if (step.attempts.length === 0 && state.endedAt !== null) return null;
@@ -168,7 +168,7 @@ function readyAt(spec: GraphStepInput, step: StepState, state: RunState, started
 }
 
 function kindOf(step: StepState, { outcome }: AttemptState): SegmentKind {
-  // The time of a task is time that a person took, also where the run ended before the answer.
+  // A task waits for a person, even if the run ended before the answer.
   if (step.taskName !== null && outcome !== 'failed') return 'waiting';
   switch (outcome) {
     case 'running':
@@ -182,15 +182,15 @@ function kindOf(step: StepState, { outcome }: AttemptState): SegmentKind {
   }
 }
 
-/** The width that a folded gap keeps, as a part of the whole. */
+/** The width of a folded gap, as a share of the timeline's width. */
 const FOLDED_SHARE = 0.04;
-/** A gap is folded from this part of the whole on, and from this length. */
+/** The minimum size of a gap that is folded: a share of the timeline, and a duration. */
 const MIN_GAP_SHARE = 0.1;
 const MIN_GAP_MS = 1_000;
 
 const idle: ReadonlySet<SegmentKind> = new Set(['waiting', 'retry', 'queued', 'inside']);
 
-/** Spans in which no step ran: all waited for people, for a retry or in a queue. */
+/** Returns the spans in which no step ran, because all steps waited for people, for a retry or in a queue. */
 export function gapsOf({ from, to, rows }: Timeline): Span[] {
   const busy: Span[] = rows
     .flatMap(row => row.segments)
@@ -206,7 +206,7 @@ export function gapsOf({ from, to, rows }: Timeline): Span[] {
   return gaps;
 }
 
-/** Returns where an instant stands in the width, from 0 to 1; each of `gaps` takes a small fixed part of it. */
+/** Returns a function that maps an instant to a position from 0 to 1. Each of `gaps` has the width `FOLDED_SHARE`. */
 export function scaleOf({ from, to }: Span, gaps: readonly Span[]): (at: number) => number {
   const idle = gaps.reduce((sum, gap) => sum + gap.to - gap.from, 0);
   const perMs = (1 - gaps.length * FOLDED_SHARE) / Math.max(1, to - from - idle);

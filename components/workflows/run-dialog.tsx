@@ -23,7 +23,7 @@ import { useInputSchema, withDefaults } from './use-input-schema.ts';
 
 const NO_PROBLEMS: ReadonlyMap<string, string> = new Map();
 
-// Half a megabyte that only those who edit JSON need; the dialog itself is on every page, behind the palette.
+// Loaded on demand: the editor is half a megabyte, and every page contains the dialog.
 const JsonEditor = dynamic(() => import('../code/json-editor.tsx').then(module => module.JsonEditor), { ssr: false });
 
 export type StartableWorkflow = Pick<
@@ -33,15 +33,15 @@ export type StartableWorkflow = Pick<
 type Props = {
   workflow: StartableWorkflow | null;
   onClose: () => void;
-  /** Given where the draft is to be tested instead; returns whether the server has the draft as it is shown. */
+  /** Saves the draft before a test run; returns whether the draft was saved. Absent: the latest version is run. */
   saveDraft?: () => Promise<boolean>;
-  /** Shows the run that was started. Default: its page is opened. */
+  /** Shows the started run. Default: opens the page of the run. */
   onStarted?: (runId: string) => void;
 };
 
 /**
- * Starts a run of the latest version with an input, or a test run of the draft, then shows it: a form where a sample tells the
- * fields, JSON always. Open while `workflow` is not null.
+ * Starts a run of the latest version or a test run of the draft, then shows the run. People enter the input as JSON, or in a form
+ * if the fields are known from a schema or a sample. Open while `workflow` is not null.
  */
 export function RunDialog({ workflow, onClose, saveDraft, onStarted }: Props) {
   const name = workflow?.name ?? '';
@@ -64,21 +64,21 @@ export function RunDialog({ workflow, onClose, saveDraft, onStarted }: Props) {
   );
 }
 
-/** The input as text, and the fields that a sample of it tells. */
+/** Returns the input as text, and the fields of a sample input. */
 function useRunInput(workflow: StartableWorkflow) {
   const sample = (workflow.run_setup.trigger_payload ?? {}) as InputObject;
-  // A chosen input is a new beginning, with fields of its own.
-  const [begun, setBegun] = useState(() => ({ input: lastInput(workflow.id) ?? sample, count: 0 }));
-  const fields = useMemo(() => fieldsOf({ ...sample, ...begun.input }), [sample, begun]);
-  const [text, setText] = useState(() => JSON.stringify(begun.input, null, 2));
+  // A chosen input replaces the fields, and so starts over.
+  const [initial, setInitial] = useState(() => ({ input: lastInput(workflow.id) ?? sample, count: 0 }));
+  const fields = useMemo(() => fieldsOf({ ...sample, ...initial.input }), [sample, initial]);
+  const [text, setText] = useState(() => JSON.stringify(initial.input, null, 2));
   const choose = (input: InputObject) => {
-    setBegun({ input, count: begun.count + 1 });
+    setInitial({ input, count: initial.count + 1 });
     setText(JSON.stringify(input, null, 2));
   };
-  return { begun, fields, text, setText, choose };
+  return { initial, fields, text, setText, choose };
 }
 
-/** Starts what the dialog is about, and shows it. */
+/** Returns the mutations that start a run or a test run, and show it. */
 function useStart(workflow: StartableWorkflow, onDone: () => void, onStarted: Props['onStarted']) {
   const trpc = useTRPC();
   const router = useRouter();
@@ -95,22 +95,22 @@ function useStart(workflow: StartableWorkflow, onDone: () => void, onStarted: Pr
   };
 }
 
-/** Checks the values of a form and keeps the problems by field. The first field with a problem then takes the focus. */
-function useFitting(schema: JsonObject | null, setText: (change: (text: string) => string) => void) {
+/** Validates the values of a form, keeps the problems by field, and focuses the first field with a problem. */
+function useValidation(schema: JsonObject | null, setText: (change: (text: string) => string) => void) {
   const body = useRef<HTMLFormElement>(null);
-  const [unfit, setUnfit] = useState<ReadonlyMap<string, string>>(NO_PROBLEMS);
+  const [problems, setProblems] = useState<ReadonlyMap<string, string>>(NO_PROBLEMS);
   useEffect(() => {
     if (schema !== null) setText(present => withDefaults(present, schema));
   }, [schema, setText]);
   useEffect(() => {
-    if (unfit.size > 0) body.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  }, [unfit]);
-  const fits = (checked: JsonObject | null, input: InputObject) => {
+    if (problems.size > 0) body.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [problems]);
+  const validate = (checked: JsonObject | null, input: InputObject) => {
     const found = checked === null ? NO_PROBLEMS : validateValues(checked, input);
-    setUnfit(found);
+    setProblems(found);
     return found.size === 0;
   };
-  return { body, unfit, fits };
+  return { body, problems, validate };
 }
 
 function RunForm({
@@ -124,11 +124,11 @@ function RunForm({
   saveDraft: Props['saveDraft'];
   onStarted: Props['onStarted'];
 }) {
-  const { begun, fields, text, setText, choose } = useRunInput(workflow);
+  const { initial, fields, text, setText, choose } = useRunInput(workflow);
   const schema = useInputSchema(workflow, saveDraft !== undefined);
   const [chosenJson, setAsJson] = useState<boolean | null>(null);
   const asJson = chosenJson ?? (schema === null && fields.length === 0);
-  const { body, unfit, fits } = useFitting(schema, setText);
+  const { body, problems, validate } = useValidation(schema, setText);
   const [problem, setProblem] = useState<string | null>(null);
   const [stepProblem, setStepProblem] = useState<string | null>(null);
   const [opened, setOpened] = useState<readonly OpenedStep[]>([]);
@@ -141,7 +141,7 @@ function RunForm({
     if ('problem' in parsed) return;
     const isForm = schema !== null && !asJson;
     const input = isForm ? (prune(parsed.input) as InputObject) : parsed.input;
-    if (!fits(isForm ? schema : null, input)) return;
+    if (!validate(isForm ? schema : null, input)) return;
     keepInput(workflow.id, input);
     const trigger_steps = triggerSteps(opened, choices);
     const params = { trigger_payload: input, ...(Object.keys(trigger_steps).length > 0 && { trigger_steps }) };
@@ -161,12 +161,12 @@ function RunForm({
       }}
     >
       <RunInput
-        key={begun.count}
-        autoFocus={begun.count === 0}
+        key={initial.count}
+        autoFocus={initial.count === 0}
         fields={fields}
         schema={schema}
-        problems={unfit}
-        initial={begun.input}
+        problems={problems}
+        initial={initial.input}
         text={text}
         asJson={asJson}
         onText={setText}
@@ -222,7 +222,7 @@ function Problem({ text }: { text: string | null }) {
 type InputProps = {
   autoFocus: boolean;
   fields: readonly InputField[];
-  /** The fields of the form where there is one; otherwise `fields`, which a sample tells. */
+  /** The schema of the form; null if the form shows `fields` of a sample. */
   schema: JsonObject | null;
   problems: ReadonlyMap<string, string>;
   initial: InputObject;

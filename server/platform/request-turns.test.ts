@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { ManualClock } from './clock.ts';
 import { RequestTurns } from './request-turns.ts';
 
-/** Requests that end when the test ends them, on a clock and alarms that it moves. */
+/** Creates requests that the test ends, with a clock that the test advances. */
 function createRequests() {
   const clock = new ManualClock(0);
   let alarms: { at: number; ring: () => void }[] = [];
@@ -17,7 +17,7 @@ function createRequests() {
   const begun: string[] = [];
   const open = new Map<string, { resolve: () => void; reject: (error: unknown) => void }>();
   return {
-    /** Sends this many requests of a tenant, named after it, from `from` on. */
+    /** Sends `count` requests of a tenant. Their names are the tenant's id and a number, beginning with `from`. */
     send: (tenantId: string, count: number, from = 1) =>
       Array.from({ length: count }, (_, index) => {
         const name = `${tenantId}${from + index}`;
@@ -44,13 +44,13 @@ function createRequests() {
   };
 }
 
-test('a tenant that is alone has as many requests in progress as it sends', async () => {
+test('a tenant may have any number of requests in progress while no other tenant sends requests', async () => {
   const { send, begun } = createRequests();
   send('a', 50);
   expect((await begun()).split(' ')).toHaveLength(50);
 });
 
-test('while another one is present, a tenant has four in progress, and the others follow in their order', async () => {
+test('while another tenant sends requests, a tenant has four requests in progress and the rest wait in order', async () => {
   const { send, begun, end, fail } = createRequests();
   send('b', 1);
   const sent = send('a', 7);
@@ -70,7 +70,7 @@ test('while another one is present, a tenant has four in progress, and the other
   expect(await begun()).toBe('a8');
 });
 
-test('a request that takes long does not keep the others waiting', async () => {
+test('a slow request does not delay the requests behind it', async () => {
   const { send, begun, pass } = createRequests();
   send('b', 1);
   send('a', 9);
@@ -83,7 +83,7 @@ test('a request that takes long does not keep the others waiting', async () => {
   expect(await begun()).toBe('a9');
 });
 
-test('all of them begin when the other tenant has sent none for a second', async () => {
+test('all waiting requests begin once the other tenant has sent none for a second', async () => {
   const { send, begun, end, pass } = createRequests();
   send('b', 1);
   for (let n = 1; n <= 9; n += 4) send('a', 4, n);

@@ -3,15 +3,15 @@ import type { Step } from '../../../server/domains/workflows/edits/index.ts';
 import { edgesOf, type GraphStepInput } from '../../graph/layout.ts';
 import { stepsBefore } from '../trial/step-test-data.ts';
 
-/** The steps and loops that the code of a step can read. */
+/** The steps and loops whose values the code of a step can read. */
 export type Readable = {
-  /** The steps before it, the nearest first. */
+  /** The steps that run before the step, nearest first. */
   before: readonly Step[];
-  /** The loops that it is in, the outermost first. */
+  /** The loops around the step, outermost first. */
   loops: readonly Step[];
 };
 
-/** Returns the steps of a loop; of any other step none. */
+/** Returns the steps inside a loop, or an empty list for a step that is no loop. */
 export function innerSteps({ type, steps }: Step): Step[] {
   if (type !== 'for_each' || !Array.isArray(steps)) return [];
   return steps.filter((each): each is Step & typeof each => {
@@ -20,8 +20,8 @@ export function innerSteps({ type, steps }: Step): Step[] {
 }
 
 /**
- * Returns what the code of a step can read. `path` has the ids of the loops around the step and its own, the outermost first;
- * the last may name a step that is not there yet, which follows none.
+ * Returns what the code of a step can read. `path` holds the ids of the loops around the step, outermost first, and then the id of
+ * the step. A step that the graph does not contain yet has no steps before it.
  */
 export function readableAt(steps: readonly Step[], path: readonly string[]): Readable {
   const before: Step[] = [];

@@ -12,7 +12,7 @@ import { WorkflowToolFields } from './workflow-tool-fields.tsx';
 
 type FieldName = 'input_schema' | 'output' | 'searchable';
 
-const about = (name: FieldName, label: string, hint: string): StepField & { name: FieldName } => ({
+const graphFieldOf = (name: FieldName, label: string, hint: string): StepField & { name: FieldName } => ({
   name,
   label,
   kind: 'json',
@@ -21,13 +21,17 @@ const about = (name: FieldName, label: string, hint: string): StepField & { name
   choices: [],
   integer: false,
 });
-const INPUT = about(
+const INPUT = graphFieldOf(
   'input_schema',
   'Input',
   'What a run is started with. The run dialog shows these fields, and runs with invalid input are refused.',
 );
-const OUTPUT = about('output', 'Output', 'What a run gives back. Default: the results of the last steps.');
-const SEARCHABLE = about('searchable', 'Searchable values', 'Values to search runs by. At most 10, and no secrets.');
+const OUTPUT = graphFieldOf('output', 'Output', 'What a run gives back. Default: the results of the last steps.');
+const SEARCHABLE = graphFieldOf(
+  'searchable',
+  'Searchable values',
+  'Values to search runs by. At most 10, and no secrets.',
+);
 const FAILURE_HANDLER: StepField = {
   name: 'on_failure',
   label: 'When a run fails, start',

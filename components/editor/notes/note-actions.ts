@@ -4,19 +4,22 @@ import { nodeSize, type Point } from '../../graph/layout.ts';
 import { type DrawnNote, drawnNotes, noteOfNode, type Size } from '../../graph/notes.ts';
 import { freeId, type Places } from '../editor-actions.ts';
 
-/** The most notes of a graph, as the API limits them. */
+/** The API's limit for the notes of a graph. */
 export const MAX_NOTES = 200;
 export const MAX_NOTE_CHARACTERS = 10_000;
 
 const GAP = 32;
 
-/** The notes of a draft; null where it holds something else there. */
+/** Returns the notes of a draft, or null if `notes` is not a list of objects. */
 function notesOf({ graph }: Draft): readonly Note[] | null {
   const notes: unknown = graph.notes ?? [];
   return Array.isArray(notes) && notes.every(isObject) ? (notes as readonly object[] as readonly Note[]) : null;
 }
 
-/** Plans an empty note right of a step, or (null) of the whole graph, where no other note is. Returns null if no more notes fit in. */
+/**
+ * Plans an empty note to the right of the step `beside`, or of the whole graph if `beside` is null. The note does not overlap others.
+ * Returns null if the graph has the maximum number of notes.
+ */
 export function planNote(draft: Draft, beside: string | null, places: Places): { edit: Edit; id: string } | null {
   const present = notesOf(draft);
   if (present === null || present.length >= MAX_NOTES) return null;
@@ -44,13 +47,13 @@ const overlapped = (notes: readonly DrawnNote[], { x, y }: Point, { width, heigh
       position.y < y + height,
   );
 
-/** Plans the change of some fields of a note; nothing where the draft has no such note. */
+/** Plans a change of some fields of a note. Returns no edits if the draft does not contain the note. */
 export function planNoteChange(draft: Draft, id: string, fields: Partial<Omit<Note, 'id'>>): Edit[] {
   const note = notesOf(draft)?.find(each => each.id === id);
   return note === undefined ? [] : [{ type: 'set_note', note: { ...note, ...fields } as Note }];
 }
 
-/** Plans what dragging notes does. `moved` has the nodes of the canvas, of which the steps are left out. */
+/** Plans the new positions of dragged notes. `moved` holds all dragged nodes of the canvas; steps are ignored. */
 export function planNoteMoves(draft: Draft, moved: Places): Edit[] {
   return [...moved].flatMap(([node, { x, y }]) => {
     const note = noteOfNode(node);

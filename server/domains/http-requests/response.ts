@@ -20,15 +20,15 @@ const MAX_BEGINNING_LENGTH = 64 * 1024;
 /** A character takes at most six bytes of JSON, so a smaller body always fits in a result. */
 const SURELY_FITS_BYTES = MAX_RESPONSE_BYTES / 8;
 
-type On = Pick<Exchange, 'call' | 'redactor' | 'memory' | 'url'>;
+type ResponseScope = Pick<Exchange, 'call' | 'redactor' | 'memory' | 'url'>;
 
-/** A response that was read, or why it could not be read, with the beginning of its body if that is text. */
+/** A response, or the reason why its body could not be read with the beginning of the body, if that is text. */
 export type Reading = { failure: null; response: HttpResponse } | { failure: HttpFailed; beginning: string | null };
 
-/** Reads the body of a response. `failureOf` says what an error means, and throws defects. */
+/** Reads the body of a response. `failureOf` maps an error to a failure, and rethrows errors that are bugs. */
 export async function readResponse(
   response: Response,
-  on: On,
+  on: ResponseScope,
   failureOf: (error: unknown) => HttpFailed,
 ): Promise<Reading> {
   const { bytes, error } = await readBytes(response, on);
@@ -44,7 +44,7 @@ export async function readResponse(
     const { status } = response;
     const read = storable({ status, headers: headersOf(response), ...readBody(bytes, type, on.call.response) }, on);
     if ('kind' in read) return unread(read);
-    // The engine refuses a result that is too large, and with it the news that a change was made.
+    // The engine would refuse a result that is too large. The run could then not tell that the request had changed something.
     const isKept = bytes.byteLength <= SURELY_FITS_BYTES || !UNSAFE_METHODS.has(on.call.method) || fits(read);
     return isKept ? { failure: null, response: read } : unread(failureOf(new BodyTooLarge(MAX_RESPONSE_BYTES)));
   } catch (thrown) {
@@ -52,11 +52,14 @@ export async function readResponse(
   }
 }
 
-/** The same text can be larger as JSON, which is how a result is kept. */
+/** Results are stored as JSON, and escaping can make a text larger. */
 const fits = (response: HttpResponse) => Buffer.byteLength(JSON.stringify(response)) <= MAX_RESPONSE_BYTES;
 
-/** Checked before redacting and serializing, which recurse. */
-function storable({ status, headers, body, encoding }: HttpResponse, { redactor }: On): HttpResponse | HttpFailed {
+/** Checks a response before it is redacted and serialized, because both recurse. */
+function storable(
+  { status, headers, body, encoding }: HttpResponse,
+  { redactor }: ResponseScope,
+): HttpResponse | HttpFailed {
   const problem = storageProblem({ headers, body });
   if (problem !== null) {
     const message = `${problem.path} of the response ${problem.message}.`;
@@ -77,15 +80,15 @@ function headersOf({ headers }: Response): Record<string, string> {
   return Object.fromEntries(all);
 }
 
-/** The headers of a response as a result has them. */
-export function redactedHeaders(response: Response, { redactor }: On): Record<string, string> {
+/** Returns the headers of a response without secrets, as they are put into a result. */
+export function redactedHeaders(response: Response, { redactor }: ResponseScope): Record<string, string> {
   return redactor.json(headersOf(response)) as Record<string, string>;
 }
 
 /** Status, headers and possibly the body of a response, for the error of a step. */
 export function detailsOf(
   response: Response,
-  on: On,
+  on: ResponseScope,
   bytes?: Uint8Array,
 ): { status: number; headers: Record<string, string>; body?: Json } {
   const headers = shortest(redactedHeaders(response, on), MAX_DETAILS_HEADERS_BYTES);
@@ -93,7 +96,7 @@ export function detailsOf(
   return { status: response.status, headers, ...(body !== null && { body }) };
 }
 
-/** As many headers as fit, the shortest first: those that say where and what, before policies and cookies. */
+/** Returns as many headers as fit, shortest first: long headers, such as policies and cookies, explain an error least. */
 function shortest(headers: Record<string, string>, maxBytes: number): Record<string, string> {
   const size = (entry: [string, string]) => Buffer.byteLength(JSON.stringify(entry));
   let left = maxBytes;
@@ -106,7 +109,7 @@ function shortest(headers: Record<string, string>, maxBytes: number): Record<str
   return Object.fromEntries(kept);
 }
 
-/** The body as JSON or text, if it is small; null for anything else. */
+/** Returns a small body as JSON or text; null for any other body. */
 function errorBody(bytes: Uint8Array, type: string | null, redactor: Redactor): Json {
   try {
     const { body, encoding } = readBody(bytes, type);
@@ -115,18 +118,18 @@ function errorBody(bytes: Uint8Array, type: string | null, redactor: Redactor): 
     if (Buffer.byteLength(JSON.stringify(clean)) <= MAX_DETAILS_BODY_BYTES) return clean;
     return typeof clean === 'string' ? cut(clean, MAX_DETAILS_BODY_BYTES / 8) : null;
   } catch {
-    // A body that breaks off, or that is not what its type says, explains nothing.
+    // A truncated body, or one that does not match its content type, explains nothing.
     return null;
   }
 }
 
 /**
- * Counts the decoded bytes of a body, so that a small compressed response cannot become a huge one. What arrived before an
- * error is returned with it.
+ * Reads a body. The limit applies to decoded bytes, so that a small compressed response cannot become a huge one. After an error,
+ * the bytes that arrived before it are returned too.
  */
 async function readBytes(
   { body, status }: Response,
-  { call, memory }: On,
+  { call, memory }: ResponseScope,
 ): Promise<{ bytes: Uint8Array; error: unknown }> {
   if (body === null || status === 204) return { bytes: new Uint8Array(), error: null };
   const chunks: Uint8Array[] = [];
@@ -149,7 +152,7 @@ async function readBytes(
   return { bytes: Buffer.concat(chunks), error };
 }
 
-/** The first bytes of an error response; none of a body that breaks off. */
+/** Returns the first bytes of an error response; no bytes if the body is truncated. */
 export async function errorBodyOf({ body }: Response): Promise<Uint8Array> {
   if (body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
@@ -166,7 +169,7 @@ export async function errorBodyOf({ body }: Response): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-/** Returns the beginning of an error response as one line; nothing of an HTML page. */
+/** Returns the beginning of an error response as one line; an empty text for an HTML page. */
 export function quoteOf(bytes: Uint8Array, redactor: Redactor): string {
   // Cut after redacting: the first half of a secret is secret too.
   const text = redactor.text(excerptOf(bytes));
@@ -174,7 +177,7 @@ export function quoteOf(bytes: Uint8Array, redactor: Redactor): string {
   return text.length <= MAX_QUOTE_LENGTH ? text : `${cut(text, MAX_QUOTE_LENGTH)}…`;
 }
 
-/** The first characters of a text, without half of a surrogate pair. */
+/** Returns the first characters of a text, without splitting a surrogate pair. */
 function cut(text: string, length: number): string {
   return text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
 }

@@ -12,9 +12,8 @@ import { type IngestOutput, MAX_DELIVERY_BYTES, type TestWebhookInput } from './
 import { requireWebhook } from './view.ts';
 
 /**
- * POST /v1/inbound-webhooks/{id}/test: a delivery by the server itself, in the caller's name. Its bytes are processed
- * like those of an external one. AppError 404, 409 `webhook_disabled`, and every refusal of a delivery; it is also
- * recorded in the deliveries.
+ * POST /v1/inbound-webhooks/{id}/test: makes a delivery in the caller's name, and records it. The payload is processed like the
+ * payload of an external delivery. Throws AppError 404, 409 `webhook_disabled`, and the errors of a refused delivery.
  */
 export async function testWebhook(
   ctx: Context,

@@ -6,7 +6,7 @@ import { FULL, type Knobs } from './scenario.ts';
 import { EPOCH } from './server.ts';
 import { simulate } from './simulate.ts';
 
-/** The violation with which a seed fails, or undefined. */
+/** Runs the simulation of a seed. Returns the violation that it finds, or undefined. */
 export async function failureOf(seed: number, knobs: Knobs = FULL): Promise<Error | undefined> {
   try {
     await simulate(seed, { knobs });
@@ -16,7 +16,7 @@ export async function failureOf(seed: number, knobs: Knobs = FULL): Promise<Erro
   }
 }
 
-/** Returns what is needed to work on a failing seed: the smallest way to make it fail, the violation and the logs. */
+/** Describes a failing seed: the violation, the smallest knobs that reproduce it, and the logs of the runs. */
 export async function describeFailure(seed: number, options: { shrink: boolean }): Promise<string> {
   const knobs = options.shrink ? await shrink(seed) : FULL;
   let logs = '';
@@ -24,7 +24,7 @@ export async function describeFailure(seed: number, options: { shrink: boolean }
     logs = [describeLogs(runs), 'What happened besides:', ...story.filter(line => !isInLog(line))].join('\n');
   };
   const error: unknown = await simulate(seed, { knobs, inspect }).then(
-    () => new Error('it fails no more: something outside of the seed has changed'),
+    () => new Error('the seed no longer fails: the simulation depends on something outside the seed'),
     (caught: unknown) => caught,
   );
   return [
@@ -38,7 +38,7 @@ export async function describeFailure(seed: number, options: { shrink: boolean }
 const checkerOf = (error: Error | undefined) => (error instanceof Violation ? error.checker : error?.name);
 
 /**
- * Returns the smallest knobs with which the seed still fails. Each size is a different simulation, so this is a search.
+ * Returns the smallest knobs with which the seed still fails. Other knobs give another simulation, so the knobs have to be searched.
  */
 async function shrink(seed: number): Promise<Knobs> {
   const original = checkerOf(await failureOf(seed));
@@ -63,7 +63,7 @@ async function shrink(seed: number): Promise<Knobs> {
   return details.counterexample?.[0] ?? FULL;
 }
 
-/** Events are in the logs already; other lines of the story are not. */
+/** Returns whether a line of the story describes an event. The logs contain these already. */
 const isInLog = (line: string): boolean => / ms {2}(step_|task_|run_|state_|run |skip |cancel |step failed)/.test(line);
 
 /** The logs of the runs as text, equal for equal simulations. */

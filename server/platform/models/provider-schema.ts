@@ -7,8 +7,8 @@ import type { ModelProvider } from './providers.ts';
 export type AdaptedSchema = { schema: JsonObject; strict: boolean };
 
 /**
- * Adapts a schema to what a provider accepts; what comes is checked against the original. A value of the result fits the original
- * except for constraints that the provider does not know.
+ * Adapts a schema to the keywords that a provider accepts. The adapted schema may lack constraints of the original, so answers are
+ * checked against the original.
  */
 export function adaptSchema(provider: ModelProvider, schema: JsonObject): AdaptedSchema {
   const plain = withObjectAtRoot(rewrite(schema, schema => withNullType(withoutSingleAllOf(schema))) as JsonObject);
@@ -27,7 +27,7 @@ export function adaptSchema(provider: ModelProvider, schema: JsonObject): Adapte
   }
 }
 
-/** Anthropic's tools and OpenAI's strict mode want an object at the root, where Pydantic refers to one if it is recursive. */
+/** Anthropic's tools and OpenAI's strict mode require an object at the root. Pydantic writes a recursive root as a reference. */
 function withObjectAtRoot(root: JsonObject): JsonObject {
   if (root.$ref === undefined) return root;
   const { $defs, definitions, $schema, $id } = root;
@@ -37,7 +37,7 @@ function withObjectAtRoot(root: JsonObject): JsonObject {
   return Object.fromEntries(kept.filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
-/** Older versions of Pydantic, and OpenAPI, wrap a reference so that something can stand beside it. */
+/** Unwraps an `allOf` with one schema: OpenAPI and older Pydantic write it to add keywords to a reference. */
 function withoutSingleAllOf(schema: JsonObject): JsonObject {
   const { allOf, ...rest } = schema;
   const [only] = Array.isArray(allOf) && allOf.length === 1 ? allOf : [];
@@ -70,8 +70,8 @@ function rewrite(schema: Json, change: (schema: JsonObject) => JsonObject): Json
   return change(Object.fromEntries(out));
 }
 
-/** Annotations that OpenAI's strict mode does not take. */
-const REMARKS = new Set([
+/** Annotations that OpenAI's strict mode refuses. */
+const ANNOTATIONS = new Set([
   'default',
   'example',
   'examples',
@@ -84,13 +84,13 @@ const REMARKS = new Set([
   '$schema',
 ]);
 
-/** Without remarks, and without fields that it does not name: what OpenAI's strict mode demands, and every other allows. */
+/** Removes annotations and closes objects: OpenAI's strict mode requires both, and other modes allow them. */
 function closed(schema: JsonObject): JsonObject {
   if (schema.$ref !== undefined) {
-    const { title: _, description: __, ...rest } = withoutKeys(schema, REMARKS);
+    const { title: _, description: __, ...rest } = withoutKeys(schema, ANNOTATIONS);
     return rest;
   }
-  const bare = withoutKeys(schema, REMARKS);
+  const bare = withoutKeys(schema, ANNOTATIONS);
   return isObject(bare.properties) && bare.additionalProperties === undefined
     ? { ...bare, additionalProperties: false }
     : bare;
@@ -99,7 +99,7 @@ function closed(schema: JsonObject): JsonObject {
 const withoutKeys = (schema: JsonObject, keys: ReadonlySet<string>): JsonObject =>
   Object.fromEntries(Object.entries(schema).filter(([keyword]) => !keys.has(keyword)));
 
-/** The keywords that Gemini takes (GenerationConfig.responseJsonSchema); the library writes `const` as `enum`. */
+/** The keywords that Gemini accepts (GenerationConfig.responseJsonSchema). The library writes `const` as `enum`. */
 const GEMINI_KEYWORDS = new Set([
   '$id',
   '$defs',
@@ -128,19 +128,19 @@ const GEMINI_KEYWORDS = new Set([
 
 function ofGemini(schema: JsonObject): JsonObject {
   const known = Object.entries(schema).filter(([keyword]) => GEMINI_KEYWORDS.has(keyword));
-  // Beside a reference only what begins with $ may stand.
+  // Gemini allows only keywords with `$` beside a reference.
   const kept = schema.$ref === undefined ? known : known.filter(([keyword]) => /^\$|^definitions$/.test(keyword));
   const out = Object.fromEntries(kept);
   return typeof out.$ref === 'string' ? { ...out, $ref: out.$ref.replace(/^#\/definitions\//, '#/$defs/') } : out;
 }
 
-/** Gemini knows definitions under their newer name alone. */
+/** Gemini accepts `$defs`, but not the older `definitions`. */
 function withDefs({ definitions, ...root }: JsonObject): JsonObject {
   if (!isObject(definitions)) return root;
   return { ...root, $defs: { ...definitions, ...(isObject(root.$defs) ? root.$defs : {}) } };
 }
 
-/** The keywords that OpenAI's strict mode takes (Structured Outputs, Supported schemas); any other makes it refuse a request. */
+/** The keywords that OpenAI's strict mode accepts (Structured Outputs, Supported schemas). It refuses requests with any other. */
 const STRICT_KEYWORDS = new Set([
   'type',
   'properties',
@@ -168,8 +168,8 @@ const STRICT_KEYWORDS = new Set([
 const STRICT_FORMATS = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid']);
 
 /**
- * Returns whether OpenAI's strict mode takes a schema: every object names all its properties as required and allows no others. Any
- * other schema it would refuse, so that it is sent as a wish.
+ * Returns whether OpenAI's strict mode accepts a schema: each object requires all its properties and allows no others. Other schemas
+ * are sent without strict mode, because OpenAI would refuse them.
  */
 function isStrict(schema: Json, root: JsonObject): boolean {
   if (!isObject(schema)) return false;

@@ -44,7 +44,7 @@ let made: ToolCall[] = [];
 let answerTo: (call: ToolCall) => ToolAnswer | Promise<ToolAnswer>;
 let standing: Standing;
 let window: number | null;
-/** Called with each turn that is asked, which waits for it. */
+/** Called for each turn; the turn waits until the promise resolves. */
 let held: (on: Parameters<TurnCaller['turn']>[1]) => Promise<void>;
 
 const turns: TurnCaller = {
@@ -139,7 +139,7 @@ const told = (id: string) =>
     .find(part => part.id === id);
 
 describe('an agent', () => {
-  test('calls tools until its model answers, under a key of their own', async () => {
+  test('calls tools until its model answers, each call with its own idempotency key', async () => {
     script = [[say('Looking.'), wants('search', { q: 'x' })], [say('There are 3.')]];
     const ref = await run({ instructions: 'You find things.' });
     expect(await ends(ref)).toEqual([
@@ -178,7 +178,7 @@ describe('an agent', () => {
     });
   });
 
-  test('returns what its provider keeps with its parts, unchanged', async () => {
+  test('sends the provider metadata of content parts back unchanged', async () => {
     const provider_metadata = { openai: { encrypted: 'x'.repeat(20_000) } };
     const reasoning: ContentPart = { type: 'reasoning', text: 'hm', provider_metadata };
     script = [[reasoning, wants('search')], [say('Done.')]];
@@ -189,7 +189,7 @@ describe('an agent', () => {
     });
   });
 
-  test('reads the whole of a result that was shortened', async () => {
+  test('can read the full text of a shortened result', async () => {
     const large = `${'a'.repeat(30_000)}needle${'b'.repeat(30_000)}`;
     answerTo = () => ({ kind: 'result', result: large });
     script = [
@@ -205,7 +205,7 @@ describe('an agent', () => {
     expect(made).toHaveLength(1);
   });
 
-  test('tells its model of calls that failed, or could not be made', async () => {
+  test('tells its model about failed and refused calls', async () => {
     answerTo = () => ({ kind: 'failed', code: 'tool_failed', message: 'No.', retryable: true });
     script = [
       [wants('search'), wants('nothing'), wants('search', 'x', { malformed: true }), wants('search', { bad: 1 })],
@@ -222,7 +222,7 @@ describe('an agent', () => {
     expect(await resultOf(ref)).toMatchObject({ ended_by: 'answered', tool_calls: 1 });
   });
 
-  test('fails with a turn that its provider refuses', async () => {
+  test('fails if its provider refuses a turn', async () => {
     script = [{ kind: 'failed', code: 'model_unavailable', message: 'Away.', retryable: false }];
     const ref = await run();
     expect((await events(ref)).at(-1)).toMatchObject({
@@ -232,7 +232,7 @@ describe('an agent', () => {
 });
 
 describe('a call that needs an approval', () => {
-  test('waits in the inbox, and is made as it was asked for when it is approved', async () => {
+  test('waits in the inbox, and is made with unchanged arguments once it is approved', async () => {
     script = [[say('I will write.'), wants('send', { to: 'bob' })], [say('Sent.')]];
     const ref = await start();
     await pending(ref, 'research.1.1.ok');
@@ -248,7 +248,7 @@ describe('a call that needs an approval', () => {
     expect(made).toMatchObject([{ toolName: 'send', args: { to: 'bob' } }]);
   });
 
-  test('is made with the arguments that a person has changed', async () => {
+  test('is made with the arguments as the approver changed them', async () => {
     script = [[wants('send', { to: 'bob' })], [say('Sent.')]];
     const ref = await start();
     await pending(ref, 'research.1.1.ok');
@@ -257,7 +257,7 @@ describe('a call that needs an approval', () => {
     expect(made).toMatchObject([{ args: { to: 'eve' } }]);
   });
 
-  test('is not made when it is rejected, and the model reads who and why', async () => {
+  test('is not made if it is rejected, and the model reads who rejected it and why', async () => {
     script = [[wants('send'), wants('search')], [say('I see.')]];
     const ref = await start();
     await pending(ref, 'research.1.1.ok');
@@ -284,7 +284,7 @@ describe('a call that needs an approval', () => {
     expect(await policiesOf(ref, 'research.1')).toEqual([policy]);
   });
 
-  test('is one that writes after text from outside, unless the tool was named', async () => {
+  test('is a writing call after a result from an open-world tool, unless the step names the writing tool', async () => {
     script = [[wants('browse')], [wants('send')], [say('Done.')]];
     const ref = await start({ tools: [{ ...all, approval: 'auto' }] });
     await pending(ref, 'research.2.1.ok');
@@ -296,7 +296,7 @@ describe('a call that needs an approval', () => {
     expect(await policiesOf(named, 'research.2')).toEqual(['auto']);
   });
 
-  test('is every call but reading, where the person for whom the run acts may only read', async () => {
+  test('is every writing call if the run acts for a viewer', async () => {
     standing = { kind: 'held', userId: 'u', email: 'v@x.org', role: 'project_viewer', scopes: ['mcp:execute'] };
     script = [[wants('send')], [say('Done.')]];
     const ref = await start({ tools: [{ ...all, tools: ['send'], approval: 'auto' }] });
@@ -306,7 +306,7 @@ describe('a call that needs an approval', () => {
     expect(made).toHaveLength(1);
   });
 
-  test('fails once the rights of that person are gone', async () => {
+  test('fails if the person for whom the run acts has lost the rights', async () => {
     script = [[wants('send')], [say('Done.')]];
     const ref = await start();
     await pending(ref, 'research.1.1.ok');
@@ -323,7 +323,7 @@ describe('an agent at a limit', () => {
     ['max_turns', { max_turns: 2 }],
     ['max_tool_calls', { max_tool_calls: 1 }],
     ['repeated_calls', {}],
-  ])('%s answers without tools, and says that it is not complete', async (limit, limits) => {
+  ])('%s answers without tools, with `complete: false`', async (limit, limits) => {
     script = [[wants('search', {})]];
     const ref = await run({ limits });
     expect(await resultOf(ref)).toMatchObject({ text: 'As far as I got.', ended_by: limit, complete: false });
@@ -331,7 +331,7 @@ describe('an agent at a limit', () => {
     expect(JSON.stringify(asked.at(-1)?.messages.at(-1))).toContain(limit);
   });
 
-  test('fails if it is to', async () => {
+  test('fails if on_limit is "fail"', async () => {
     script = [[wants('search', {})]];
     const ref = await run({ limits: { max_turns: 1 }, on_limit: 'fail' });
     expect((await events(ref)).at(-1)).toMatchObject({ data: { to: 'failed', error: { code: 'max_turns_reached' } } });
@@ -339,7 +339,7 @@ describe('an agent at a limit', () => {
 });
 
 describe('a run with an agent', () => {
-  test('keeps what the model had written when it is stopped at once', async () => {
+  test('keeps the partial answer of the model when it is stopped immediately', async () => {
     const { promise: written, resolve: hasWritten } = Promise.withResolvers<void>();
     held = ({ signal, onPart }) => {
       onPart?.({ type: 'text', index: 0, text: 'Half an ' });
@@ -357,7 +357,7 @@ describe('a run with an agent', () => {
     });
   });
 
-  test('adds nothing while it is paused, and goes on when it is resumed', async () => {
+  test('adds no steps while it is paused, and continues when it is resumed', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     held = () => released;
     script = [[wants('search')], [say('Done.')]];

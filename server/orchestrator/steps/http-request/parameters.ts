@@ -5,19 +5,19 @@ import { InvalidStep } from '../common-fields.ts';
 import { MAX_ALL_HEADERS_BYTES, MAX_HEADER_BYTES, MAX_HEADERS, MAX_PARAMETERS } from './fields.ts';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
-/** Headers that frame a message or belong to the connection: a step that set one would change what is sent, not what it says. */
+/** Headers that frame a message or belong to the connection. The HTTP client sets them. */
 const RESERVED_HEADER =
   /^(?:host|content-length|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/i;
-/** RFC 9110, 5.5: visible characters, space and tab, and bytes above ASCII; not at its ends. */
+/** RFC 9110, 5.5: visible characters and bytes above ASCII; spaces and tabs only between them. */
 const HEADER_VALUE = /^$|^[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?$/;
 
-/** Returns what is wrong with the name of a header; null if nothing is. */
+/** Returns the problem with the name of a header, or null. */
 export function headerNameProblem(name: string): string | null {
   if (!HEADER_NAME.test(name)) return 'is no name of a header';
   return RESERVED_HEADER.test(name) ? 'is set by the request itself' : null;
 }
 
-/** Returns what is wrong with `headers` before templates are rendered. */
+/** Returns the problems with `headers` before templates are rendered. */
 export function headerProblems(headers: JsonMap): StepProblem[] {
   const problems: StepProblem[] = [];
   const problem = (path: string, message: string) => problems.push({ path, code: 'invalid_field', message });
@@ -56,7 +56,7 @@ export function headersOf(headers: JsonMap): Map<string, string> {
   for (const [name, value] of Object.entries(headers)) {
     if (value === null || value === undefined) continue;
     const text = String(value);
-    // What holds braces once rendered is no template any more.
+    // Braces in a rendered value are text, not a template.
     const wrong = headerNameProblem(name) ?? headerTextProblem(text);
     if (wrong !== null) throw new InvalidStep(`headers.${name}: ${wrong}`);
     bytes += name.length + text.length;
@@ -69,7 +69,7 @@ export function headersOf(headers: JsonMap): Map<string, string> {
 /** Returns whether a value is sent as text: everything except lists and objects. */
 export const isScalar = (value: JsonValue) => typeof value !== 'object' || value === null;
 
-/** Returns what is wrong with the parameters of `query` or `form`. Templates may become any value. */
+/** Returns the problems with the parameters of `query` or `form`. Templates may render to any value. */
 export function parameterProblems(field: string, parameters: JsonMap): StepProblem[] {
   const problems: StepProblem[] = [];
   const problem = (path: string, message: string) => problems.push({ path, code: 'invalid_field', message });
