@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { Context } from '../../operation/context.ts';
+import { camelCased } from '../../platform/postgres/rows.ts';
 import { isSave, ofSameSession, PAUSE } from './session-store.ts';
 
 /** One operation that may have changed something. */
@@ -76,24 +77,6 @@ export async function insertAuditEntries(pool: Pool, entries: readonly AuditEntr
   });
 }
 
-type Row = {
-  id: string;
-  at: Date;
-  project_id: string | null;
-  user_id: string;
-  pat_id: string | null;
-  surface: AuditEntry['surface'];
-  operation: string;
-  action: string | null;
-  target: Record<string, string>;
-  outcome: string;
-  request_id: string;
-  client_address: string | null;
-  user_name: string | null;
-  user_email: string | null;
-  pat_name: string | null;
-};
-
 /** Returns entries of a workspace, newest first, from `after` (an id) on. */
 export async function listAuditEntries(
   pool: Pool,
@@ -118,7 +101,7 @@ export async function listAuditEntries(
     where.push(`NOT (${isSave('e')} AND EXISTS (
       SELECT FROM audit_entries n WHERE ${ofSameSession('n', 'e')} AND n.id > e.id AND n.at <= e.at + ${PAUSE} ${end}))`);
   }
-  const { rows } = await pool.query<Row>(
+  const { rows } = await pool.query(
     `SELECT e.*, u.name AS user_name, u.email AS user_email, p.display_name AS pat_name
      FROM (SELECT * FROM audit_entries e WHERE ${where.join(' AND ')} ORDER BY e.id DESC LIMIT $${values.push(limit)}) e
      LEFT JOIN users u ON u.id = e.user_id
@@ -126,24 +109,7 @@ export async function listAuditEntries(
      ORDER BY e.id DESC`,
     values,
   );
-  return rows.map(row => ({
-    tenantId,
-    id: row.id,
-    at: row.at,
-    projectId: row.project_id,
-    userId: row.user_id,
-    patId: row.pat_id,
-    surface: row.surface,
-    operation: row.operation,
-    action: row.action,
-    target: row.target,
-    outcome: row.outcome,
-    requestId: row.request_id,
-    clientAddress: row.client_address,
-    userName: row.user_name,
-    userEmail: row.user_email,
-    patName: row.pat_name,
-  }));
+  return camelCased<NamedAuditEntry>(rows);
 }
 
 /** Yields all matching entries, in pages of `size`. */

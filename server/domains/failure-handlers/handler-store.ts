@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { type JsonMap, lineageOf, type ParentCall, type StartedBeneath } from '../../orchestrator/core/index.ts';
+import { camelCased, type Stored } from '../../platform/postgres/rows.ts';
 import type { ActsFor } from '../runs/start/step-scopes.ts';
 
 /** A failed run and the workflow that handles it. */
@@ -29,31 +30,18 @@ export type DueHandler = {
   };
 };
 
-type Row = {
-  tenant_id: string;
-  project_id: string;
-  handler_id: string;
-  attempts: number;
-  run_id: string;
-  workflow_id: string;
-  workflow_name: string;
-  version: number;
-  trigger_type: string;
-  started_by: string;
-  started_at: Date;
-  ended_at: Date;
-  error: JsonMap | null;
-  withheld_scopes: string[] | null;
-  acts_for: ActsFor | null;
-  parent: ParentCall | null;
-  beneath: StartedBeneath | null;
-};
+type Row = Omit<DueHandler, 'workflowId' | 'failed'> &
+  Stored<Omit<DueHandler['failed'], 'lineage'>, { withheldScopes: string[] | null; actsFor: ActsFor | null }> & {
+    handlerId: string;
+    parent: ParentCall | null;
+    beneath: StartedBeneath | null;
+  };
 
 /**
  * Returns handlers whose attempt is due, the longest due first. Removes those whose failed run was deleted meanwhile.
  */
 export async function listDueHandlers(pool: Pool, now: number, limit: number): Promise<DueHandler[]> {
-  const { rows } = await pool.query<Row>({
+  const { rows } = await pool.query({
     name: 'due_failure_handlers',
     text: `WITH due AS MATERIALIZED (
              SELECT * FROM failure_handlers WHERE next_attempt_at <= to_timestamp($1::float8 / 1000)
@@ -71,24 +59,16 @@ export async function listDueHandlers(pool: Pool, now: number, limit: number): P
             ORDER BY d.next_attempt_at, d.run_id`,
     values: [now, limit],
   });
-  return rows.map(row => ({
-    tenantId: row.tenant_id,
-    projectId: row.project_id,
-    workflowId: row.handler_id,
-    attempts: row.attempts,
+  return camelCased<Row>(rows).map(({ tenantId, projectId, handlerId, attempts, parent, beneath, ...run }) => ({
+    tenantId,
+    projectId,
+    workflowId: handlerId,
+    attempts,
     failed: {
-      runId: row.run_id,
-      workflowId: row.workflow_id,
-      workflowName: row.workflow_name,
-      version: row.version,
-      triggerType: row.trigger_type,
-      startedBy: row.started_by,
-      startedAt: row.started_at,
-      endedAt: row.ended_at,
-      error: row.error,
-      withheldScopes: row.withheld_scopes ?? [],
-      actsFor: row.acts_for ?? undefined,
-      lineage: lineageOf(row.run_id, { parent: row.parent ?? undefined, beneath: row.beneath ?? undefined }),
+      ...run,
+      withheldScopes: run.withheldScopes ?? [],
+      actsFor: run.actsFor ?? undefined,
+      lineage: lineageOf(run.runId, { parent: parent ?? undefined, beneath: beneath ?? undefined }),
     },
   }));
 }

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { ParentCall, StartedBeneath } from '../../orchestrator/core/index.ts';
+import { camelCased } from '../../platform/postgres/rows.ts';
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 import { closedThread, isDecidable } from '../runs/access/store.ts';
 import type { DeliveryChannel, NotificationKind } from './schemas.ts';
@@ -24,23 +25,6 @@ export type Claimed = Recipient & {
   obsolete: string | null;
 };
 
-type ClaimedRow = {
-  tenant_id: string;
-  user_id: string;
-  channel: DeliveryChannel;
-  run_id: string;
-  step_id: string;
-  kind: NotificationKind;
-  project_id: string;
-  workflow_id: string;
-  workflow_name: string | null;
-  task_name: string | null;
-  email: string;
-  attempts: number;
-  created_at: Date;
-  obsolete: string | null;
-};
-
 /** The maximum size of one claim. */
 export type ClaimLimits = { recipients: number; perMessage: number };
 
@@ -55,28 +39,13 @@ export async function claimDue(
   retryAfterMs: readonly number[],
   limits: ClaimLimits,
 ): Promise<Claimed[]> {
-  const { rows } = await db.query<ClaimedRow>({
+  const { rows } = await db.query({
     // Prepared, because planning its joins takes longer than finding nothing due, which is the usual case.
     name: 'claim_notifications',
     text: CLAIM,
     values: [now, retryAfterMs, limits.recipients, limits.perMessage, retryAfterMs.length - 1],
   });
-  return rows.map(row => ({
-    tenantId: row.tenant_id,
-    userId: row.user_id,
-    channel: row.channel,
-    runId: row.run_id,
-    stepId: row.step_id,
-    kind: row.kind,
-    projectId: row.project_id,
-    workflowId: row.workflow_id,
-    workflowName: row.workflow_name,
-    taskName: row.task_name,
-    email: row.email,
-    attempts: row.attempts,
-    createdAt: row.created_at,
-    obsolete: row.obsolete,
-  }));
+  return camelCased<Claimed>(rows);
 }
 
 /** The conversation of a task's run, where the person may not read it (server/domains/tasks/visible-store.ts). */

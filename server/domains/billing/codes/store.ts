@@ -1,53 +1,22 @@
 import { toMicrocredits } from '../../../orchestrator/ports/microcredits.ts';
 import { newId } from '../../../platform/ids.ts';
+import { camelCased, type Stored } from '../../../platform/postgres/rows.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
-import type { BillingCode, CodeKind } from './code.ts';
+import type { BillingCode } from './code.ts';
 import { codeAlreadyUsed, codeNotValid } from './refusals.ts';
 
-type Row = {
-  product_code: string;
-  code: string;
-  kind: CodeKind;
-  value: string;
-  currency: string | null;
-  plan_codes: string[];
-  credits_expire_days: number | null;
-  months: number | null;
-  max_redemptions: number | null;
-  max_per_tenant: number;
-  redeemed: number;
-  starts_at: Date | null;
-  ends_at: Date | null;
-  provider_promotion_id: string | null;
-  disabled: boolean;
-  created_by: string;
-  created_at: Date;
-};
+type Row = Stored<BillingCode, { value: string; startsAt: Date | null; endsAt: Date | null; createdAt: Date }>;
 const columns = `c.product_code, c.code, c.kind, c.value, c.currency, c.plan_codes, c.credits_expire_days, c.months,
   c.max_redemptions, c.max_per_tenant, c.redeemed, c.starts_at, c.ends_at, c.provider_promotion_id, c.disabled, c.created_by,
   c.created_at`;
 
-function toCode(row: Row): BillingCode {
-  return {
-    productCode: row.product_code,
-    code: row.code,
-    kind: row.kind,
-    value: toMicrocredits(row.value),
-    currency: row.currency,
-    planCodes: row.plan_codes,
-    creditsExpireDays: row.credits_expire_days,
-    months: row.months,
-    maxRedemptions: row.max_redemptions,
-    maxPerTenant: row.max_per_tenant,
-    redeemed: row.redeemed,
-    startsAt: row.starts_at?.getTime() ?? null,
-    endsAt: row.ends_at?.getTime() ?? null,
-    providerPromotionId: row.provider_promotion_id,
-    disabled: row.disabled,
-    createdBy: row.created_by,
-    createdAt: row.created_at.getTime(),
-  };
-}
+const toCode = (row: Row): BillingCode => ({
+  ...row,
+  value: toMicrocredits(row.value),
+  startsAt: row.startsAt?.getTime() ?? null,
+  endsAt: row.endsAt?.getTime() ?? null,
+  createdAt: row.createdAt.getTime(),
+});
 
 /** The state of a code for a workspace. */
 export type CodeState =
@@ -64,17 +33,18 @@ type Asked = { productCode: string; tenantId: string; code: string; at: number }
  * nothing.
  */
 export async function findCode(db: Queryable, asked: Asked): Promise<CodeState> {
-  const { rows } = await db.query<Row & { used: number }>(
+  const { rows } = await db.query(
     `SELECT ${columns}, (SELECT count(*)::int FROM billing_code_redemptions r
                          WHERE r.product_code = c.product_code AND r.code = c.code AND r.tenant_id = $3) AS used
      FROM (SELECT $1::text AS product_code, $2::text AS code) asked JOIN billing_codes c USING (product_code, code)`,
     [asked.productCode, asked.code, asked.tenantId],
   );
-  const [row] = rows;
+  const [row] = camelCased<Row & { used: number }>(rows);
   if (row === undefined) return { kind: 'unusable', known: false };
-  const code = toCode(row);
-  if (row.used >= code.maxPerTenant) return { kind: 'used' };
-  return isUsable(code, asked.at) ? { kind: 'usable', code, used: row.used } : { kind: 'unusable', known: true };
+  const { used, ...found } = row;
+  const code = toCode(found);
+  if (used >= code.maxPerTenant) return { kind: 'used' };
+  return isUsable(code, asked.at) ? { kind: 'usable', code, used } : { kind: 'unusable', known: true };
 }
 
 function isUsable(code: BillingCode, at: number): boolean {
@@ -164,11 +134,11 @@ export async function insertCode(db: Queryable, code: BillingCode): Promise<bool
 
 /** Every code of a product, the newest first. */
 export async function listCodes(db: Queryable, productCode: string): Promise<BillingCode[]> {
-  const { rows } = await db.query<Row>(
+  const { rows } = await db.query(
     `SELECT ${columns} FROM billing_codes c WHERE c.product_code = $1 ORDER BY c.created_at DESC, c.code`,
     [productCode],
   );
-  return rows.map(toCode);
+  return camelCased<Row>(rows).map(toCode);
 }
 
 /** Disables a code; existing redemptions stay. Returns false if it does not exist. */

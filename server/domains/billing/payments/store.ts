@@ -1,4 +1,5 @@
 import { toMicrocredits } from '../../../orchestrator/ports/microcredits.ts';
+import { camelCased, type Stored } from '../../../platform/postgres/rows.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 
 export type PaymentStatus = 'pending' | 'succeeded' | 'failed' | 'cancelled' | 'refunded';
@@ -22,45 +23,23 @@ export type PaymentRow = {
   settledAt: number | null;
 };
 
-type Row = {
-  id: string;
-  tenant_id: string;
-  kind: PaymentRow['kind'];
-  status: PaymentStatus;
-  amount: string;
-  currency: string;
-  credits: string;
-  refunded_amount: string;
-  description: string;
-  provider: PaymentRow['provider'];
-  provider_payment_id: string | null;
-  invoice_url: string | null;
-  requested_by: string | null;
-  created_at: Date;
-  settled_at: Date | null;
-};
+type Row = Stored<
+  PaymentRow,
+  { amount: string; credits: string; refundedAmount: string; createdAt: Date; settledAt: Date | null }
+>;
 
 const toPayment = (row: Row): PaymentRow => ({
-  id: row.id,
-  tenantId: row.tenant_id,
-  kind: row.kind,
-  status: row.status,
+  ...row,
   amount: toMicrocredits(row.amount),
-  currency: row.currency,
   credits: toMicrocredits(row.credits),
-  refundedAmount: toMicrocredits(row.refunded_amount),
-  description: row.description,
-  provider: row.provider,
-  providerPaymentId: row.provider_payment_id,
-  invoiceUrl: row.invoice_url,
-  requestedBy: row.requested_by,
-  createdAt: row.created_at.getTime(),
-  settledAt: row.settled_at?.getTime() ?? null,
+  refundedAmount: toMicrocredits(row.refundedAmount),
+  createdAt: row.createdAt.getTime(),
+  settledAt: row.settledAt?.getTime() ?? null,
 });
 
 async function select(db: Queryable, rest: string, values: unknown[]): Promise<PaymentRow[]> {
-  const { rows } = await db.query<Row>(`SELECT * FROM payments WHERE ${rest}`, values);
-  return rows.map(toPayment);
+  const { rows } = await db.query(`SELECT * FROM payments WHERE ${rest}`, values);
+  return camelCased<Row>(rows).map(toPayment);
 }
 
 const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));

@@ -1,62 +1,27 @@
 import type { PlanRow } from '../../../operation/plan.ts';
 import { toMicrocredits } from '../../../orchestrator/ports/microcredits.ts';
 import { newId } from '../../../platform/ids.ts';
+import { camelCased, type Stored } from '../../../platform/postgres/rows.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { type Catalog, toPlanFields } from './catalog.ts';
 
 /** How a request names a plan. */
 export type PlanChoice = { plan_code?: string | undefined; payment_price_id?: string | undefined };
 
-type Row = {
-  product_code: string;
-  plan_code: string;
-  payment_price_id: string | null;
-  amount: number;
-  currency: string;
-  interval: PlanRow['interval'];
-  interval_count: number;
-  product_name: string;
-  trial_enabled: boolean;
-  trial_requires_card: boolean;
-  trial_days: number;
-  trial_credits: string;
-  included_credits: string;
-  onboarding_default: boolean;
-  self_serve_onboarding: boolean;
-  prices: PlanRow['prices'];
-  position: number;
-  retired: boolean;
-};
+type Row = Stored<PlanRow, { trialCredits: string; includedCredits: string }>;
 const columns = `p.product_code, p.plan_code, p.payment_price_id, p.amount, p.currency, p.interval, p.interval_count,
   p.product_name, p.trial_enabled, p.trial_requires_card, p.trial_days, p.trial_credits, p.included_credits,
   p.onboarding_default, p.self_serve_onboarding, p.prices, p.position, p.retired`;
 
-function toPlan(row: Row): PlanRow {
-  return {
-    productCode: row.product_code,
-    planCode: row.plan_code,
-    paymentPriceId: row.payment_price_id,
-    amount: row.amount,
-    currency: row.currency,
-    interval: row.interval,
-    intervalCount: row.interval_count,
-    productName: row.product_name,
-    trialEnabled: row.trial_enabled,
-    trialRequiresCard: row.trial_requires_card,
-    trialDays: row.trial_days,
-    trialCredits: toMicrocredits(row.trial_credits),
-    includedCredits: toMicrocredits(row.included_credits),
-    onboardingDefault: row.onboarding_default,
-    selfServeOnboarding: row.self_serve_onboarding,
-    prices: row.prices,
-    position: row.position,
-    retired: row.retired,
-  };
-}
+const toPlan = (row: Row): PlanRow => ({
+  ...row,
+  trialCredits: toMicrocredits(row.trialCredits),
+  includedCredits: toMicrocredits(row.includedCredits),
+});
 
 async function select(db: Queryable, rest: string, values: unknown[]): Promise<PlanRow[]> {
-  const { rows } = await db.query<Row>(`SELECT ${columns} FROM billing_plans p ${rest}`, values);
-  return rows.map(toPlan);
+  const { rows } = await db.query(`SELECT ${columns} FROM billing_plans p ${rest}`, values);
+  return camelCased<Row>(rows).map(toPlan);
 }
 
 /** Returns every plan of a product, in the order of the catalog, including retired ones. */

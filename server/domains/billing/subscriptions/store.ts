@@ -1,5 +1,6 @@
 import type { ProviderSubscription } from '../../../operation/payment-provider.ts';
 import { toMicrocredits } from '../../../orchestrator/ports/microcredits.ts';
+import { camelCased, type Stored } from '../../../platform/postgres/rows.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import type { StoredDiscount } from '../codes/discount.ts';
 
@@ -25,29 +26,14 @@ export type SubscriptionRow = {
   updatedAt: number;
 };
 
-type Row = {
-  tenant_id: string;
-  product_code: string;
-  plan_code: string;
-  status: SubscriptionRow['status'];
-  provider: SubscriptionRow['provider'];
-  provider_customer_id: string | null;
-  provider_subscription_id: string | null;
-  trial_plan_code: string | null;
-  trial_started_at: Date | null;
-  trial_ends_at: Date | null;
-  current_period_start: Date;
-  current_period_end: Date;
-  cancel_at_period_end: boolean;
-  pending_plan_code: string | null;
-  discount: StoredDiscount | null;
-  provider_version: string;
-  updated_at: Date;
-};
+type Row = Stored<
+  Omit<SubscriptionRow, 'period'>,
+  { trialStartedAt: Date | null; trialEndsAt: Date | null; version: string; updatedAt: Date }
+> & { currentPeriodStart: Date; currentPeriodEnd: Date };
 
-const columns = `tenant_id, product_code, plan_code, status, provider, provider_customer_id, provider_subscription_id,
-  trial_plan_code, trial_started_at, trial_ends_at, current_period_start, current_period_end, cancel_at_period_end,
-  pending_plan_code, discount, provider_version, updated_at`;
+const columns = `tenant_id, product_code, plan_code, status, provider, provider_customer_id AS customer_id,
+  provider_subscription_id AS subscription_id, trial_plan_code, trial_started_at, trial_ends_at, current_period_start, current_period_end, cancel_at_period_end,
+  pending_plan_code, discount, provider_version AS version, updated_at`;
 
 /** Returns the subscription of a workspace that was onboarded (`ensureOnboarded`). */
 export function readSubscription(db: Queryable, tenantId: string): Promise<SubscriptionRow> {
@@ -63,26 +49,17 @@ export function lockSubscription(db: Queryable, tenantId: string): Promise<Subsc
 }
 
 async function select(db: Queryable, tenantId: string, lock: string): Promise<SubscriptionRow> {
-  const { rows } = await db.query<Row>(`SELECT ${columns} FROM subscriptions WHERE tenant_id = $1 ${lock}`, [tenantId]);
-  const [row] = rows;
-  if (row === undefined) throw new Error(`the workspace ${tenantId} was not onboarded`);
+  const { rows } = await db.query(`SELECT ${columns} FROM subscriptions WHERE tenant_id = $1 ${lock}`, [tenantId]);
+  const [found] = camelCased<Row>(rows);
+  if (found === undefined) throw new Error(`the workspace ${tenantId} was not onboarded`);
+  const { currentPeriodStart, currentPeriodEnd, ...row } = found;
   return {
-    tenantId: row.tenant_id,
-    productCode: row.product_code,
-    planCode: row.plan_code,
-    status: row.status,
-    provider: row.provider,
-    customerId: row.provider_customer_id,
-    subscriptionId: row.provider_subscription_id,
-    trialPlanCode: row.trial_plan_code,
-    trialStartedAt: row.trial_started_at?.getTime() ?? null,
-    trialEndsAt: row.trial_ends_at?.getTime() ?? null,
-    period: { from: row.current_period_start.getTime(), to: row.current_period_end.getTime() },
-    cancelAtPeriodEnd: row.cancel_at_period_end,
-    pendingPlanCode: row.pending_plan_code,
-    discount: row.discount,
-    version: toMicrocredits(row.provider_version),
-    updatedAt: row.updated_at.getTime(),
+    ...row,
+    trialStartedAt: row.trialStartedAt?.getTime() ?? null,
+    trialEndsAt: row.trialEndsAt?.getTime() ?? null,
+    period: { from: currentPeriodStart.getTime(), to: currentPeriodEnd.getTime() },
+    version: toMicrocredits(row.version),
+    updatedAt: row.updatedAt.getTime(),
   };
 }
 

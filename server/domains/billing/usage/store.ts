@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { BILLABLE_ACTIONS, type BillableAction } from '../../../orchestrator/ports/billable-actions.ts';
 import { toMicrocredits } from '../../../orchestrator/ports/microcredits.ts';
+import { camelCased } from '../../../platform/postgres/rows.ts';
 
 /** The filters of usage; times in ms since the epoch, `from` inclusive, `to` exclusive. */
 export type UsageFilter = {
@@ -36,18 +37,11 @@ export type UsageEntry = {
   price: number;
 };
 
-type Row = {
+type Row = Omit<UsageEntry, 'key' | 'runId' | 'stepId' | 'attempt' | 'quantity' | 'price'> & {
   id: string;
-  created_at: Date;
+  createdAt: Date;
   line: string;
   attempt: [runId: string, stepId: string, attempt: number, quantity: number];
-  action: UsageEntry['action'];
-  project_id: string;
-  workflow_id: string;
-  workflow_name: string | null;
-  step_type: string;
-  subject: string;
-  started_by: string;
   price: string;
 };
 
@@ -73,7 +67,7 @@ export async function listUsage(
   const most = parameter(limit);
   // The row at the cursor may have no lines left.
   const rowsOfPage = filter.run === undefined ? `LIMIT ${most}::bigint + 1` : '';
-  const { rows } = await pool.query<Row>(
+  const { rows } = await pool.query(
     `SELECT u.id, u.created_at, l.line, l.attempt, u.action, u.project_id, u.workflow_id, w.name AS workflow_name,
             u.step_type, u.subject, u.started_by, u.microcredits / greatest(u.quantity, 1) AS price
      FROM (SELECT * FROM run_usage u WHERE ${where.join(' AND ')} ORDER BY u.created_at DESC, u.id DESC ${rowsOfPage}) u
@@ -83,26 +77,13 @@ export async function listUsage(
      ORDER BY u.created_at DESC, u.id DESC, l.line DESC LIMIT ${most}`,
     values,
   );
-  return rows.map(toEntry);
+  return camelCased<Row>(rows).map(toEntry);
 }
 
-function toEntry(row: Row): UsageEntry {
-  const [runId, stepId, attempt, quantity] = row.attempt;
-  return {
-    key: { at: row.created_at.getTime(), id: row.id, line: Number(row.line) },
-    action: row.action,
-    projectId: row.project_id,
-    workflowId: row.workflow_id,
-    workflowName: row.workflow_name,
-    runId,
-    stepId,
-    attempt,
-    stepType: row.step_type,
-    subject: row.subject,
-    startedBy: row.started_by,
-    quantity,
-    price: toMicrocredits(row.price),
-  };
+function toEntry({ id, createdAt, line, attempt: values, price, ...row }: Row): UsageEntry {
+  const [runId, stepId, attempt, quantity] = values;
+  const key = { at: createdAt.getTime(), id, line: Number(line) };
+  return { ...row, key, runId, stepId, attempt, quantity, price: toMicrocredits(price) };
 }
 
 /** Yields all matching usage, in pages of `size` lines. */

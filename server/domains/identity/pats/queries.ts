@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { TimeIdKey } from '../../../operation/cursor.ts';
 import { type Scope, scopes } from '../../../orchestrator/ports/authority.ts';
+import { camelCased, type Stored } from '../../../platform/postgres/rows.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 
 /** Tokens that are not revoked, of one project; of one user in it where `userId` is given. */
@@ -18,36 +19,20 @@ export type PatRow = {
   createdByPatId: string | null;
 };
 
-type Columns = {
-  id: string;
-  user_id: string;
-  email: string;
-  display_name: string;
-  scopes: string[];
-  created_at: Date;
-  expires_at: Date | null;
-  last_used_at: Date | null;
-  created_by_pat_id: string | null;
-};
+type Row = Stored<PatRow, { scopes: string[]; createdAt: Date; expiresAt: Date | null; lastUsedAt: Date | null }>;
 
-const columns = `t.id, t.user_id, u.email, t.display_name, t.scopes, t.created_at, t.expires_at, t.last_used_at,
+const columns = `t.id, t.user_id, u.email AS user_email, t.display_name, t.scopes, t.created_at, t.expires_at, t.last_used_at,
   t.created_by_pat_id`;
 const live = `FROM pats t JOIN users u ON u.id = t.user_id
   WHERE t.tenant_id = $1 AND t.project_id = $2 AND t.revoked_at IS NULL AND ($3::uuid IS NULL OR t.user_id = $3)`;
 
-function toRow(row: Columns): PatRow {
-  return {
-    id: row.id,
-    userId: row.user_id,
-    userEmail: row.email,
-    displayName: row.display_name,
-    scopes: scopes.filter(scope => row.scopes.includes(scope)),
-    createdAt: row.created_at.getTime(),
-    expiresAt: row.expires_at?.getTime() ?? null,
-    lastUsedAt: row.last_used_at?.getTime() ?? null,
-    createdByPatId: row.created_by_pat_id,
-  };
-}
+const toRow = (row: Row): PatRow => ({
+  ...row,
+  scopes: scopes.filter(scope => row.scopes.includes(scope)),
+  createdAt: row.createdAt.getTime(),
+  expiresAt: row.expiresAt?.getTime() ?? null,
+  lastUsedAt: row.lastUsedAt?.getTime() ?? null,
+});
 
 /** Newest first, at most `take`, after the keyset if one is given. */
 export async function listPatRows(
@@ -56,24 +41,24 @@ export async function listPatRows(
   after: TimeIdKey | null,
   take: number,
 ): Promise<PatRow[]> {
-  const { rows } = await pool.query<Columns>(
+  const { rows } = await pool.query(
     `SELECT ${columns} ${live}
        AND ($4::timestamptz IS NULL OR (t.created_at, t.id) < ($4::timestamptz, $5::uuid))
      ORDER BY t.created_at DESC, t.id DESC LIMIT $6`,
     [filter.tenantId, filter.projectId, filter.userId ?? null, after && new Date(after[0]), after?.[1], take],
   );
-  return rows.map(toRow);
+  return camelCased<Row>(rows).map(toRow);
 }
 
 /** Returns one token that is not revoked, or null. */
 export async function findPatRow(pool: Pool, filter: PatFilter, id: string): Promise<PatRow | null> {
-  const { rows } = await pool.query<Columns>(`SELECT ${columns} ${live} AND t.id = $4`, [
+  const { rows } = await pool.query(`SELECT ${columns} ${live} AND t.id = $4`, [
     filter.tenantId,
     filter.projectId,
     filter.userId ?? null,
     id,
   ]);
-  const row = rows[0];
+  const [row] = camelCased<Row>(rows);
   return row ? toRow(row) : null;
 }
 
@@ -85,7 +70,7 @@ export type RevokedPat = { id: string; displayName: string };
  * tokens also hold: otherwise it would miss one that is being created.
  */
 export async function revokePatRows(tx: Queryable, filter: PatFilter, id: string, at: number): Promise<RevokedPat[]> {
-  const { rows } = await tx.query<{ id: string; display_name: string }>(
+  const { rows } = await tx.query(
     `WITH RECURSIVE family AS (
        SELECT id FROM pats
         WHERE id = $1 AND tenant_id = $2 AND project_id = $3 AND revoked_at IS NULL
@@ -99,5 +84,5 @@ export async function revokePatRows(tx: Queryable, filter: PatFilter, id: string
      SELECT id, display_name FROM revoked ORDER BY id <> $1, created_at, id`,
     [id, filter.tenantId, filter.projectId, filter.userId ?? null, new Date(at)],
   );
-  return rows.map(row => ({ id: row.id, displayName: row.display_name }));
+  return camelCased<RevokedPat>(rows);
 }
