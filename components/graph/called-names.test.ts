@@ -3,7 +3,7 @@ import { calledBy, kindsCalled } from './called-names.ts';
 
 const ID = '0198c0de-7a2b-7cc3-9d1e-3f2b8a6c4d10';
 
-test('a step names the workflow that it calls or the agent that it is, unless that is a template', () => {
+test('a step names its called workflow or its saved agent, unless the id is a template', () => {
   expect(calledBy({ type: 'call_workflow', workflow_id: ID })).toBe(ID);
   expect(calledBy({ type: 'agent', agent_id: ID })).toBe(ID);
   expect(calledBy({ type: 'agent', agent_id: 7 })).toBeNull();

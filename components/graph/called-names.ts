@@ -2,14 +2,14 @@ import type { GraphStepInput } from './layout.ts';
 
 type Step = Readonly<Record<string, unknown>>;
 
-/** Returns the id of the workflow or the agent that a step names, if it names one. */
+/** Returns the id of the workflow or the agent that a step names, or null. */
 export function calledBy(step: Step): string | null {
   const id = step.type === 'call_workflow' ? step.workflow_id : step.type === 'agent' ? step.agent_id : null;
-  // A template names none before it is filled in.
+  // The id in a template is unknown until the template is rendered.
   return typeof id === 'string' && id !== '' && !id.includes('{{') ? id : null;
 }
 
-/** The kinds of things that the steps of a graph name, also within loops: a workflow, an agent. */
+/** Returns the kinds (workflow, agent) that the steps of a graph name by id, including steps in loops. */
 export function kindsCalled(steps: readonly GraphStepInput[]): { workflows: boolean; agents: boolean } {
   const found = { workflows: false, agents: false };
   const look = (list: readonly unknown[]) => {

@@ -7,12 +7,12 @@ const row = nodeSize.height + ROW_GAP;
 const column = nodeSize.width + 32;
 
 describe('makeRoom', () => {
-  test('returns the same places while no loop is open', () => {
+  test('returns unchanged places while no loop is open', () => {
     const places = new Map([['a', { x: 0, y: 0 }]]);
     expect(makeRoom(places, new Map())).toBe(places);
   });
 
-  test('moves down what is below an open loop, once for each one above it', () => {
+  test('moves steps down for each open loop above them', () => {
     const places = new Map([
       ['first', { x: 0, y: 0 }],
       ['loop', { x: 0, y: row }],
@@ -47,7 +47,7 @@ describe('makeRoom', () => {
     expect(drawn.get('right')).toEqual({ x: column + 40, y: 0 });
   });
 
-  test('never draws two steps of a grid over each other', () => {
+  test('never lets two steps of a grid overlap', () => {
     const sizes = fc.record({ width: fc.integer({ min: 220, max: 900 }), height: fc.integer({ min: 56, max: 900 }) });
     const cells = fc.uniqueArray(fc.tuple(fc.integer({ min: 0, max: 4 }), fc.integer({ min: 0, max: 4 })), {
       selector: ([x, y]) => `${x} ${y}`,
@@ -69,7 +69,7 @@ describe('makeRoom', () => {
   });
 });
 
-test('boxAround holds open loops, too', () => {
+test('boxAround includes open loops', () => {
   const drawn = new Map([
     ['a', { x: 10, y: 20 }],
     ['b', { x: 10, y: 200 }],

@@ -5,12 +5,12 @@ export type Box = Point & Size;
 type Places = ReadonlyMap<string, Point>;
 type Sizes = ReadonlyMap<string, Size>;
 
-/** The room of an open loop around its steps: its head, and below them the “+” of its last step. */
+/** The padding of an open loop around its steps: room for its head, and for the “+” below its last step. */
 export const CONTAINER = { top: nodeSize.height + 24, side: 24, bottom: 40 };
-/** The body of a loop that has no steps yet, where the first one is added. */
+/** The size of the body of a loop without steps. People add the first step there. */
 const EMPTY_BODY: Size = { width: nodeSize.width, height: 40 };
 
-/** Returns the size of an open loop around the box of its steps; null: it has none. */
+/** Returns the size of an open loop. `box` is the box around its steps; null if the loop has no steps. */
 export function containerSize(box: Box | null): Size {
   const { width, height } = box ?? EMPTY_BODY;
   return {
@@ -20,8 +20,8 @@ export function containerSize(box: Box | null): Size {
 }
 
 /**
- * Returns where the steps are drawn while some of them are open loops of these `sizes`: what is below an open loop moves down, what is beside
- * it moves aside. The layout knows nothing of open loops, so that opening one lays out nothing again and closing it restores each place.
+ * Returns the places of the steps while loops of these `sizes` are open: steps below an open loop move down, steps beside it move aside.
+ * Open loops are not part of the layout, so that opening a loop needs no new layout and closing it restores each place.
  */
 export function makeRoom(places: Places, sizes: Sizes): Places {
   if (sizes.size === 0) return places;
@@ -32,7 +32,7 @@ export function makeRoom(places: Places, sizes: Sizes): Places {
       : [{ ...at, taller: size.height - nodeSize.height, wider: size.width - nodeSize.width }];
   });
   loops.sort((a, b) => a.y - b.y);
-  // By how much what begins below each loop moves down; loops beside each other do not add up.
+  // How far the steps below each loop move down. Loops beside each other do not add up.
   const below: { y: number; by: number }[] = [];
   const downAt = (y: number) => below.reduce((most, each) => (each.y <= y ? Math.max(most, each.by) : most), 0);
   for (const { y, taller } of loops) below.push({ y: y + nodeSize.height, by: downAt(y) + taller });
@@ -49,7 +49,7 @@ export function makeRoom(places: Places, sizes: Sizes): Places {
   );
 }
 
-/** Returns the box around steps as they are drawn; null around none. */
+/** Returns the box around drawn steps; null if there are no steps. */
 export function boxAround(drawn: Places, sizes: Sizes): Box | null {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
   for (const [id, { x, y }] of drawn) {

@@ -1,9 +1,9 @@
 'use client';
 import { useStore } from '@xyflow/react';
 
-/** Below this zoom the names of steps, of 14 px, are lower than 11 px: a step is its icon and its color then. */
+/** Below this zoom the names of steps (14 px) are smaller than 11 px, so only icon and color are drawn. */
 const FAR_BELOW = 0.785;
-/** Below this zoom that holds for the line of 12 px beneath the name. */
+/** Below this zoom the line under the name (12 px) is smaller than 11 px. */
 const MIDDLE_BELOW = 0.915;
 
 /**

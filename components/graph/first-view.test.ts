@@ -5,7 +5,7 @@ import { nodeSize, type Point } from './layout.ts';
 const ROOM = { width: 800, height: 600, top: 56 };
 const column = (count: number): Point[] => Array.from({ length: count }, (_, at) => ({ x: 0, y: at * 116 }));
 const row = (count: number): Point[] => Array.from({ length: count }, (_, at) => ({ x: at * 248, y: 0 }));
-/** Where a step is on the screen. */
+/** Returns the position of a step on the screen. */
 const shown = ({ x, y, zoom }: Point & { zoom: number }, place: Point) => ({
   left: place.x * zoom + x,
   right: (place.x + nodeSize.width) * zoom + x,

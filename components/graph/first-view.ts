@@ -1,21 +1,21 @@
 import { nodeSize, type Point } from './layout.ts';
 
-/** At this zoom the names of steps, of 14 px, are 11 px high: smaller ones are not read. */
+/** At this zoom the names of steps (14 px) are 11 px high, the smallest readable size. */
 export const LEGIBLE_ZOOM = 0.8;
-/** At this zoom their icons can still be told apart (detail-level.ts). */
+/** At this zoom the icons of steps can still be distinguished (detail-level.ts). */
 export const ICONS_ZOOM = 0.25;
 export const MARGIN = 32;
 
-/** The room of a graph in pixels; `top` of its height is covered. */
+/** The size of the canvas in pixels. The upper `top` pixels are covered. */
 type Room = { width: number; height: number; top: number };
 export type View = Point & { zoom: number };
-/** A step, or an open loop, which is larger. */
+/** A step, or an open loop, with its size. */
 type Drawn = Point & { width?: number; height?: number };
 
 type AutopilotRequest = {
-  /** The smallest zoom at which all of the graph is shown. */
+  /** The smallest zoom at which the whole graph may be shown. */
   smallest?: number;
-  /** The position of the step to show where the graph is larger than its room. Default: its beginning. */
+  /** The position of the step to show if the graph does not fit. Default: the first step. */
   at?: Point | undefined;
 };
 
@@ -37,7 +37,7 @@ export function firstView(
   const fitting = Math.min(room.width / (right - left), room.height / (bottom - top));
   const zoom = fitting < smallest ? LEGIBLE_ZOOM : Math.min(1, fitting);
   const fits = { x: (right - left) * zoom <= room.width, y: (bottom - top) * zoom <= room.height };
-  // Where the graph is wider than its room, its first step is in the middle.
+  // The first step of a too wide graph is in the middle.
   const first: Drawn | undefined = at ?? places.find(({ y }) => y === top);
   const centre = fits.x ? (left + right) / 2 : (first?.x ?? left) + (first?.width ?? nodeSize.width) / 2;
   const middle = fits.y ? (top + bottom) / 2 : at === undefined ? null : at.y + nodeSize.height / 2;

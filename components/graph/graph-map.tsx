@@ -12,26 +12,26 @@ const PADDING = nodeSize.width;
 
 type Box = { x: number; y: number; width: number; height: number };
 
-/** A step, or an open loop, which is larger. */
+/** A step, or an open loop, with its size. */
 type Drawn = Point & Partial<Size>;
 type Places = ReadonlyMap<string, Drawn>;
 type MapProps = {
   places: Places;
-  /** The types of the steps, by their nodes; what has none is no step. */
+  /** The types of the steps by node id. A node without a type is no step. */
   types: ReadonlyMap<string, string>;
   problems?: { has: (node: string) => boolean };
   selected?: { has: (node: string) => boolean };
 };
 const none: ReadonlySet<string> = new Set();
 
-/** Returns one path for the steps of each family, the open loops beneath the steps in them. */
+/** Returns one path for the steps of each family. Open loops are drawn below the steps in them. */
 function pathsByFamily(places: Places, types: MapProps['types']): [StepFamily, string][] {
   const paths = new Map<StepFamily, string>();
   for (const [node, at] of places) {
     const type = types.get(node);
     if (type === undefined) continue;
     const { family } = stepTypeLook(type);
-    // Of an open loop its head: the rest would hide what is in it.
+    // Only the head of an open loop is drawn, because its body would hide its steps.
     const { width = nodeSize.width } = at;
     paths.set(family, (paths.get(family) ?? '') + rectangle({ ...at, width, height: nodeSize.height }));
   }
@@ -45,14 +45,14 @@ function pathsByFamily(places: Places, types: MapProps['types']): [StepFamily, s
 export function GraphMap({ places, types, problems = none, selected = none }: MapProps) {
   const box = useMemo(() => boxAround(places), [places]);
   const families = useMemo(() => pathsByFamily(places, types), [places, types]);
-  // What needs attention is seen from afar: a step is two pixels high where there are a thousand.
+  // Marks for steps that need attention are larger, because a step of a large graph is two pixels high.
   const edge = Math.max(box.width / WIDTH, box.height / HEIGHT) * 2;
   const marked = (of: { has: (node: string) => boolean }) =>
     [...places].map(([node, at]) => (of.has(node) ? rectangle({ ...nodeSize, ...at }) : '')).join('');
   const { setCenter, getZoom } = useReactFlow();
   const move = (event: PointerEvent<SVGSVGElement>) => {
     const { left, top } = event.currentTarget.getBoundingClientRect();
-    // As `preserveAspectRatio` fits the box: by its larger side, in the middle.
+    // The same fit as `preserveAspectRatio`: by the larger side, centered.
     const scale = Math.max(box.width / WIDTH, box.height / HEIGHT);
     const x = box.x + box.width / 2 + (event.clientX - left - WIDTH / 2) * scale;
     const y = box.y + box.height / 2 + (event.clientY - top - HEIGHT / 2) * scale;
@@ -86,12 +86,12 @@ export function GraphMap({ places, types, problems = none, selected = none }: Ma
   );
 }
 
-/** Covers what is not in view. Apart, so that moving the graph draws this alone. */
+/** Covers the part out of view. A separate component, so that moving the graph redraws nothing else. */
 function OutOfView({ box }: { box: Box }) {
   const [left, top, zoom] = useStore(state => state.transform);
   const width = useStore(state => state.width);
   const height = useStore(state => state.height);
-  // Beyond the box, whose shape may differ from that of the map.
+  // Extends beyond the box, because the map may have another aspect ratio.
   const all = { x: box.x - 9 * box.width, y: box.y - 9 * box.height, width: 19 * box.width, height: 19 * box.height };
   const view = { x: -left / zoom, y: -top / zoom, width: width / zoom, height: height / zoom };
   return (

@@ -11,18 +11,18 @@ export type GraphStepInput = {
   disabled?: unknown;
   gated?: unknown;
   position?: unknown;
-  /** The steps of a loop. */
+  /** The steps inside a loop. */
   steps?: unknown;
 };
 export type Point = { x: number; y: number };
-/** `branch`: the branch of a condition that takes the edge; null if neither names it, and it is taken in either case. */
+/** `branch`: the branch of a condition that takes the edge; null for an edge that is always taken. */
 export type GraphEdge = { id: string; from: string; to: string; branch: 'then' | 'else' | 'both' | null };
 
 export const nodeSize = { width: 220, height: 56 };
 /** Between two rows: room for the “+” below a step and the label of a branch. */
 export const ROW_GAP = 60;
 
-/** How many steps a loop has, those of loops in it included; null for any other step. */
+/** Returns how many steps a loop has, including steps of inner loops; null for a step that is no loop. */
 export function innerStepsOf({ type, steps }: GraphStepInput): number | null {
   if (type !== 'for_each') return null;
   const inner: readonly unknown[] = Array.isArray(steps) ? steps : [];
@@ -35,7 +35,7 @@ const isStep = (value: unknown): value is GraphStepInput =>
 const strings = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter(each => typeof each === 'string') : [];
 
-/** The edges of a graph, once each; unknown ends are left out: a draft may name steps that are not there yet. */
+/** Returns the edges of a graph without duplicates. Edges from unknown steps are left out: a draft may name missing steps. */
 export function edgesOf(steps: readonly GraphStepInput[]): GraphEdge[] {
   const byId = new Map(steps.map(step => [step.id, step]));
   const edges: GraphEdge[] = [];
@@ -56,17 +56,17 @@ function branchBetween(source: GraphStepInput, to: string): GraphEdge['branch'] 
   return isElse ? 'else' : null;
 }
 
-/** The branches that name the end of an edge; null stands for none. */
+/** Returns the branches of a condition that name the end of an edge; `[null]` if no branch does. */
 export function branchesOf({ branch }: GraphEdge): readonly ('then' | 'else' | null)[] {
   return branch === 'both' ? ['then', 'else'] : [branch];
 }
 
-/** The label of an edge: the branches that take it. Undefined where it has none. */
+/** Returns the label of an edge: the branches that take it. Undefined for an edge without a branch. */
 export function branchLabel({ branch }: Pick<GraphEdge, 'branch'>): string | undefined {
   return branch === 'both' ? 'then, else' : (branch ?? undefined);
 }
 
-/** A position that a person gave a step; anything but two finite numbers is no position. */
+/** Returns the position that a person gave a step, or null if it is not two finite numbers. */
 export function ownPosition(step: GraphStepInput): Point | null {
   const position = step.position as Partial<Point> | null | undefined;
   if (typeof position !== 'object' || position === null) return null;
@@ -74,12 +74,12 @@ export function ownPosition(step: GraphStepInput): Point | null {
   return typeof x === 'number' && typeof y === 'number' && Number.isFinite(x) && Number.isFinite(y) ? { x, y } : null;
 }
 
-/** Graphs with more steps are laid out by ranks alone. */
+/** Graphs with more steps are laid out only by ranks. */
 export const MAX_MINIMIZED = 300;
 /** Graphs with more steps are laid out in a worker: 50 take about as long as a frame. */
 const MAX_AT_ONCE = 50;
 
-/** Whether laying out the steps would hold the page for longer than a frame. */
+/** Returns whether laying out the steps would block the page for longer than a frame. */
 export const takesLong = (steps: readonly GraphStepInput[]): boolean =>
   steps.length > MAX_AT_ONCE && steps.length <= MAX_MINIMIZED && steps.some(step => ownPosition(step) === null);
 
@@ -92,12 +92,12 @@ export function layout(steps: readonly GraphStepInput[], edges: readonly GraphEd
   if (own.length > 0 && own.every(([, position]) => position !== null)) {
     return new Map(own.filter((entry): entry is readonly [string, Point] => entry[1] !== null));
   }
-  // dagre's crossing minimisation is super-linear: 2,000 steps take 5,700 ms with it, 6 ms by ranks alone.
+  // dagre's crossing minimisation is super-linear: 2,000 steps take 5,700 ms with dagre, and 6 ms by ranks.
   if (steps.length > MAX_MINIMIZED) return layoutByRank(steps, edges);
   const graph = new dagre.graphlib.Graph();
   graph.setGraph({ rankdir: 'TB', nodesep: 32, ranksep: ROW_GAP, marginx: 16, marginy: 16 });
   graph.setDefaultEdgeLabel(() => ({}));
-  // dagre draws what comes last on the left: backwards, steps are from left to right in the order in which they are written.
+  // dagre draws the last node on the left. In reverse order, steps are drawn left to right in the order of the graph.
   for (const step of steps.toReversed()) graph.setNode(step.id, { ...nodeSize });
   for (const edge of edges.toReversed()) graph.setEdge(edge.from, edge.to);
   dagre.layout(graph, { constraints: branchesInOrder(edges) });
@@ -109,7 +109,7 @@ export function layout(steps: readonly GraphStepInput[], edges: readonly GraphEd
   );
 }
 
-/** Draws what a condition leads to by `then` left of what it leads to by `else`. */
+/** Places the steps of a condition's `then` branch left of the steps of its `else` branch. */
 function branchesInOrder(edges: readonly GraphEdge[]): { left: string; right: string }[] {
   const thens = edges.filter(({ branch }) => branch === 'then');
   const elses = edges.filter(({ branch }) => branch === 'else');
@@ -118,7 +118,7 @@ function branchesInOrder(edges: readonly GraphEdge[]): { left: string; right: st
   );
 }
 
-/** Each step one rank below its furthest dependency, ranks centred; cycles (a draft may have them) end where they close. */
+/** Places each step one rank below its lowest dependency, and centers each rank. Drafts may have cycles; each is cut where it closes. */
 export function layoutByRank(steps: readonly GraphStepInput[], edges: readonly GraphEdge[]): Map<string, Point> {
   const incoming = new Map(steps.map(step => [step.id, 0]));
   for (const { to } of edges) incoming.set(to, (incoming.get(to) ?? 0) + 1);

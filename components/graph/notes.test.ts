@@ -9,7 +9,7 @@ test('nodes of notes are distinguished from those of steps', () => {
 });
 
 describe('drawing', () => {
-  test('gives a note a size and a color where it has none', () => {
+  test('gives a note without size and color the defaults', () => {
     expect(drawnNotes({ notes: [note('n')] })).toEqual([
       { id: 'n', text: 'Why', color: 'yellow', position: { x: 0, y: 0 }, width: 240, height: 120 },
     ]);
@@ -24,7 +24,7 @@ describe('drawing', () => {
     expect(drawnNotes({ notes: [note('n', { width })] })).toMatchObject([{ width: drawn }]);
   });
 
-  test('leaves out what is no note, and a second one of the same id', () => {
+  test('leaves out invalid notes and duplicate ids', () => {
     const odd = [
       null,
       1,

@@ -1,22 +1,22 @@
 import { isObject } from '@/server/platform/json.ts';
 import type { Point } from './layout.ts';
 
-/** The colors of a note; the first is that of one without. */
+/** The colors of notes; the first is the default. */
 export const NOTE_COLORS = ['yellow', 'blue', 'green', 'red', 'gray'] as const;
 export type NoteColor = (typeof NOTE_COLORS)[number];
 export type Size = { width: number; height: number };
 export const MIN_NOTE: Size = { width: 80, height: 40 };
 export const MAX_NOTE: Size = { width: 2_000, height: 2_000 };
 
-/** A note as a graph draws it: a size or color that is missing or invalid in the draft is replaced. */
+/** A note as a graph draws it, with defaults for a missing or invalid size and color. */
 export type DrawnNote = Size & { id: string; text: string; color: NoteColor; position: Point };
 
-/** The id of a note's node in a drawing. No step has it: ids of steps have no colon. */
+/** Returns the id of a note's node. It has a colon, so it differs from the ids of steps. */
 export const noteNodeId = (note: string): string => `note:${note}`;
-/** Returns the note of a node in a drawing; null for the node of a step. */
+/** Returns the id of a node's note; null for the node of a step. */
 export const noteOfNode = (node: string): string | null => (node.startsWith('note:') ? node.slice(5) : null);
 
-/** Returns the notes of a graph that can be drawn: JSON that somebody types may hold anything there. */
+/** Returns the valid notes of a graph. In a draft that is edited as JSON, `notes` may be any value. */
 export function drawnNotes({ notes }: { readonly notes?: unknown }): DrawnNote[] {
   if (!Array.isArray(notes)) return [];
   const drawn = notes.flatMap(note => toDrawn(note) ?? []);

@@ -5,7 +5,7 @@ import { type DrawnNote, type NoteColor, noteNodeId } from './notes.ts';
 
 export type PlainNoteNode = Node<{ note: string; text: string; color: NoteColor }, 'note'>;
 
-/** Returns a note as React Flow draws it in a graph that is only looked at: beneath the steps, and not to be selected. */
+/** Returns the node of a note in a read-only graph: below the steps, and not selectable. */
 export function toPlainNote({ id, text, color, position, width, height }: DrawnNote): PlainNoteNode {
   return {
     id: noteNodeId(id),
@@ -22,7 +22,7 @@ export function toPlainNote({ id, text, color, position, width, height }: DrawnN
   };
 }
 
-/** A note in a graph that is only looked at. */
+/** A note in a read-only graph. */
 export const PlainNote = memo(function PlainNote({ data, width, height }: NodeProps<PlainNoteNode>) {
   return <NoteCard {...data} size={{ width, height }} />;
 });

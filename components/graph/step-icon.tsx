@@ -43,7 +43,7 @@ export const FAMILY_TILES: Readonly<Record<StepFamily, string>> = {
 
 type StepLook = { icon: LucideIcon; label: string; family: StepFamily };
 
-/** How a step type looks and reads; an unknown one (a draft may hold it) is shown by its own name. */
+/** Returns the icon, family and label of a step type. Drafts may have unknown types; their label is the type. */
 export function stepTypeLook(type: string): StepLook {
   const description = stepTypeDescription(type);
   return {
@@ -62,7 +62,7 @@ const sizes = {
 type StepTileProps = {
   type: string;
   size?: keyof typeof sizes;
-  /** The step is disabled: its icon is struck, and has no color. */
+  /** Whether the step is disabled. The icon is then struck out and has no color. */
   struck?: boolean;
   className?: string;
 };

@@ -7,23 +7,23 @@ import { statusLook } from '../ui/status-badge.tsx';
 import { nodeSize } from './layout.ts';
 import { StepTile, stepTypeLook } from './step-icon.tsx';
 
-/** The data that a node shows, as plain values, so that an unchanged node is not drawn again. */
+/** The data of a node. All values are primitive, so that an unchanged node is not drawn again. */
 export type StepNodeData = {
   title: string;
   type: string;
   status: string | null;
   statusLabel: string | null;
-  /** How long it took; null while it has not ended. */
+  /** The duration of the step; null while the step has not ended. */
   took: string | null;
   attempt: number;
   problems: number;
   disabled: boolean;
   gated: boolean;
-  /** Tests take a pinned result instead of executing it. */
+  /** Whether the step has a pinned result, and tests use it instead of executing the step. */
   pinned?: boolean;
-  /** A line about what the step does; null where there is nothing to say beside its type. */
+  /** A line about what the step does; null if the type says enough. */
   summary: string | null;
-  /** The number of steps of a loop; null for any other step. */
+  /** The number of steps in a loop; null for a step that is no loop. */
   inner: number | null;
 };
 export type StepFlowNode = Node<StepNodeData, 'step'>;
@@ -45,10 +45,10 @@ const text: Record<string, string> = {
   bad: 'text-bad',
   info: 'text-info',
 };
-/** Statuses that the ring and the icon say well enough: the line below the name keeps saying what the step does. */
+/** Statuses that ring and icon show. The line below the name then still describes the step. */
 const PLAIN_STATUSES: readonly string[] = ['pending', 'ready', 'completed'];
 
-/** A step in the graph: its tile, its name, what it does, and how it goes (icon, word and color). */
+/** A step in the graph: its icon, name, description and status. */
 export const StepNode = memo(function StepNode({ id, data, selected }: NodeProps<StepFlowNode>) {
   return (
     <>
@@ -59,7 +59,7 @@ export const StepNode = memo(function StepNode({ id, data, selected }: NodeProps
   );
 });
 
-/** From afar, where no text can be read, a step is its tile. */
+/** A step at a low zoom, at which no text is readable: only its icon. */
 const farTile =
   'group-data-[detail=far]/graph:size-12 group-data-[detail=far]/graph:[&>svg]:size-9 group-data-[detail=far]/graph:rounded-lg';
 const farIcon = 'group-data-[detail=far]/graph:size-10';
@@ -73,7 +73,7 @@ export function ringOf(data: StepNodeData): string | undefined {
 
 type StepCardProps = { id: string; data: StepNodeData; selected: boolean; found?: boolean };
 
-/** The face of a step, without the ends of its edges. */
+/** The content of a node, without the handles of its edges. */
 export function StepCard({ id, data, selected, found = false }: StepCardProps) {
   const isQuiet = data.disabled || data.status === 'skipped' || data.status === 'pending';
   const isDashed = isQuiet || data.status === 'added' || data.status === 'removed';
@@ -86,7 +86,7 @@ export function StepCard({ id, data, selected, found = false }: StepCardProps) {
       className={cx(
         'flex items-center gap-2.5 rounded-lg border px-3 transition-colors',
         ringOf(data),
-        // What is disabled, or removed by a proposal, is pale, but as legible as any text.
+        // Disabled steps and steps that a proposal removes are pale, with the contrast of normal text.
         data.disabled || data.status === 'removed' ? 'bg-sunken!' : 'shadow-sm',
         'group-data-[detail=far]/graph:gap-3 group-data-[detail=far]/graph:border-2',
         selected && 'ring-2 ring-accent',
@@ -114,7 +114,7 @@ export function StepCard({ id, data, selected, found = false }: StepCardProps) {
   );
 }
 
-/** The line below the name: what needs attention, else what the step does. */
+/** The line below the name: a problem or a status, else the description of the step. */
 export function SecondLine({ data }: { data: StepNodeData }) {
   const look = data.status === null ? null : statusLook('step', data.status);
   const status = look !== null && !PLAIN_STATUSES.includes(data.status ?? '') ? (data.statusLabel ?? look.label) : null;

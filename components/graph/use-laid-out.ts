@@ -10,8 +10,8 @@ export type LaidOut = {
 };
 
 /**
- * Returns a graph with the places of its steps. While a worker lays it out, it returns the graph of before, or null if there was
- * none. Other `steps` or `edges` are another graph.
+ * Returns a graph with the places of its steps. While a worker lays the graph out, the hook returns the previous graph, or null if
+ * there is none. New `steps` or `edges` (by identity) mean a new graph.
  */
 export function useLaidOut(steps: readonly GraphStepInput[], edges: readonly GraphEdge[]): LaidOut | null {
   const isSlow = takesLong(steps);

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useTRPC } from '../trpc/provider.tsx';
 
-/** A thing that steps refer to by its id. */
+/** A workflow or another resource that steps refer to by id. */
 export type Named = { id: string; name: string };
 type Kind = 'workflows' | 'agents' | 'instances' | 'connections';
 

@@ -1,21 +1,21 @@
 'use client';
 import { type RefObject, useEffect, useState } from 'react';
 
-/** From this width on an editor fills the window, so that there is no page to scroll. */
+/** From this width on an editor fills the window, so the page does not scroll. */
 const FILLS_WINDOW = '(min-width: 1024px)';
 
 type Wheel = { panOnScroll: boolean; zoomOnScroll: false; preventScrolling: boolean };
 
 /**
- * Returns what React Flow does with the wheel: with Ctrl or ⌘ it zooms; else it scrolls the page over a graph that does not have the focus,
- * and moves the graph where it has, or where the graph `fills` the window.
+ * Returns React Flow's properties for the wheel. With Ctrl or ⌘ the wheel zooms. Otherwise it moves the graph if the graph has the
+ * focus or `fills` the window, and else scrolls the page.
  */
 export function useWheel(frame: RefObject<HTMLElement | null>, fills = false): Wheel {
   const [moves, setMoves] = useState(false);
   useEffect(() => {
     const element = frame.current;
     const query = window.matchMedia(FILLS_WINDOW);
-    // In an editor that fills the window the focus changes nothing, and draws nothing again.
+    // In an editor that fills the window the focus does not matter, so the component need not be drawn again.
     const update = (focused: EventTarget | null) =>
       setMoves((fills && query.matches) || (focused instanceof Node && element?.contains(focused) === true));
     const onFocus = ({ target }: FocusEvent) => update(target);

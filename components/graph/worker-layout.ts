@@ -8,7 +8,7 @@ let worker: Worker | null = null;
 let requests = 0;
 const pending = new Map<number, Pending>();
 
-/** Returns the worker that lays out graphs for this page; it is started with the first graph, and kept. */
+/** Returns the layout worker of this page. The first graph starts the worker. */
 function started(): Worker {
   if (worker !== null) return worker;
   const created = new Worker(new URL('./layout-worker.ts', import.meta.url), { type: 'module' });
@@ -21,7 +21,7 @@ function started(): Worker {
   return created;
 }
 
-/** Where workers do not start, the page does their work: that is slow, but the graph is drawn. */
+/** Lays out on the page if workers cannot start. That is slow, but the graph is drawn. */
 function layOutHere(): void {
   const waiting = [...pending.values()];
   pending.clear();
@@ -29,8 +29,8 @@ function layOutHere(): void {
 }
 
 /**
- * Lays out a graph in a worker, and calls `onPlaces` with where its steps are. Returns what withdraws the request; the answer
- * is then left out.
+ * Lays out a graph in a worker, and calls `onPlaces` with the places of its steps. Returns a function that cancels the request;
+ * `onPlaces` is then not called.
  */
 export function layOutInWorker(
   steps: readonly GraphStepInput[],

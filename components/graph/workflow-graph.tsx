@@ -37,16 +37,16 @@ import { useWheel } from './use-wheel.ts';
 const nodeTypes = { step: StepNode, note: PlainNote };
 
 /**
- * The ends of edges, where a node draws its handles. React Flow draws every node once to measure what it is not told: 2,000 of them before
- * the first is seen.
+ * The positions of a node's handles. Without them, React Flow would draw every node once to measure it, which delays a graph of 2,000
+ * steps.
  */
 const handles: NodeHandle[] = [
   { type: 'target', position: Position.Top, x: nodeSize.width / 2 - 3, y: -3, width: 6, height: 6 },
   { type: 'source', position: Position.Bottom, x: nodeSize.width / 2 - 3, y: nodeSize.height - 3, width: 6, height: 6 },
 ];
-/** On a phone, where little of a graph can be read at a time, icons show all of it; the list below has the names. */
+/** On a phone the whole graph is shown as icons, because few names would fit. The list below has the names. */
 const PHONE_WIDTH = 640;
-/** Past this a map of the whole is of more use than its room costs. */
+/** The number of steps from which a map is worth its space. */
 export const MIN_STEPS_FOR_MAP = 24;
 
 /** React Flow's own parts, in our colours. */
@@ -60,33 +60,33 @@ export const flowTheme = {
   '--xy-edge-label-color': 'var(--muted)',
 } as CSSProperties;
 
-/** How a step of a run is doing. */
+/** The state of a step of a run. */
 export type StepDisplay = {
   status: string;
   label: string;
-  /** How long it took, also at the end of `label`. */
+  /** The duration of the step. `label` ends with it too. */
   took?: string | undefined;
   attempt: number;
   /** Whether the step was executed, so that the way to it is drawn as taken. */
   began?: boolean;
-  /** Better than the step's own name where that has templates: what the person was asked. */
+  /** The rendered name of the task. It replaces a step name with templates. */
   title?: string | undefined;
 };
 
 export type WorkflowGraphProps = {
   steps: readonly GraphStepInput[];
-  /** The notes of the graph; anything that is no note is left out. */
+  /** The notes of the graph. Invalid notes are left out. */
   notes?: unknown;
-  /** By step id; absent = a draft, where nothing has a status. */
+  /** The states by step id; absent for a draft, which has none. */
   displays?: ReadonlyMap<string, StepDisplay>;
-  /** Number of validation problems by step id. */
+  /** The number of validation problems by step id. */
   problems?: ReadonlyMap<string, number>;
   selected?: string | null;
   onSelect?: (step: string | null) => void;
   label: string;
 };
 
-/** A graph of steps, drawn: read-only here, but with the same nodes that an editor would move. */
+/** A read-only graph of steps, with the same nodes as the editor. */
 export function WorkflowGraph(props: WorkflowGraphProps) {
   return (
     <ReactFlowProvider>
@@ -151,7 +151,7 @@ function Drawing({ graph, frame, notes, displays, problems, selected = null, onS
         const { clientWidth: width = 0, clientHeight: height = 0 } = frame.current ?? {};
         const at = places.get(firstSight(steps, displays, selected));
         const all = [...places.values(), ...noteNodes.map(({ position }) => position)];
-        // The buttons at the bottom are higher than the margin, and on a phone they would cover the last step.
+        // On a phone, the buttons at the bottom would cover the last step.
         const room = { width, height: height - 16, top: MARGIN };
         void instance.setViewport(
           firstView(all, room, { smallest: width < PHONE_WIDTH ? ICONS_ZOOM : LEGIBLE_ZOOM, at }),
@@ -216,7 +216,7 @@ function useNodes(
   return { nodes, noteNodes };
 }
 
-/** The step at which a large graph opens: the selected one, else one that failed or is under way, else the first. */
+/** Returns the step at which a large graph opens: the selected step, else a failed or running step, else the first step. */
 function firstSight(
   steps: readonly GraphStepInput[],
   displays: WorkflowGraphProps['displays'],
@@ -227,7 +227,7 @@ function firstSight(
   return selected ?? having('failed') ?? having('waiting', 'retrying', 'running') ?? steps[0]?.id ?? '';
 }
 
-/** The object of the last drawing where nothing about it has changed: React Flow draws again only what is a new object. */
+/** Returns the node of the last drawing if it is equal, because React Flow draws new objects again. */
 export function kept<T extends { id: string }>(last: Map<string, T>, next: T): T {
   const before = last.get(next.id);
   if (before && JSON.stringify(before) === JSON.stringify(next)) return before;
@@ -274,7 +274,7 @@ function toNode(
   };
 }
 
-/** The colour of the edges that a run took, by the status of the step that they lead to. */
+/** The color of the edges that a run took, by the status of the step at the end of the edge. */
 const taken: Record<string, string> = { failed: 'var(--bad)', running: 'var(--info)', waiting: 'var(--warn)' };
 
 function toEdge(edge: GraphEdge, displays: WorkflowGraphProps['displays']): Edge {

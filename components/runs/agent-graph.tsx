@@ -7,7 +7,7 @@ import { GRAPH_HEIGHT } from './graph-height.ts';
 import type { Steps } from './run-graph.tsx';
 import type { LiveRun } from './use-run.ts';
 
-// Drawn in the browser alone, and a third of the JavaScript of the page: the run and its steps are read before it comes.
+// Loaded after the run and its steps: the graph is drawn only in the browser, and is a third of the page's JavaScript.
 const RunGraph = dynamic(() => import('./run-graph.tsx').then(module => module.RunGraph), {
   ssr: false,
   loading: () => (
@@ -29,22 +29,22 @@ type Props = {
   onOpen: (open: boolean) => void;
 };
 
-/** The graph of a run, in which agents may be opened into what they did. */
+/** The graph of a run. It can show the turns and calls of agents. */
 export function AgentGraph({ steps, notes, live, selected, onSelect, open, onOpen }: Props) {
   const { state, revision } = live;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the state is changed in place; `revision` says when
   const added = useMemo(() => agentStepsOf(state), [state, revision]);
   const names = JSON.stringify([...added]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: drawn again only where a step was added or is called otherwise
+  // biome-ignore lint/correctness/useExhaustiveDependencies: drawn again only if a step was added or renamed
   const drawn = useMemo(() => (open && added.size > 0 ? withAgentSteps(steps, added) : steps), [steps, open, names]);
   return (
     <div className="flex flex-col gap-2">
       {added.size > 0 ? <Checkbox label="Show turns and calls" checked={open} onCheckedChange={onOpen} /> : null}
       <RunGraph
-        // What is in view is chosen when a graph is drawn first.
+        // React Flow fits the view when a graph is first drawn.
         key={open ? 'open' : 'closed'}
         steps={drawn}
-        // They are placed among the steps of the version; with others, all are laid out anew.
+        // Notes belong beside the steps of the version. Added steps change the layout, so the notes are hidden.
         notes={drawn === steps ? notes : undefined}
         state={state}
         revision={revision}

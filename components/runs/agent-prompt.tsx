@@ -10,7 +10,7 @@ import { Part, type Ref } from './run-values.tsx';
 
 type Props = Ref & { step: string };
 
-/** Shows what the model was sent for a turn or a summary. It is read when a person opens it. */
+/** Shows the messages that a turn or a summary sent to the model. They are read when a person opens the section. */
 export function AgentPrompt(props: Props) {
   const [open, setOpen] = useState(false);
   return (
@@ -38,10 +38,10 @@ function Sent({ workflowId, runId, step }: Props) {
         <p className="text-xs text-muted">{left_out.toLocaleString('en')} older messages are not shown.</p>
       )}
       {messages.map(({ role, content }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a message is its place
+        // biome-ignore lint/suspicious/noArrayIndexKey: messages have no identity but their position
         <Part key={index} title={TITLES[role]}>
           {content.map((part, place) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place
+            // biome-ignore lint/suspicious/noArrayIndexKey: parts have no identity but their position
             <Said key={place} part={part} />
           ))}
         </Part>

@@ -52,7 +52,7 @@ function Summary({ workflowId, runId, live, step }: Props) {
   );
 }
 
-/** Shows what there is of a result, and its loading and failing. */
+/** Shows a result, or the state of loading it. */
 function Loading({ of: { error, retry, pending, large }, title, ...ref }: Ref & { of: StepResult; title: string }) {
   if (error) return <ErrorState error={error} onRetry={retry} />;
   if (pending) return <Skeleton className="h-20 w-full" />;

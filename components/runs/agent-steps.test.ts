@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { applyEvent, newRunState, type RunState } from '@/server/domains/runs/run-state.ts';
 import { agentStepsOf, withAgentSteps } from './agent-steps.ts';
 
-/** A run of `before → research → after` in which the agent has had these steps added, one event each. */
+/** Creates a run of `before → research → after` in which the agent has added these steps, one event each. */
 function runWith(
   ...added: { id: string; type: string; depends_on?: string[]; fields?: Record<string, string> }[]
 ): RunState {
@@ -33,7 +33,7 @@ const twoTurns = () =>
     },
   );
 
-test('turns, calls and approvals stand in the order in which they were added', () => {
+test('turns, calls and approvals are listed in the order in which they were added', () => {
   const steps = agentStepsOf(twoTurns()).get('research') ?? [];
   expect(steps.map(({ id, name, depth }) => [id, name, depth])).toEqual([
     ['research.1', 'Turn 1', 1],
@@ -51,13 +51,13 @@ test('turns, calls and approvals stand in the order in which they were added', (
   ]);
 });
 
-test('the steps of loops, and of agents in loops, are not those of an agent of the graph', () => {
+test('the steps of loops, and of agents in loops, are not listed under an agent of the graph', () => {
   const state = runWith({ id: 'each.3.fetch', type: 'lua_script' }, { id: 'each.3.research.1', type: 'agent_turn' });
   expect(agentStepsOf(state).size).toBe(0);
   expect([...state.steps.keys()]).toEqual(['before', 'research', 'after']);
 });
 
-test('in the graph, what follows an agent follows the last of its steps', () => {
+test('in the graph, steps after an agent depend on the last step of the agent', () => {
   const steps = [
     { id: 'before', type: 'lua_script', position: { x: 0, y: 0 } },
     { id: 'research', type: 'agent', depends_on: ['before'], position: { x: 0, y: 0 } },

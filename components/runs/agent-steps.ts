@@ -7,14 +7,14 @@ export type AgentStep = {
   id: string;
   type: string;
   name: string;
-  /** The agent itself for what it began with. */
+  /** The agent itself for the steps that it added first. */
   depends_on: readonly string[];
-  /** 1 for a turn; 2 for what a turn has led to. */
+  /** 1 for a turn; 2 for a call or an approval of the turn. */
   depth: 1 | 2;
 };
 export type AgentSteps = ReadonlyMap<string, readonly AgentStep[]>;
 
-/** Returns what each agent of the graph has added to the run, by the agent's id and in the order in which it was added. */
+/** Returns the steps that each agent of the graph has added to the run, by the agent's id, in the order of their addition. */
 export function agentStepsOf(state: RunState): AgentSteps {
   const found = new Map<string, AgentStep[]>();
   for (const { id, ofAgent } of state.steps.values()) {
@@ -49,8 +49,8 @@ function nameOf({ type, tool, closing }: AgentStepFacts, number: number, id: str
 }
 
 /**
- * Returns the steps of a graph with what its agents have added, each after its agent. What comes after an agent comes after the last of
- * its steps. The steps lose the places that people gave them: the added ones have none.
+ * Returns the steps of a graph with the steps that its agents have added, each after its agent. Dependents of an agent then depend on
+ * the last added step. Positions that people chose are removed, because the added steps have none.
  */
 export function withAgentSteps(steps: readonly GraphStepInput[], added: AgentSteps): GraphStepInput[] {
   const leaves = new Map([...added].map(([agent, inner]) => [agent, leavesOf(inner)]));
@@ -64,7 +64,7 @@ export function withAgentSteps(steps: readonly GraphStepInput[], added: AgentSte
   });
 }
 
-/** Without the edges that another path says: a turn waits for its calls, and they for the turn before. */
+/** Removes redundant edges. A turn depends on its calls, so its edge to the turn before the calls is implied. */
 function withDirectEdges(steps: readonly AgentStep[]): AgentStep[] {
   const before = new Map(steps.map(({ id, depends_on }) => [id, depends_on]));
   return steps.map(step => ({

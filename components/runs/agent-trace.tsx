@@ -15,7 +15,7 @@ type Props = {
   onSelect: (step: string) => void;
 };
 
-/** Lists the turns of an agent, and below each the calls and approvals that it led to. */
+/** Lists the turns of an agent, with the calls and approvals of each turn below the turn. */
 export function AgentTrace({ steps, state, selected, onSelect }: Props) {
   return (
     <ol aria-label="Turns and calls" className="overflow-hidden rounded-md border">

@@ -15,17 +15,17 @@ import { NamedStep } from './step-names.tsx';
 
 type Call = Outputs['runs_list_called']['called_runs'][number];
 
-/** More would hide the rest of the step. */
+/** More links would push the rest of the step out of view. */
 const MAX_SHOWN = 20;
-/** How often the records of called runs are read while they change. */
+/** The interval in which the records of active called runs are read. */
 const REFRESH_MS = 3_000;
 
 type Props = Ref & { state: RunState; step: StepState; spec: StepSpec };
 type StepSpec = { type: string; steps?: unknown };
 
 /**
- * Links to the runs that the steps of a loop have called: those at work while the loop is, and all of them once it has ended. Of a step
- * that has called several runs itself, because it was retried, all are shown.
+ * Links to the runs that a step has called, including the runs of retries. For a loop, the list has the runs that its steps called:
+ * only active runs while the loop is active, and all runs once the loop has ended.
  */
 export function CalledRuns({ workflowId, runId, state, step, spec }: Props) {
   const [all, setAll] = useState(false);
@@ -43,7 +43,7 @@ export function CalledRuns({ workflowId, runId, state, step, spec }: Props) {
   );
 }
 
-/** Whether the step, or one that it may add to the run, calls a workflow. */
+/** Returns whether the step, or a step that it may add to the run, calls a workflow. */
 function callsWorkflows({ type, steps }: StepSpec): boolean {
   if (type !== 'for_each') return type === 'call_workflow';
   return Array.isArray(steps) && steps.some((inner: StepSpec) => callsWorkflows(inner));
@@ -73,7 +73,7 @@ function CallsAtWork({ state, step }: { state: RunState; step: string }) {
 
 const linkLook = 'underline underline-offset-2 hover:text-accent-text';
 
-/** The calls that the log tells of: the steps of a loop are not in the state of the run once they have ended. */
+/** Reads the calls from the log, because the state of the run does not keep ended steps of a loop. */
 function AllCalls({ workflowId, runId, step, ended }: Ref & { step: string; ended: boolean }) {
   const trpc = useTRPC();
   const client = useTRPCClient();
@@ -81,7 +81,7 @@ function AllCalls({ workflowId, runId, step, ended }: Ref & { step: string; ende
   const list = useCursorPages(
     [...trpc.runs_list_called.queryKey(input), 'pages', ended],
     from => client.runs_list_called.query({ ...input, ...from }),
-    // A detached run goes on after its step, and the record of a quick run is a moment behind.
+    // A detached run outlives its step, and the record of a quick run is updated with a delay.
     pages => (!ended || pages.some(page => page.called_runs.some(isUnderWay)) ? REFRESH_MS : false),
   );
   if (list.isError) return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;

@@ -27,7 +27,7 @@ type Line = { key: string } & (
   | { kind: 'sentence'; sentence: Sentence }
 );
 
-/** Tells step by step, in sentences, how a run went. */
+/** Describes the course of a run in sentences, step by step. */
 export function CompactEvents({ snapshot, steps, live, selected, filter, onSelect }: Props) {
   const lines = matchingGroups(groupsOf(snapshot, live.state, steps), filter).flatMap((group): Line[] => [
     { key: group.step ?? '', kind: 'title', step: group.step, title: group.title },
@@ -50,7 +50,7 @@ export function CompactEvents({ snapshot, steps, live, selected, filter, onSelec
 
 type LinesProps = Pick<Props, 'selected' | 'onSelect'> & { lines: readonly Line[] };
 
-/** Only the lines in view are in the DOM. Scrolling draws this alone: the sentences are made once. */
+/** Draws the lines in view. A separate component, so that scrolling does not compute the sentences again. */
 function Lines({ lines, selected, onSelect }: LinesProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const rows = useVirtualizer({

@@ -11,7 +11,7 @@ function runOf(steps: Record<string, Partial<StepState>>): RunState {
   return state;
 }
 
-test('outcomes, attempts and steps of one run alone differ; durations do not', () => {
+test('outcomes, attempts and steps that only one run has are differences; durations are not', () => {
   const here = runOf({ same: completed, fails: { status: 'failed', attempts: [attempt] }, gone: completed });
   const slower = { ...completed, endedAt: 900 };
   const there = runOf({ same: slower, fails: completed, fresh: { status: 'skipped', skipReason: 'blocked' } });

@@ -1,13 +1,13 @@
 import type { RunState, StepState } from '@/server/domains/runs/run-state.ts';
 import { stepOutcomeLabel } from './outcome.ts';
 
-/** How a step went in one run; null where the run's version does not have it. */
+/** The course of a step in one run; null if the run's version does not have the step. */
 export type ComparedStep = { outcome: string; status: StepState['status']; durationMs: number | null } | null;
 export type Comparison = { id: string; here: ComparedStep; there: ComparedStep; differs: boolean };
 
 /**
- * Compares two runs step by step, in the order of the first, with the steps that only the second has at the end. Steps differ in their
- * outcome, their number of attempts, or where only one run has them; durations always differ and do not count.
+ * Compares two runs step by step, in the order of the first run. Steps that only the second run has come last. A difference is another
+ * outcome, another number of attempts, or a step that only one run has. Durations do not count, because they always differ.
  */
 export function compareRuns(here: RunState, there: RunState): Comparison[] {
   const ids = [...here.steps.keys(), ...[...there.steps.keys()].filter(id => !here.steps.has(id))];

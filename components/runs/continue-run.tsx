@@ -18,11 +18,11 @@ type Props = {
   workflowId: string;
   /** The steps of the draft. */
   steps: readonly { id: string; name?: unknown }[];
-  /** Saves the draft; resolves to `saved` once what is run is what is seen. */
+  /** Saves the draft; resolves to `saved` once the server has the draft as it is shown. */
   save: () => Promise<{ kind: string }>;
 };
 
-/** Above a draft that was opened to mend a run: continues that run with the draft. Nothing on any other page. */
+/** Offers to continue a run with the draft, if the draft was opened to repair that run. */
 export function ContinueRun({ workflowId, steps, save }: Props) {
   const url = useUrlState();
   const trpc = useTRPC();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { newRunState } from '@/server/domains/runs/run-state.ts';
 import { shortageOf } from './credit-shortage.tsx';
 
-test('a run stands or fails for want of credits only where the engine says so', () => {
+test('a run counts as paused or failed for lack of credits only if the engine says so', () => {
   const paused = { ...newRunState([]), status: 'paused' as const };
   expect(shortageOf({ ...paused, pauseReason: 'insufficient_credits' }, undefined)).toBe('paused');
   expect(shortageOf(paused, undefined)).toBeNull();

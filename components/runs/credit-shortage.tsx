@@ -23,7 +23,7 @@ const NEXT = {
   refused: 'The run was not started. Start it once there are credits again. Your input is kept.',
 };
 
-/** Why the run stands, failed or was not started, and what to do about it. */
+/** Says that lack of credits paused, failed or refused a run, and what people can do. */
 export function CreditShortage({ kind, className }: { kind: keyof typeof NEXT; className?: string }) {
   const { billing } = useSession().me;
   return (

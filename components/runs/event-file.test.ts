@@ -10,7 +10,7 @@ const log = Array.from({ length: 5 }, (_, at) => {
 });
 const page = (after: number) => Promise.resolve(log.filter(({ seq }) => seq > after).slice(0, 2));
 
-test('a log is one list of all pages, and its integers are exact', async () => {
+test('a log is one JSON list of all pages, with exact integers', async () => {
   const { parts, type } = await eventFile('json', page);
   expect(type).toBe('application/json');
   expect(parseJson(parts.join(''))).toEqual(log);

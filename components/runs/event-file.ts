@@ -3,8 +3,8 @@ import type { WireEvent } from '@/server/domains/runs/run-state.ts';
 export type EventFormat = 'json' | 'ndjson';
 
 /**
- * Returns all events of a run as the parts of a file. `page` reads the events after a sequence number, and returns none after the last
- * one. Each page becomes text before the next one is read, so that only text is kept.
+ * Returns all events of a run as the parts of a file. `page` reads the events after a sequence number, and returns an empty page after
+ * the last event. Each page is serialized before the next page is read, to save memory.
  */
 export async function eventFile(
   format: EventFormat,

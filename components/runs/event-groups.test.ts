@@ -38,7 +38,7 @@ function failedRun() {
 const said = (groups: ReturnType<typeof groupsOf>) =>
   groups.map(({ title, sentences }) => [title, ...sentences.map(({ text }) => text)]);
 
-test('a run is told in sentences, by step', () => {
+test('a run is described in sentences, grouped by step', () => {
   expect(said(groupsOf(run, failedRun(), steps))).toEqual([
     ['Run', 'Started by ada@acme.test (api)', 'Failed: too much'],
     ['Add up', 'Started', 'Succeeded after 20 ms'],
@@ -47,7 +47,7 @@ test('a run is told in sentences, by step', () => {
   ]);
 });
 
-test('groups are found by text, by step and by failure', () => {
+test('groups are filtered by text, by step and by failure', () => {
   const groups = groupsOf(run, failedRun(), steps);
   const found = (patch: object) =>
     matchingGroups(groups, { q: '', failuresOnly: false, step: '', ...patch }).map(({ title }) => title);

@@ -4,7 +4,7 @@ import { formatDuration } from '../ui/time.tsx';
 import { attemptsOf } from './outcome.ts';
 import { stepNames } from './step-names.tsx';
 
-/** A sentence about a run or one of its steps. `at`: ms since the epoch; null for what did not happen at a time. */
+/** A sentence about a run or one of its steps. `at`: ms since the epoch; null for a sentence without a time. */
 export type Sentence = { at: number | null; text: string; failure: boolean };
 /** Sentences about a step, or about the run itself (`step` null). */
 export type EventGroup = { step: string | null; title: string; sentences: Sentence[] };
@@ -12,8 +12,8 @@ export type EventGroup = { step: string | null; title: string; sentences: Senten
 type Run = { started_at: string; started_by: string; trigger_type: string };
 
 /**
- * Returns what happened in a run, grouped by step in the order in which the steps began, from its state alone: 20,000 events are not
- * read for it. Steps that did not begin come last.
+ * Returns sentences about a run, grouped by step in the order in which the steps began; steps that did not begin come last. The
+ * sentences come from the state of the run, so that no events have to be read.
  */
 export function groupsOf(run: Run, state: RunState, steps: readonly GraphStepInput[]): EventGroup[] {
   const called = stepNames(steps);
@@ -95,7 +95,7 @@ function withoutAttempts({ status, skipReason, reused, endedAt }: StepState): Se
   return [];
 }
 
-/** Returns the groups that have a text in their title or sentences; with `failuresOnly`, only those in which something failed. */
+/** Returns the groups whose title or sentences contain a text; with `failuresOnly`, only groups with a failure. */
 export function matchingGroups(
   groups: readonly EventGroup[],
   { q, failuresOnly, step }: { q: string; failuresOnly: boolean; step: string },

@@ -24,13 +24,13 @@ import { type EventSource, isFailure, samePages, useAllEvents, useFilteredEvents
 import type { LiveRun } from './use-run.ts';
 
 const ROW_PX = 36;
-/** The data of an opened event scrolls within this height, so that the height of every row is known. */
+/** The height in which the data of an opened event scrolls. A fixed height makes the height of every row known. */
 const OPEN_ROW_PX = 296;
 const MAX_MENU_STEPS = 100;
 /** Steps whose events name other workflows. */
 const CALLING: ReadonlySet<string> = new Set(['call_workflow', 'for_each', 'agent']);
 
-/** Whether events are told in sentences or listed in full, and which of them; `open`: the number of the opened event, or 0. */
+/** The form of the list (sentences or full events) and its filters. `open`: the number of the opened event, or 0. */
 export type EventView = { compact: boolean; step: string; failuresOnly: boolean; q: string; open: number };
 
 type Props = {
@@ -207,7 +207,7 @@ function Rows({ source, steps, fromEnd = false, onRange, view, onView, selected,
   );
 }
 
-/** The index of an event; -1 where it is not in the list. */
+/** Returns the index of an event; -1 if the event is not in the list. */
 function indexOf(source: EventSource, seq: number, isWhole: boolean): number {
   if (seq <= 0) return -1;
   if (isWhole) return seq <= source.count ? seq - 1 : -1;
@@ -228,12 +228,12 @@ function useStayAtEnd(scroller: { current: HTMLDivElement | null }, count: numbe
   }, [scroller, count, enabled]);
 }
 
-/** The characters of ".250", for which a phone has no room. */
+/** The width of ".250" in characters; phones have no room for milliseconds. */
 const MILLISECONDS = 4;
 
 type RowProps = {
   event: WireEvent;
-  /** The name of its step, or the id of one without a name. */
+  /** The name of the event's step, or the id of a step without a name. */
   name: string;
   /** Names the things in its data. */
   nameOf: NameOf;
@@ -243,7 +243,7 @@ type RowProps = {
   onSelect: (step: string) => void;
 };
 
-/** Drawn again only where something about it has changed: each frame of scrolling draws the list. */
+/** A row of the list. Memoized, because each frame of scrolling draws the list. */
 const Row = memo(function Row({ event, name, nameOf, open, marked, onView, onSelect }: RowProps) {
   const step = event.step_id;
   const clock = formatLocalClock(event.created_at);

@@ -1,7 +1,7 @@
 import type { WireEvent } from '@/server/domains/runs/run-state.ts';
 import type { NameOf } from '../ui/json-tree.tsx';
 
-/** The event in a few words: what changed, or the beginning of its data. `nameOf` says what runs and workflows are called. */
+/** Returns an event in a few words: the change, or the beginning of the event's data. `nameOf` returns the name of a run or workflow. */
 export function eventInWords(event: WireEvent, nameOf: NameOf): string {
   const data = event.data;
   const named = (field: string) => nameOf(String(data[field]), field);

@@ -8,12 +8,12 @@ import { Menu, MenuItem } from '../ui/menu.tsx';
 import { toastError } from '../ui/toaster.tsx';
 import { type EventFormat, eventFile } from './event-file.ts';
 
-/** Events of a page of the log: as many as the API gives. */
+/** The page size of the log: the API's maximum. */
 const PAGE = 1_000;
 
 type Props = { workflowId: string; runId: string; count: number };
 
-/** Hands the browser the whole log of a run as a file, read page by page. */
+/** Downloads the whole log of a run as a file. The log is read page by page. */
 export function EventsDownload({ workflowId, runId, count }: Props) {
   const client = useTRPCClient();
   const [done, setDone] = useState<number | null>(null);

@@ -2,10 +2,10 @@ import { cx } from '../ui/classes.ts';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
 import type { ScriptError } from './failure-text.ts';
 
-/** Lines shown before and after the one that failed. */
+/** The number of lines shown before and after the failed line. */
 const AROUND = 4;
 
-/** The lines of a script around an error, which stands beneath its line. */
+/** Shows the lines of a script around an error, with the error below the failed line. */
 export function FailedScript({ script, error }: { script: string; error: ScriptError }) {
   const lines = script.split('\n');
   const first = Math.max(1, error.line - AROUND);

@@ -5,12 +5,15 @@ import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Link } from '../ui/link.tsx';
 
 const POLL_MS = 3_000;
-/** A handler starts some seconds after the failure. One that is refused is attempted for an hour; then a reload shows it. */
+/**
+ * How long the page polls for the run of the handler. A handler normally starts within seconds. A refused start is retried for an
+ * hour; a handler that starts so late is visible after a reload.
+ */
 const POLLED_FOR_MS = 10 * 60_000;
 
 type Props = { snapshot: Snapshot; endedAt: number };
 
-/** Links a failed run to the run of its failure handler, once that has started. */
+/** Links a failed run to the run of its failure handler, once the handler has started. */
 export function FailureHandlerLink({ snapshot, endedAt }: Props) {
   const trpc = useTRPC();
   const client = useTRPCClient();

@@ -5,8 +5,8 @@ import { ButtonLink } from '../ui/button.tsx';
 import { askHref, autopilotRequests } from './autopilot-request.ts';
 
 /**
- * Leads from a failed run to Autopilot, with the question filled in. Renders nothing for workflows of other kinds, such
- * as that of a trial: people do not edit them.
+ * Links a failed run to Autopilot, with the question filled in. Renders nothing for workflows that people do not edit, for example
+ * the workflow of a trial.
  */
 export function FailureHelp({ workflowId, runId }: { workflowId: string; runId: string }) {
   const trpc = useTRPC();

@@ -4,13 +4,13 @@ import { failureOf, scriptError } from './failure-text.ts';
 
 const attempt = { attempt: 1, startedAt: 0, endedAt: 1, outcome: 'failed' as const, error: null, credits: 0 };
 
-test('a message of a script names its line', () => {
+test('the line is read from the message of a script error', () => {
   expect(scriptError('script:12: no luck')).toEqual({ line: 12, text: 'no luck' });
   expect(scriptError('script:1: two\nlines')).toEqual({ line: 1, text: 'two\nlines' });
   expect(scriptError('the service answered 503')).toBeNull();
 });
 
-test('a failed run says where it failed and why, once', () => {
+test('a failed run names the place and the reason of the failure once', () => {
   const state = newRunState(['a']);
   expect(failureOf(state, id => id)).toBeNull();
   state.error = { code: 'lua_error', message: 'script:2: no luck', step_id: 'a' };

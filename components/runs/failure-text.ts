@@ -4,7 +4,7 @@ import { attemptsOf } from './outcome.ts';
 /** The place in a script that an error names: "script:3: no luck" is line 3. */
 export type ScriptError = { line: number; text: string };
 
-/** Returns the line of the script that an error message names, and the message without it; null where it names none. */
+/** Returns the line number in a script's error message, and the message without the position; null if there is no position. */
 export function scriptError(message: string): ScriptError | null {
   const found = /^(?:\[string "script"\]|script):(\d+): (.*)$/s.exec(message);
   return found ? { line: Number(found[1]), text: found[2] ?? '' } : null;
@@ -13,8 +13,8 @@ export function scriptError(message: string): ScriptError | null {
 type Sentence = { stepName: string; stepId: string; at: string; why: string };
 
 /**
- * Returns the parts of the sentence that says why a run failed and where: "<step> failed <at>: <why>". Null for a run that did not fail.
- * `name` is what people call the step.
+ * Returns the parts of the sentence "<step> failed <at>: <why>" about a failed run; null for a run that did not fail. `name` returns
+ * the display name of a step.
  */
 export function failureOf(state: RunState, name: (stepId: string) => string): Sentence | null {
   const { error } = state;

@@ -18,7 +18,7 @@ type ItemStep = Items['items'][number]['steps'][number];
 type Loop = { id: string; steps?: unknown };
 type InnerSpec = { id: string; type: string; name?: string; script?: unknown; steps?: unknown };
 
-/** How often the items of a loop that is at work are read. */
+/** The interval in which the items of an active loop are read. */
 const REFRESH_MS = 3_000;
 
 type Props = Ref & {
@@ -26,12 +26,12 @@ type Props = Ref & {
   /** The loop, by its id in the run. */
   loop: Loop;
   ended: boolean;
-  /** The selected step: its number and name say which item is shown, and which of its steps is open. */
+  /** The id of the selected step. It determines the shown item and the opened step. */
   selected: string | null;
   onSelect: (step: string) => void;
 };
 
-/** Shows the items of a loop one at a time: how many there are and failed, and what the steps of the chosen one did. */
+/** Shows how many items of a loop ran and failed, and the steps of one item at a time. */
 export function LoopItems({ live, loop, ended, selected, onSelect, ...ref }: Props) {
   const trpc = useTRPC();
   const place = placeIn(loop.id, selected);
@@ -50,7 +50,7 @@ export function LoopItems({ live, loop, ended, selected, onSelect, ...ref }: Pro
   if (read.isPending) return <Skeleton className="h-24 w-full" />;
   const { total, items } = read.data;
   if (total === null || total === 0) return null;
-  // While another item is read, the answer is still that of the one before.
+  // While an item is loading, the query still returns the previous item.
   const item = items.find(each => each.index === index);
   const go = (to: number) => onSelect(`${loop.id}.${to}${place?.name ? `.${place.name}` : ''}`);
   return (
@@ -188,7 +188,7 @@ function Opened({ live, step, spec, selected, onSelect, ...ref }: Omit<RowProps,
 
 const nameOf = (id: string): string => id.slice(id.lastIndexOf('.') + 1);
 
-/** The step of the graph that an added step is an instance of. */
+/** Returns the step of the graph that an added step is an instance of. */
 function specOf({ steps }: Loop, id: string): InnerSpec | null {
   const inner: readonly InnerSpec[] = Array.isArray(steps) ? steps : [];
   return inner.find(step => step.id === nameOf(id)) ?? null;

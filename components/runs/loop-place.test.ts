@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { failedNear, placeIn } from './loop-place.ts';
 
-test('the id of a selected step says which item of a loop is shown', () => {
+test('the id of a selected step determines the shown item of a loop', () => {
   expect(placeIn('each', 'each.11.fetch')).toEqual({ index: 11, name: 'fetch' });
   expect(placeIn('each', 'each.11')).toEqual({ index: 11, name: null });
   expect(placeIn('each.3.inner', 'each.3.inner.0.deep')).toEqual({ index: 0, name: 'deep' });
@@ -9,7 +9,7 @@ test('the id of a selected step says which item of a loop is shown', () => {
   for (const other of [null, 'each', 'each_more', 'each.x.y', 'other.1.a']) expect(placeIn('each', other)).toBeNull();
 });
 
-test('the failed items next to one are found', () => {
+test('the previous and next failed items are found', () => {
   expect(failedNear([9, 19, 29], 0)).toEqual({ before: null, after: 9 });
   expect(failedNear([9, 19, 29], 19)).toEqual({ before: 9, after: 29 });
   expect(failedNear([9, 19, 29], 40)).toEqual({ before: 29, after: null });

@@ -21,13 +21,13 @@ test('names the reason for which a step was skipped', () => {
   expect(stepOutcomeLabel({ status: 'pending', skipReason: null })).toBe('Not started');
 });
 
-test('a run that only waits is shown as what it waits for', () => {
+test('a run that only waits is shown as blocked or sleeping', () => {
   expect(shownStatus('running', 'people')).toBe('blocked');
   expect(shownStatus('running', 'time')).toBe('sleeping');
   expect(shownStatus('failed', null)).toBe('failed');
 });
 
-test('a run waits for people once nothing else is in flight or could start', () => {
+test('a run waits for people once no other step is in progress or ready', () => {
   const asked = { status: 'waiting' } as const;
   expect(waitsFor(runOf({ a: asked }), steps)).toBe(null);
   expect(waitsFor(runOf({ a: asked, c: { status: 'running' } }), steps)).toBe(null);
@@ -40,7 +40,7 @@ test('a run waits for people once nothing else is in flight or could start', () 
   expect(waitsFor({ ...runOf({ a: asked, ...others }), status: 'paused' }, steps)).toBe(null);
 });
 
-test('a run waits for people where only the steps of a loop wait', () => {
+test('a run waits for people if the only waiting steps are in a loop', () => {
   const attempt = { attempt: 1, startedAt: 1, endedAt: 2, outcome: 'completed', error: null, credits: 0 } as const;
   const loop = [{ id: 'each', type: 'for_each' }];
   const expanded = { ...newRunState(['each']), status: 'running' as const };
@@ -53,12 +53,12 @@ test('a run waits for people where only the steps of a loop wait', () => {
   expect(waitsFor(expanded, loop)).toBe(null);
 });
 
-test('the parts of a step that went on are one attempt, and retries are further ones', () => {
+test('a continued step counts as one attempt, and each retry as another', () => {
   const part = (outcome: AttemptState['outcome'], startedAt: number, attempt: number): AttemptState => {
     const error = outcome === 'failed' ? { code: 'no', message: 'no' } : null;
     return { attempt, startedAt, endedAt: startedAt + 5, outcome, error, credits: 1 };
   };
-  // A loop expands, goes on and fails; its second attempt expands and completes.
+  // A loop expands, continues and fails; its second attempt expands and completes.
   const parts = [part('completed', 0, 1), part('failed', 10, 2), part('completed', 20, 3), part('completed', 30, 4)];
   expect(attemptsOf(parts)).toMatchObject([
     { attempt: 1, startedAt: 0, endedAt: 15, outcome: 'failed', credits: 2 },
@@ -71,7 +71,7 @@ test('the parts of a step that went on are one attempt, and retries are further 
   expect(attemptsOf([])).toEqual([]);
 });
 
-test('progress counts the steps that ran, and a reused result is no skipped step', () => {
+test('progress counts the steps that ran, and a step with a reused result does not count as skipped', () => {
   const ran = [{ attempt: 1, startedAt: 1, endedAt: 2, outcome: 'completed', error: null, credits: 0 } as const];
   const state = runOf({
     a: { status: 'completed', endedAt: 2, attempts: ran },

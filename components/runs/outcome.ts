@@ -28,15 +28,15 @@ export function stepOutcomeLabel(step: Pick<StepState, 'status' | 'skipReason'> 
   }
 }
 
-/** Returns the status that a badge shows of a step, and its detail. A result that an earlier run gave is no skipped step. */
+/** Returns the status that a step's badge shows, with a detail. A step with a reused result is not shown as skipped. */
 export function shownStep(step: Pick<StepState, 'status' | 'skipReason' | 'reused'>) {
   const isReused = step.status === 'skipped' && step.reused;
   return { status: isReused ? 'reused' : step.status, detail: isReused ? null : step.skipReason };
 }
 
 /**
- * Returns the attempts of a step as people count them: a step that went on after what it had added, called or asked for made one
- * attempt, though the log numbers its parts.
+ * Returns the number of attempts as people count them. The log numbers each continuation of a step (after added steps, a called run or
+ * a task) as an attempt; these count as one.
  */
 export function attemptsOf(attempts: readonly AttemptState[]): AttemptState[] {
   const counted: AttemptState[] = [];
@@ -52,13 +52,13 @@ export function attemptsOf(attempts: readonly AttemptState[]): AttemptState[] {
   return counted;
 }
 
-/** Returns how long a step took, in ms, from its first attempt to its end; null while it has not ended, or if it did not run. */
+/** Returns the duration of a step in ms, from its first attempt to its end; null if the step did not run or has not ended. */
 export function stepDuration({ attempts, endedAt }: Pick<StepState, 'attempts' | 'endedAt'>): number | null {
   const [first] = attempts;
   return first === undefined || endedAt === null ? null : Math.max(0, endedAt - first.startedAt);
 }
 
-/** Counts the steps of the graph by what became of them. Skipped steps neither ran nor will. */
+/** Counts the steps of the graph by outcome. */
 export function progressOf(state: Pick<RunState, 'steps'>, isOwn: (id: string) => boolean) {
   const counts = { ran: 0, skipped: 0, reused: 0, total: 0 };
   for (const { id, endedAt, status, reused, attempts } of state.steps.values()) {
@@ -72,12 +72,12 @@ export function progressOf(state: Pick<RunState, 'steps'>, isOwn: (id: string) =
   return counts;
 }
 
-/** Ids of the steps that a step waits for. */
+/** Returns the ids of the steps that a step depends on. */
 export const dependenciesOf = (step: GraphStepInput): string[] =>
   Array.isArray(step.depends_on) ? step.depends_on.filter(each => typeof each === 'string') : [];
 
 /**
- * Whether the run only waits, for `people` or for a `time`: nothing runs, waits for a retry or could start
+ * Returns `people` or `time` if the run only waits for people or for a time: no step runs, waits for a retry or is ready
  * (docs/specification/runs.md#phases).
  */
 export function waitsFor(state: RunState, steps: readonly GraphStepInput[]): 'people' | 'time' | null {
@@ -86,7 +86,7 @@ export function waitsFor(state: RunState, steps: readonly GraphStepInput[]): 'pe
   let sleeping = false;
   for (const step of state.steps.values()) {
     const { status } = step;
-    // The steps of a loop say what it waits for.
+    // A loop waits for what its steps wait for.
     if (isExpanded(step)) continue;
     if (status === 'running' || status === 'retrying') return null;
     waiting ||= status === 'waiting';
@@ -96,7 +96,7 @@ export function waitsFor(state: RunState, steps: readonly GraphStepInput[]): 'pe
   return waiting ? 'people' : 'time';
 }
 
-/** Returns what a run is shown as: `blocked` and `sleeping` are no statuses, but what a person wants to know of one that only waits. */
+/** Returns the status that the console shows. A run that only waits is shown as `blocked` or `sleeping`, unlike in the API. */
 export function shownStatus(status: string, waits: ReturnType<typeof waitsFor>): string {
   if (waits === null) return status;
   return waits === 'people' ? 'blocked' : 'sleeping';

@@ -96,7 +96,7 @@ export function RunActions({ workflowId, runId, status, stopping, selected, fail
   );
 }
 
-/** Where a run can begin that is to repeat a step: a turn of an agent, or a step of the graph. */
+/** The step from which a rerun can start: a turn of an agent, or a step of the graph. */
 function placeToBegin(selected: string, called: Called): { step: string; name: string } {
   const id = addedId(selected);
   const root = rootOf(selected);
@@ -108,7 +108,7 @@ function placeToBegin(selected: string, called: Called): { step: string; name: s
 
 type RerunProps = Pick<Props, 'workflowId' | 'runId' | 'selected' | 'failedStep'>;
 
-/** Runs the same input again: whole, or from the selected step with the version of the run or the latest. */
+/** Repeats a run with the same input: from the start, or from the selected step with the run's version or the latest version. */
 function RerunButton({ workflowId, runId, selected, failedStep }: RerunProps) {
   const trpc = useTRPC();
   const router = useRouter();

@@ -22,16 +22,16 @@ import { StepName, stepNames } from './step-names.tsx';
 type Side = { snapshot: Snapshot; state: RunState; steps: Steps };
 type Props = {
   here: Side;
-  /** Changes of `here.state`, which is changed in place. */
+  /** Counts the changes of `here.state`, because the state is mutated in place. */
   revision: number;
-  /** The id of the run beside this one; empty: none is chosen yet. */
+  /** The id of the other run; empty while no run is chosen. */
   other: string;
   onOther: (runId: string) => void;
   selected: string | null;
   onSelect: (step: string | null) => void;
 };
 
-/** Two runs of a workflow side by side: graph, outcomes and durations, input, and the results of the selected step. */
+/** Shows two runs of a workflow side by side: graph, outcomes, durations, input, and the results of the selected step. */
 export function RunComparison(props: Props) {
   const { here, other, onOther } = props;
   return (
@@ -60,7 +60,7 @@ function OtherRun({ here, value, onChange }: { here: Snapshot; value: string; on
     value: run.run_id,
     label: `${formatLocal(run.started_at)} · ${statusLook('run', run.status).label} · ${run.test ? 'draft' : `v${run.version}`}`,
   }));
-  // A link may name a run that is older than those listed.
+  // A link may name a run that is older than the listed runs.
   if (value && !listed.some(run => run.run_id === value)) options.push({ value, label: runOf(value) });
   if (options.length === 0) return <p className="text-sm text-muted">This workflow has no other runs yet.</p>;
   return (
@@ -180,7 +180,7 @@ type TableProps = {
   onSelect: (step: string) => void;
 };
 
-/** Steps that differ come first, so that they are seen in a large run too. */
+/** Lists differing steps first, so that people see them in a large run too. */
 function StepTable({ rows, called, selected, onSelect }: TableProps) {
   const differing = rows.filter(row => row.differs).length;
   const shown = [...rows].sort((a, b) => Number(b.differs) - Number(a.differs)).slice(0, MAX_ROWS);

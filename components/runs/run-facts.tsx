@@ -12,7 +12,7 @@ import { RunOf } from './run-of.tsx';
 type Props = {
   snapshot: Snapshot;
   state: RunState;
-  /** Whether the version names a workflow that handles its failures. */
+  /** Whether the version has a failure handler. */
   hasHandler: boolean;
 };
 
@@ -46,10 +46,10 @@ export function RunFacts({ snapshot, state, hasHandler }: Props) {
   );
 }
 
-/** As many reruns as a snapshot lists. */
+/** The number of reruns that a snapshot lists. */
 const MAX_RERUNS = 20;
 
-/** "7 of 9 ran · 2 skipped": a step that is skipped or reused does not run, and none waits for it. */
+/** Shows "7 of 9 ran · 2 skipped". Skipped and reused steps do not count as run. */
 function progressInWords({ ran, skipped, reused, total }: ReturnType<typeof progressOf>): string {
   const left = [...(reused > 0 ? [`${reused} reused`] : []), ...(skipped > 0 ? [`${skipped} skipped`] : [])];
   return [`${ran} of ${total - skipped - reused} ran`, ...left].join(' · ');
@@ -66,7 +66,7 @@ function CallingRun({ run: { run_id, workflow_id } }: { run: { run_id: string; w
   );
 }
 
-/** The runs that this one was started for, or that was started for it. */
+/** Links to the failed run that this run handles, and to the run that handles the failure of this run. */
 function linkedRuns(snapshot: Snapshot, { status, endedAt }: RunState, hasHandler: boolean): [string, ReactNode][] {
   const { parent, failed_run } = snapshot;
   const linked: [string, ReactNode][] = [];
@@ -102,7 +102,7 @@ function linkedRuns(snapshot: Snapshot, { status, endedAt }: RunState, hasHandle
         A failed run
       </RunLink>,
     ]);
-  // The failure of a handler, or of a test run, is handled by no other one.
+  // Failures of handlers and of test runs have no handler.
   if (hasHandler && status === 'failed' && endedAt !== null && failed_run === null && !snapshot.test)
     linked.push(['Handled by', <FailureHandlerLink key="handler" snapshot={snapshot} endedAt={endedAt} />]);
   return linked;

@@ -8,11 +8,11 @@ type Props = {
   state: RunState;
   steps: Steps;
   onSelect: (step: string) => void;
-  /** Help with the failure, such as buttons that ask Autopilot. */
+  /** Help with the failure, for example buttons that ask Autopilot. */
   children?: ReactNode;
 };
 
-/** One sentence that says why a run failed and where; nothing for a run that did not fail. */
+/** Says in one sentence why and where a run failed. Renders nothing for a run that did not fail. */
 export function RunFailure({ state, steps, onSelect, children }: Props) {
   const failure = failureOf(state, stepNames(steps));
   if (!failure) return null;

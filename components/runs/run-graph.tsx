@@ -14,12 +14,12 @@ type Props = {
   /** The notes of the version's graph. */
   notes?: unknown;
   state: RunState;
-  /** Counts the changes of `state`, which is changed in place. */
+  /** Counts the changes of `state`, because the state is mutated in place. */
   revision: number;
   selected: string | null;
   onSelect: (step: string | null) => void;
   label?: string;
-  /** Its height. */
+  /** The class names that set the height. */
   className?: string;
 };
 
@@ -42,7 +42,7 @@ export function RunGraph(props: Props) {
         took,
         attempt: attemptsOf(attempts).length,
         began: attempts.length > 0,
-        // What an agent added has a name of its own.
+        // Steps that an agent added have their own names.
         title: ofAgent === null ? (taskName ?? undefined) : undefined,
       });
     }

@@ -21,18 +21,18 @@ type HeaderProps = {
   live: LiveRun;
   waits: 'people' | 'time' | null;
   selected: string | null;
-  /** Whether an agent is the only step: it may then be an agent's own run. */
-  isAlone: boolean;
+  /** Whether an agent is the only step. The run may then belong to a saved agent. */
+  hasOnlyAnAgent: boolean;
 };
 
-/** The head of the page of a run: what ran and when, how it is doing, and what can be done with it. */
-export function RunHeader({ snapshot, live: { state }, waits, selected, isAlone }: HeaderProps) {
+/** The header of a run's page: workflow, start, status and actions. */
+export function RunHeader({ snapshot, live: { state }, waits, selected, hasOnlyAnAgent }: HeaderProps) {
   const trpc = useTRPC();
   const id = snapshot.workflow_id;
   const { agents } = useSession().me;
-  // The assistant of the chat has runs like an agent, and no page.
+  // The chat's assistant has runs like an agent, but no page.
   const agent = useQuery(
-    trpc.agents_get.queryOptions({ id }, { enabled: isAlone && agents, staleTime: Number.POSITIVE_INFINITY }),
+    trpc.agents_get.queryOptions({ id }, { enabled: hasOnlyAnAgent && agents, staleTime: Number.POSITIVE_INFINITY }),
   );
   const ofAgent = agent.data !== undefined;
   const status = state.status ?? snapshot.status;
@@ -66,7 +66,7 @@ export function RunHeader({ snapshot, live: { state }, waits, selected, isAlone 
   );
 }
 
-/** When the run started. The server does not know the time zone of the browser. */
+/** The start of the run. Rendered in the browser, because the server does not know the time zone. */
 function StartTime({ at }: { at: string }) {
   const hydrated = useHydrated();
   return (

@@ -12,12 +12,12 @@ import { dependenciesOf } from './outcome.ts';
 import type { Steps } from './run-graph.tsx';
 import { LargeValue, Part, type Ref } from './run-values.tsx';
 
-/** Results shown at once; the others are reached by their steps. */
+/** The maximum number of results that are shown. People reach the others through their steps. */
 const MAX_SHOWN = 20;
 
 type OutputProps = Ref & { steps: Steps; state: RunState; hasTemplate: boolean };
 
-/** The output of a run: what the workflow's `output` gives, or the results of the steps that no other step depends on. */
+/** Shows the output of a run: the workflow's `output`, or else the results of the steps that no step depends on. */
 export function RunOutput({ hasTemplate, ...props }: OutputProps) {
   return hasTemplate ? <TemplateOutput {...props} /> : <LastResults {...props} />;
 }

@@ -23,7 +23,7 @@ import { StepList } from './step-list.tsx';
 import { StepNames, stepNames } from './step-names.tsx';
 import { type LiveRun, useRun } from './use-run.ts';
 
-// The graph and the steps are what a run is opened for. The other views, and what is said of a step, come with a choice.
+// Loaded when a person chooses them: most people only look at the graph and the steps.
 const loadViews = () => import('./run-views.ts');
 const Loading = () => <Skeleton className="h-80 w-full" />;
 const RunComparison = dynamic(() => loadViews().then(views => views.RunComparison), { ssr: false, loading: Loading });
@@ -32,7 +32,7 @@ const EventsView = dynamic(() => loadViews().then(views => views.EventsView), { 
 const RunInput = dynamic(() => loadViews().then(views => views.RunInput), { ssr: false, loading: Loading });
 const RunOutput = dynamic(() => loadViews().then(views => views.RunOutput), { ssr: false, loading: Loading });
 const StepInspector = dynamic(() => loadViews().then(views => views.StepInspector), { ssr: false, loading: Loading });
-// The server draws these where a run has them, so that nothing moves.
+// Rendered on the server if the run has them, so that the page does not shift.
 const AgentGraph = dynamic(() => import('./agent-graph.tsx').then(module => module.AgentGraph));
 const FailureHelp = dynamic(() => import('./failure-help.tsx').then(module => module.FailureHelp));
 const RunFailure = dynamic(() => import('./run-failure.tsx').then(module => module.RunFailure));
@@ -47,13 +47,13 @@ type PageProps = {
   first: { snapshot: FirstRead<'runs_get_snapshot'> | null; version: FirstRead<'workflows_get_version'> | null };
 };
 
-/** One run: its state, its graph and its events, live. */
+/** Shows a run with live updates: its state, its graph and its events. */
 export function RunPage({ workflowId, runId, first }: PageProps) {
   const trpc = useTRPC();
   const run = { id: workflowId, runID: runId };
   const snapshot = useQuery(
     trpc.runs_get_snapshot.queryOptions(run, {
-      // The stream brings what follows, also to a snapshot that was read before.
+      // The stream continues a cached snapshot, so that the snapshot need not be read again.
       staleTime: Number.POSITIVE_INFINITY,
       ...useFirstRead(first.snapshot, run),
     }),
@@ -92,12 +92,12 @@ function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
   const url = useUrlState();
   const { agents } = useSession().me;
   const selected = url.get('step') || null;
-  // A step that a loop added is shown by the loop.
+  // The loop shows the steps that it added.
   const authored = selected?.split('.')[0];
   const spec = steps.find(step => step.id === authored);
   const added = selected !== null && isAgentStep(selected) ? addedSpec(live, selected) : undefined;
   const shown = added ?? spec;
-  const opensAgents = (url.get('agents') || (added !== undefined || isAgentAlone(steps) ? '1' : '0')) === '1';
+  const opensAgents = (url.get('agents') || (added !== undefined || hasOnlyAnAgent(steps) ? '1' : '0')) === '1';
   const select = (step: string | null) => url.set({ step: step ?? undefined });
   const inspected = shown && state.steps.get(shown.id);
   const tab = tabNames.find(name => name === url.get('tab')) ?? 'graph';
@@ -112,14 +112,14 @@ function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
           live={live}
           waits={waitsFor(state, steps)}
           selected={shown?.id ?? selected}
-          isAlone={isAgentAlone(steps)}
+          hasOnlyAnAgent={hasOnlyAnAgent(steps)}
         />
         <RunFacts snapshot={snapshot} state={state} hasHandler={version.graph_snapshot.on_failure !== undefined} />
         <Connection live={live} />
         <WaitingFor state={state} steps={steps} runId={ref.runId} onSelect={select} />
         {shortage === 'failed' ? <CreditShortage kind={shortage} className="mb-4" /> : null}
         <RunFailure state={state} steps={steps} onSelect={select}>
-          {agents && !isAgentAlone(steps) ? <FailureHelp {...ref} /> : null}
+          {agents && !hasOnlyAnAgent(steps) ? <FailureHelp {...ref} /> : null}
         </RunFailure>
         <div className={cx('grid grid-cols-[minmax(0,1fr)] gap-4', beside && 'lg:grid-cols-[minmax(0,1fr)_380px]')}>
           <RunViews
@@ -164,7 +164,7 @@ type ViewsProps = {
   opensAgents: boolean;
 };
 
-/** The views of a run, over the same selection. */
+/** The views of a run. They share the selected step. */
 function RunViews({ snapshot, version, live, selected, tab, opensAgents }: ViewsProps) {
   const ref = { workflowId: snapshot.workflow_id, runId: snapshot.run_id };
   const url = useUrlState();
@@ -238,13 +238,13 @@ function RunViews({ snapshot, version, live, selected, tab, opensAgents }: Views
   );
 }
 
-/** The run of an agent is about nothing else, so that its graph opens at once. */
-const isAgentAlone = (steps: Version['graph_snapshot']['steps']) => steps.length === 1 && steps[0]?.type === 'agent';
+/** Opens the turns and calls at once if an agent is the only step of the run. */
+const hasOnlyAnAgent = (steps: Version['graph_snapshot']['steps']) => steps.length === 1 && steps[0]?.type === 'agent';
 
 const addedSpec = ({ state }: LiveRun, id: string) =>
   [...agentStepsOf(state).values()].flat().find(step => step.id === id);
 
-/** Says so while the page is not live; silent otherwise. */
+/** Shows a notice while the page receives no live updates. */
 function Connection({ live }: { live: LiveRun }) {
   const { stream, state } = live;
   if (isTerminal(state.status) || stream === 'live' || stream === 'connecting' || stream === 'closed') return null;

@@ -8,32 +8,32 @@ type Frame = { type: 'event'; event: WireEvent } | { type: 'ready' } | { type: '
 export type RunStreamOptions = {
   /** `ws://…/v1/workflows/{id}/stream?run_id=…`, without `after`. */
   url: string;
-  /** Events in order, without gaps or repeats, many at once where many arrive together. */
+  /** Receives events in order, without gaps or repeats. Events that arrive together are passed together. */
   onEvents: (events: WireEvent[]) => void;
   onState: (state: StreamState) => void;
   /** How long to wait before the nth reconnect (from 0), in ms. Default: `reconnectDelayMs`. */
   backoffMs?: (attempt: number) => number;
 };
 
-/** Revoked or lost access (docs/specification/events.md#close-codes): trying again would not help. */
+/** Close codes for revoked or lost access (docs/specification/events.md#close-codes). A reconnect would not help. */
 const ACCESS_LOST = 4003;
 
 const HAND_OVER_INTERVAL_MS = 100;
 
 const FIRST_DELAY_MS = 100;
-/** A server that is back is noticed after this time at the latest; longer delays made people reload the page. */
+/** The longest delay between reconnects. With longer delays, people reloaded the page. */
 const MAX_DELAY_MS = 2_000;
 
 /**
- * Returns how long to wait before the nth reconnect (from 0), in ms: 100 ms doubled up to 2 s, of which `random` (0 to 1) takes up to
- * a half, so that the pages of many people do not come back at the same moment.
+ * Returns how long to wait before the nth reconnect (from 0), in ms: 100 ms, doubled each time up to 2 s. `random` (0 to 1) shortens
+ * the delay by up to a half, so that many pages do not reconnect at the same moment.
  */
 export const reconnectDelayMs = (attempt: number, random = Math.random()): number =>
   Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** attempt) * (1 - random / 2);
 
 /**
- * A live view of one run that misses nothing: it replays from the log first, and after a lost connection resumes behind
- * the last event it has seen. `close()` ends it for good.
+ * Streams all events of a run: first the log, then live events. After a lost connection, the stream resumes after the last received
+ * event. `close()` ends the stream permanently.
  */
 export class RunStream {
   readonly #options: RunStreamOptions;
@@ -96,13 +96,13 @@ export class RunStream {
         this.#queueFlush();
         return;
       case 'error':
-        return; // a close with its code follows and says what to do
+        return; // a close event with a code follows
     }
   }
 
   /**
-   * Events are handed over together, not one by one: a replay of 10,000 is some renders, not 10,000. The first after a quiet
-   * time goes at once; while they stream in, 100 ms apart, since drawing a graph of 1,000 steps may take as long.
+   * Passes events on in batches, so that a replay of 10,000 events causes few renders. The first event after a pause is passed on at
+   * once. Further batches are 100 ms apart, because drawing a graph of 1,000 steps may take as long.
    */
   #queueFlush(): void {
     if (this.#flushQueued) return;

@@ -71,7 +71,7 @@ export function RunTimeline(props: Props) {
   );
 }
 
-/** + and - zoom, the arrows to the sides move, 0 shows all. */
+/** Handles the keys: + and - zoom, left and right arrows move, 0 shows the whole timeline. */
 function zoomByKey(event: KeyboardEvent, zoom: Zoom, onZoom: (zoom: Zoom) => void): void {
   if (event.metaKey || event.ctrlKey || event.altKey || !(event.target instanceof HTMLButtonElement)) return;
   const next = keys[event.key]?.(zoom);

@@ -11,7 +11,7 @@ import { ErrorState } from '../ui/states.tsx';
 export type Ref = { workflowId: string; runId: string };
 export type PayloadRef = { payload_id: string; bytes: number };
 
-/** A part of a panel under its own heading; `level` 2 where it stands in no panel. */
+/** A section with a heading. `level` is 2 for a section outside a panel. */
 export function Part({ title, level = 3, children }: { title: string; level?: 2 | 3; children: ReactNode }) {
   const Heading = level === 2 ? 'h2' : 'h3';
   return (
@@ -24,7 +24,7 @@ export function Part({ title, level = 3, children }: { title: string; level?: 2 
 
 type LargeValueProps = Ref & { title: string; reference: PayloadRef; level?: 2 | 3 };
 
-/** A value too large for its event: fetched when asked for, never with the page. */
+/** A value that is too large for its event. It is fetched when a person asks for it. */
 export function LargeValue({ workflowId, runId, title, reference, level }: LargeValueProps) {
   const trpc = useTRPC();
   const [open, setOpen] = useState(false);
@@ -51,7 +51,7 @@ export function LargeValue({ workflowId, runId, title, reference, level }: Large
   );
 }
 
-/** The input of a run: the first event of its log has it. */
+/** The input of a run, read from the first event of the run's log. */
 export function RunInput({ workflowId, runId, label = 'Input' }: Ref & { label?: string }) {
   const trpc = useTRPC();
   const first = useQuery(

@@ -1,4 +1,4 @@
-/** The views that the page of a run shows on demand, as one piece of JavaScript. */
+/** The views that the page of a run loads on demand, as one chunk of JavaScript. */
 export { EventsView } from './events-view.tsx';
 export { RunComparison } from './run-comparison.tsx';
 export { RunOutput } from './run-output.tsx';

@@ -41,13 +41,13 @@ type Props = Run & {
   spec: Record<string, unknown> & { id: string; type: string };
   onSelect: (step: string) => void;
   onClose: () => void;
-  /** Whether what the step read and how it is set up is shown elsewhere. */
+  /** Whether the step's input and settings are shown elsewhere. */
   outputOnly?: boolean;
-  /** Shown behind the values. */
+  /** Shown below the values. */
   children?: ReactNode;
 };
 
-/** Everything about one step of a run: how it went, its input, result or error, attempts and log. */
+/** Shows one step of a run: its outcome, input, result or error, attempts and log. */
 export function StepInspector(props: Props) {
   const { workflowId, runId, live, original = null, selected = null, step, spec, onSelect, onClose } = props;
   const { outputOnly = false } = props;
@@ -160,7 +160,7 @@ export function StepInspector(props: Props) {
   );
 }
 
-/** From the start of the first attempt to the end of the step; counts on while it is under way. */
+/** Shows the time from the first attempt to the end of the step, or until now. */
 function StepDuration({ step }: { step: StepState }) {
   const first = step.attempts[0];
   if (!first) return null;

@@ -11,10 +11,10 @@ type Props = { steps: Steps; state: RunState; onSelect: (step: string) => void }
 
 // A list of 2,000 buttons would not help; the graph, the timeline and the events reach every step.
 const MAX_SHOWN = 50;
-/** The steps that an agent added are moved in below it. */
+/** Steps that an agent added are indented below the agent. */
 const insets = ['pl-3', 'pl-6', 'pl-9'];
 
-/** The steps as a list: the way to one by keyboard or on a phone, where a graph is hard to hit. */
+/** Lists the steps, for the keyboard and for phones, because steps of a graph are hard to select there. */
 export function StepList({ steps, state, onSelect }: Props) {
   const added = agentStepsOf(state);
   const all = steps.flatMap(({ id, name, type }) => [{ id, name, type, depth: 0 }, ...(added.get(id) ?? [])]);

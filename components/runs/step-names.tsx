@@ -7,8 +7,8 @@ type Named = { id: string; name?: unknown; steps?: unknown };
 export type Called = (id: string) => string;
 
 /**
- * Returns what steps are called, by id: their names, or the id of a step that has none or is not among them. A step that a loop added
- * to a run has the name of the loop's step, and the number of its item.
+ * Returns a function from the id of a step to its name. It returns the id for a step without a name and for an unknown step. A step that a
+ * loop added to a run has the name of the loop's step, and the number of its item.
  */
 export function stepNames(...graphs: readonly (readonly Named[])[]): Called {
   const names = new Map<string, string>();

@@ -18,12 +18,12 @@ import { LargeValue, Part, type Ref } from './run-values.tsx';
 import { useStepEvents } from './use-events.ts';
 import type { LiveRun } from './use-run.ts';
 
-/** The name of a value for screen readers; `of`: the item that it belongs to, where the page has the value of its loop, too. */
+/** Returns the name of a value for screen readers. `of` names the item of a loop that the value belongs to. */
 const labelOf = (title: string, of: string | undefined): string => (of === undefined ? title : `${title} of ${of}`);
 
 type FailureProps = { error: StepError; spec: { id: string; script?: unknown }; of?: string };
 
-/** The error of a step with its details; one of a script stands beside its line. */
+/** Shows the error of a step with its details. The error of a script is shown at its line. */
 export function StepFailure({ error, spec, of }: FailureProps) {
   const { billing } = useSession().me;
   const { script } = spec;
@@ -60,13 +60,13 @@ const asItIs = (path: string) => path;
 
 type StepToRead = Pick<StepState, 'id' | 'status'> & { attempts: readonly unknown[] };
 
-/** Reads a step of a run with the values that it read and returned. */
+/** Reads a step of a run, including its input values and its result. */
 export function useStepInRun({ workflowId, runId, step }: Ref & { step: StepToRead }) {
   const trpc = useTRPC();
   const client = useTRPCClient();
   const input = { id: workflowId, runID: runId, step_id: step.id };
   return useQuery({
-    // What it read and returned changes with its state alone.
+    // Input values and result change only with the state of the step.
     queryKey: [...trpc.runs_get_step.queryKey(input), step.status, step.attempts.length],
     queryFn: ({ signal }) => client.runs_get_step.query(input, { signal }),
     placeholderData: keepPreviousData,
@@ -77,7 +77,7 @@ export function useStepInRun({ workflowId, runId, step }: Ref & { step: StepToRe
 type ValuesProps = Ref & {
   step: StepToRead;
   of?: string;
-  /** One of the two alone, where they stand apart. */
+  /** Which value to show, if the page shows input and result in different places. */
   part?: 'input' | 'result' | undefined;
 };
 

@@ -38,10 +38,10 @@ export function ZoomButtons({ zoom, onZoom }: ZoomProps) {
 
 type AxisProps = ZoomProps & { span: Span; gaps: readonly Span[]; place: Place; width: number };
 
-/** The less that a drag moves, in pixels, is a click. */
+/** A drag over fewer pixels counts as a click. */
 const MIN_DRAG_PX = 4;
 
-/** The scale of the part that is in view. A drag over it chooses the part that is shown. */
+/** The time axis of the visible part. A drag over the axis zooms to the dragged part. */
 export function Axis({ span, gaps, place, width, zoom, onZoom }: AxisProps) {
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
   const at = (event: PointerEvent<HTMLDivElement>) =>

@@ -2,7 +2,7 @@ import { formatDuration } from '../ui/time.tsx';
 import { stepOutcomeLabel } from './outcome.ts';
 import type { SegmentKind, TimelineRow } from './timeline-model.ts';
 
-/** Each kind of segment has a shape of its own beside its colour. */
+/** The looks of segments. Each kind has its own shape and color, for people who cannot distinguish colors. */
 export const segmentLooks: Record<SegmentKind, { label: string; className: string }> = {
   queued: { label: 'Queued', className: 'h-1.5 rounded-full border border-line-strong bg-transparent' },
   running: { label: 'Running', className: 'h-4 rounded-sm bg-info animate-pulse-soft' },
@@ -16,13 +16,13 @@ export const segmentLooks: Record<SegmentKind, { label: string; className: strin
 };
 export const segmentKinds = Object.keys(segmentLooks) as SegmentKind[];
 
-/** Returns a row in words: the outcome, and how long each part took. */
+/** Returns a description of a row: the outcome, and the duration of each part. */
 export function rowInWords({ step, segments }: TimelineRow): string {
   const parts = segments.map(({ kind, from, to }) => `${segmentLooks[kind].label} ${formatDuration(to - from)}`);
   return [stepOutcomeLabel(step), ...parts].join(', ');
 }
 
-/** Returns when the work of a row began and ended, without the time in a queue; null for a step that did not run. */
+/** Returns the start and end of a row without the time in a queue; null for a step that did not run. */
 export function workOf({ segments }: TimelineRow): { from: number; to: number } | null {
   const work = segments.filter(({ kind }) => kind !== 'queued');
   const [first] = work;

@@ -31,7 +31,7 @@ const segments = (state: RunState, now: number) =>
     segments.map(({ kind, from, to }) => `${kind} ${from}-${to}`),
   ]);
 
-test('a queue, retries and a person are told apart, and rows stand in the order of their start', () => {
+test('time in a queue, for retries and for a person has different kinds, and rows are ordered by their start', () => {
   const ask = { status: 'waiting' as const, taskName: 'Look', attempts: [attempt(1_600, null, 'waiting')] };
   expect(segments(runOf({ flaky, ask }), 9_000)).toEqual([
     ['flaky', ['queued 1000-1100', 'failed 1100-1200', 'retry 1200-1500', 'completed 1500-1600']],
@@ -40,7 +40,7 @@ test('a queue, retries and a person are told apart, and rows stand in the order 
   ]);
 });
 
-test('what is under way lasts until now, and what could start is queued', () => {
+test('steps in progress last until now, and ready steps are queued', () => {
   const retrying = { status: 'retrying' as const, attempts: [attempt(1_100, 1_200, 'failed')] };
   expect(segments(runOf({ flaky: retrying }), 2_000)[0]).toEqual([
     'flaky',
@@ -50,7 +50,7 @@ test('what is under way lasts until now, and what could start is queued', () => 
   expect(segments(runOf({}, 1_500), 2_000)[0]).toEqual(['ask', []]);
 });
 
-test('time in which no step ran is folded, and instants keep their order', () => {
+test('gaps in which no step ran are folded, and instants keep their order', () => {
   const ask = {
     status: 'completed' as const,
     taskName: 'Look',
@@ -72,7 +72,7 @@ test('time in which no step ran is folded, and instants keep their order', () =>
   expect(scaleOf(timeline, [])(1_600)).toBeLessThan(0.001);
 });
 
-test('a loop is at work between its two attempts, and until now where it has only the first', () => {
+test('a loop is active between its two attempts, and until now if it has only one', () => {
   const loop = [{ id: 'each', type: 'for_each' }];
   const state = newRunState(['each']);
   const of = (patch: Partial<StepState>) => {
@@ -89,7 +89,7 @@ test('a loop is at work between its two attempts, and until now where it has onl
   ]);
 });
 
-test('the turns and calls of an agent stand below it, and while it waits for a person nothing runs', () => {
+test('the turns and calls of an agent follow the agent, and nothing runs while the agent waits for a person', () => {
   const spec = [
     { id: 'research', type: 'agent' },
     { id: 'after', type: 'lua_script', depends_on: ['research'] },

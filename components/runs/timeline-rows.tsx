@@ -12,7 +12,7 @@ import type { Span, TimelineRow } from './timeline-model.ts';
 import { labelPlace, type Place } from './timeline-scale.ts';
 
 const ROW_PX = 30;
-/** How far a name is moved in, by the depth of its row. */
+/** The indentation of a name, by the depth of its row. */
 const insets = ['pl-2', 'pl-5 sm:pl-6', 'pl-8 sm:pl-10', 'pl-10 sm:pl-14', 'pl-12 sm:pl-18'];
 
 /** The rows and their scale. */
@@ -117,7 +117,7 @@ type RowProps = Omit<Shown, 'rows'> & {
   onSelect: (step: string) => void;
 };
 
-/** Drawn again only where something about it has changed: each frame of scrolling draws the list. */
+/** A row of the timeline. Memoized, because each frame of scrolling draws the list. */
 const Row = memo(function Row({ row, name, type, place, gaps, width, selected, onSelect }: RowProps) {
   return (
     <button
@@ -167,7 +167,7 @@ const Row = memo(function Row({ row, name, type, place, gaps, width, selected, o
   );
 });
 
-/** How long a step took, behind its bar, before it, or on it. Nothing for a bar that is out of view. */
+/** Shows the duration of a step after, before or on its bar. Renders nothing for a bar that is out of view. */
 function BarLabel({ row, place, width }: { row: TimelineRow; place: Place; width: number }) {
   const work = workOf(row);
   if (work === null || width === 0) return null;
@@ -193,9 +193,9 @@ function BarLabel({ row, place, width }: { row: TimelineRow; place: Place; width
   }
 }
 
-/** Returns the place of a span in CSS. A span too short to have a width keeps two pixels, also at the very end. */
+/** Returns the CSS position of a span. The minimum width is two pixels, also at the right edge. */
 function between(place: Place, { from, to }: Span) {
-  // Far outside of what is in view, widths would be too large for a browser.
+  // Browsers cannot handle the huge widths of bars far outside the view.
   const [start, end] = [Math.max(-0.1, place(from)), Math.min(1.1, place(to))];
   return {
     left: start > 1 ? '110%' : `min(${start * 100}%, calc(100% - 2px))`,
@@ -204,7 +204,7 @@ function between(place: Place, { from, to }: Span) {
   };
 }
 
-/** The arrow keys go from row to row; the rows next to those in view are in the DOM. */
+/** Moves the focus between rows with the arrow keys. Rows next to the visible ones are in the DOM. */
 function moveFocus(event: KeyboardEvent<HTMLButtonElement>): void {
   const item = event.currentTarget.closest('li');
   const next =

@@ -18,20 +18,20 @@ const ticks = (span: { from: number; to: number }, gaps: { from: number; to: num
   ticksOf({ span, gaps, place: zoomed(scaleOf(span, gaps), zoom), width }, formatTick);
 const texts = (found: ReturnType<typeof ticks>) => found.map(({ text }) => text);
 
-test('ticks stand at round distances, as many as there is room for', () => {
+test('ticks have round distances, and as many are shown as there is room for', () => {
   expect(texts(ticks({ from: 1_000, to: 11_000 }, [], 500))).toEqual(['0', '2 s', '4 s', '6 s', '8 s', '10 s']);
   expect(texts(ticks({ from: 0, to: 47 }, [], 300))).toEqual(['0', '20 ms', '40 ms']);
   expect(texts(ticks({ from: 0, to: 5 * 3_600_000 }, [], 400))).toEqual(['0', '1 h', '2 h', '3 h', '4 h', '5 h']);
   expect(ticks({ from: 0, to: 1_000 }, [], 0)).toEqual([]);
 });
 
-test('zoomed ticks are closer in time, and only those in view', () => {
+test('zooming shows only visible ticks, closer in time', () => {
   const found = ticks({ from: 0, to: 100_000 }, [], 500, { from: 0.5, to: 0.6 });
   expect(texts(found)).toEqual(['50 s', '52 s', '54 s', '56 s', '58 s', '1 min']);
   for (const { x } of found) expect(x >= 0 && x <= 500).toBe(true);
 });
 
-test('no tick stands in a folded gap, however long it is', () => {
+test('a folded gap has no ticks, even if it is long', () => {
   const day = 86_400_000;
   const gap = { from: 1_000, to: 300 * day };
   const found = ticks({ from: 0, to: 300 * day + 1_000 }, [gap], 600);
@@ -40,7 +40,7 @@ test('no tick stands in a folded gap, however long it is', () => {
   for (const { at } of found) expect(at <= gap.from || at >= gap.to).toBe(true);
 });
 
-test('labels neither overlap nor leave the width; the first ones have precedence', () => {
+test('labels neither overlap nor exceed the width; earlier labels have precedence', () => {
   const wanted = [0, 40, 100, 240, 250].map(center => ({ key: String(center), text: 'a label', center }));
   const labels = fitLabels(wanted, 250);
   expect(labels.map(({ key }) => key)).toEqual(['0', '100', '240']);

@@ -2,32 +2,32 @@ import type { Span } from './timeline-model.ts';
 
 /** A part of the timeline's width, from 0 to 1. */
 export type Zoom = { from: number; to: number };
-/** Where an instant stands in the width: from 0 to 1 for what is in view. */
+/** Maps an instant to a position: from 0 to 1 for visible instants. */
 export type Place = (at: number) => number;
 
 export const WHOLE: Zoom = { from: 0, to: 1 };
-/** The narrowest part that is shown: a thousandth. */
+/** The smallest part that zooming can show: a thousandth. */
 const MIN_WIDTH = 0.001;
 
-/** Returns a part of the width that is wide enough and within the whole. */
+/** Returns the nearest valid part: not too small, and within 0 to 1. */
 export function clampZoom({ from, to }: Zoom): Zoom {
   const width = Math.min(1, Math.max(MIN_WIDTH, to - from));
   const start = Math.min(1 - width, Math.max(0, from));
   return { from: start, to: start + width };
 }
 
-/** Returns what is seen after zooming: a `factor` below 1 shows less, around `center`. */
+/** Returns the visible part after zooming around `center`. A `factor` below 1 zooms in. */
 export function zoomBy({ from, to }: Zoom, factor: number, center = (from + to) / 2): Zoom {
   return clampZoom({ from: center - (center - from) * factor, to: center + (to - center) * factor });
 }
 
-/** Returns what is seen after moving by a part of what is in view. */
+/** Returns the visible part after moving by a share of the visible part. */
 export function moveBy({ from, to }: Zoom, part: number): Zoom {
   const by = (to - from) * part;
   return clampZoom({ from: from + by, to: to + by });
 }
 
-/** Reads a zoom from the URL, such as `0.25-0.5`; the whole if it has none. */
+/** Reads the visible part from the URL, for example `0.25-0.5`. Default: the whole timeline. */
 export function readZoom(text: string): Zoom {
   const [from, to] = text.split('-').map(Number);
   if (from === undefined || to === undefined || !(from >= 0 && to <= 1 && from < to)) return WHOLE;
@@ -39,7 +39,7 @@ export const writeZoom = (zoom: Zoom): string | undefined =>
   isWhole(zoom) ? undefined : `${round(zoom.from)}-${round(zoom.to)}`;
 const round = (part: number): number => Math.round(part * 100_000) / 100_000;
 
-/** Returns the scale of the part that is in view. */
+/** Returns the scale of the visible part. */
 export function zoomed(place: Place, { from, to }: Zoom): Place {
   return at => (place(at) - from) / (to - from);
 }
@@ -93,7 +93,7 @@ const widthOf = (text: string): number => text.length * CHARACTER_PX;
 export type Label = { key: string; text: string; title?: string; left: number };
 type Wanted = { key: string; text: string; title?: string; center: number };
 
-/** Returns the labels that fit beside each other into the width, the first ones first; each is wholly within it. */
+/** Returns the labels that fit into the width without overlap. Earlier labels have precedence. */
 export function fitLabels(wanted: readonly Wanted[], width: number): Label[] {
   const kept: (Label & { right: number })[] = [];
   for (const { center, ...label } of wanted) {
@@ -110,15 +110,15 @@ export function fitLabels(wanted: readonly Wanted[], width: number): Label[] {
 export type Tick = { at: number; x: number; text: string };
 
 /**
- * Returns ticks at round distances from the start of a run, as many as a width has room for. None stands in a folded gap. `format`
- * says a duration.
+ * Returns ticks at round distances from the start of a run, as many as a width has room for. Folded gaps have no ticks. `format`
+ * formats a duration.
  */
 export function ticksOf(
   { span, gaps, place, width }: { span: Span; gaps: readonly Span[]; place: Place; width: number },
   format: (ms: number) => string,
 ): Tick[] {
   if (width <= 0) return [];
-  // How much time a pixel is, where no time is folded away.
+  // The time per pixel outside folded gaps.
   const pixels = (place(span.to) - place(span.from)) * width;
   const folded = gaps.reduce((sum, gap) => sum + gap.to - gap.from, 0);
   const perPx = Math.max(1, span.to - span.from - folded) / Math.max(1, pixels);
@@ -142,7 +142,7 @@ export function ticksOf(
 const MIN_TICK_PX = 80;
 const MAX_TICKS = 100;
 
-/** Returns the instant at a place, by halving. */
+/** Returns the instant at a position, by binary search. */
 export function invert(place: Place, { from, to }: Span, x: number): number {
   let [low, high] = [from, to];
   for (let turn = 0; turn < 50; turn += 1) {
@@ -171,7 +171,7 @@ export function formatTick(ms: number): string {
   return parts.slice(0, 2).join(' ');
 }
 
-/** Where the duration of a bar is written: behind it, before it, or on it where neither has room. */
+/** Returns the place for a bar's duration: after the bar, before it, or on it if neither place has room. */
 export function labelPlace(bar: { from: number; to: number }, text: string, width: number): 'after' | 'before' | 'on' {
   const size = widthOf(text) + ROOM_PX;
   if (bar.to * width + size <= width) return 'after';

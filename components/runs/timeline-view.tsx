@@ -15,10 +15,10 @@ type TimelineProps = {
   onSelect: (step: string) => void;
 };
 
-/** The timeline, with what is folded, shown and zoomed in the URL. */
+/** The timeline. Folded gaps, unfolded loops and zoom are kept in the URL. */
 export function TimelineView(props: TimelineProps) {
   const url = useUrlState();
-  // The URL follows: keys come faster than it changes.
+  // The URL is updated later, because keys can arrive faster than the URL changes.
   const [zoom, setZoom] = useState(() => readZoom(url.get('zoom')));
   const items = url.get('items');
   const unfolded = useMemo(() => items.split(',').filter(id => id !== ''), [items]);

@@ -6,11 +6,11 @@ import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import type { LiveRun } from './use-run.ts';
 
 type Ref = { workflowId: string; runId: string };
-/** The events that a list shows. `at` returns undefined for one that is still being loaded. */
+/** The events that a list shows. `at` returns undefined for an event that is still loading. */
 export type EventSource = {
   count: number;
   at: (index: number) => WireEvent | undefined;
-  /** More events match than `count`; `loadMore` gets them. */
+  /** Whether more events match than `count`. `loadMore` loads them. */
   more: boolean;
   loadMore: () => void;
   pending: boolean;
@@ -18,7 +18,7 @@ export type EventSource = {
   retry: () => void;
 };
 
-/** Events of a page. A page of small events is 40 KB, and shows 20 screens' worth. */
+/** The number of events of a page. A page of small events has 40 KB, and fills 20 screens. */
 const PAGE = 200;
 const pageOf = (index: number): number => Math.floor(index / PAGE);
 
@@ -27,8 +27,8 @@ export const samePages = (a: readonly [number, number], b: readonly [number, num
   pageOf(a[0]) === pageOf(b[0]) && pageOf(a[1]) === pageOf(b[1]);
 
 /**
- * Returns all events of a run, of which only the pages in view are loaded: sequence numbers have no gaps, so an index names its page.
- * `range` is the first and last index in view.
+ * Returns all events of a run. Only the pages in view are loaded; sequence numbers have no gaps, so an index determines its page.
+ * `range` is the first and last visible index.
  */
 export function useAllEvents({ workflowId, runId }: Ref, live: LiveRun, range: readonly [number, number]): EventSource {
   const trpc = useTRPC();
@@ -40,7 +40,7 @@ export function useAllEvents({ workflowId, runId }: Ref, live: LiveRun, range: r
     queries: numbers.map(number =>
       trpc.runs_list_events.queryOptions(
         { id: workflowId, runID: runId, after: number * PAGE, limit: Math.min(PAGE, snapshotSeq - number * PAGE) },
-        // What the log holds never changes.
+        // Logged events never change.
         { staleTime: Number.POSITIVE_INFINITY },
       ),
     ),
@@ -61,7 +61,7 @@ export function useAllEvents({ workflowId, runId }: Ref, live: LiveRun, range: r
   };
 }
 
-/** Returns the events of a run that match a filter, oldest first, page by page; those that arrive live follow. */
+/** Returns the events of a run that match a filter, oldest first, page by page. Live events are appended. */
 export function useFilteredEvents(
   { workflowId, runId }: Ref,
   live: LiveRun,
@@ -80,7 +80,7 @@ export function useFilteredEvents(
   };
   const query = useInfiniteQuery({
     queryKey: [...trpc.runs_list_events.queryKey(input), 'pages'],
-    // Called directly: tRPC's own infinite queries send a direction, which this operation does not know.
+    // Called directly, because tRPC's infinite queries send a `direction` that the operation refuses.
     queryFn: ({ pageParam, signal }) =>
       client.runs_list_events.query({ ...input, ...(pageParam !== null && { cursor: pageParam }) }, { signal }),
     initialPageParam: null as string | null,
@@ -117,15 +117,15 @@ export function useFilteredEvents(
   };
 }
 
-/** Whether an event has a text in its type, step or data, as the server searches for it. */
+/** Returns whether the type, step or data of an event contains a text. The server searches in the same way. */
 const hasText = ({ event_type, step_id = '', data }: WireEvent, text: string): boolean =>
   text === '' || `${event_type} ${step_id} ${JSON.stringify(data)}`.toLowerCase().includes(text.toLowerCase());
 
-/** Whether the event tells of an attempt that failed. */
+/** Returns whether the event reports a failed attempt. */
 export const isFailure = (event: WireEvent): boolean =>
   event.event_type === 'step_failed' || event.event_type === 'step_retrying' || event.event_type === 'run_rejected';
 
-/** Returns the events of one step: the first thousand, and those that arrive live. */
+/** Returns the events of one step: the first thousand logged events, and all live events. */
 export function useStepEvents(ref: Ref, live: LiveRun, step: string): EventSource & { all: readonly WireEvent[] } {
   const source = useFilteredEvents(ref, live, { step, failuresOnly: false });
   const all = Array.from({ length: source.count }, (_, index) => source.at(index)).filter(each => each !== undefined);

@@ -12,12 +12,12 @@ import { useSession } from '../session/session.tsx';
 import { RunStream, type StreamState } from './run-stream.ts';
 
 /**
- * A run while it changes. `revision` counts the changes: use it where a memo depends on the state or on `events`, which are
- * changed in place.
+ * A live run. State and `events` are mutated in place, and `revision` counts the changes. A memo that depends on them must depend on
+ * `revision`.
  */
 export type LiveRun = {
   state: RunState;
-  /** The events behind those of the snapshot, without gaps. */
+  /** The events after the snapshot, without gaps. */
   events: WireEvent[];
   /** The last event that the snapshot covers. */
   snapshotSeq: number;
@@ -34,9 +34,8 @@ function streamUrl(workflowId: string, runId: string, scope: { tenant: string; p
 }
 
 /**
- * Returns the state of a run, which begins with its snapshot and follows the stream of events until the run has ended. Nothing is
- * replayed: the stream continues from the snapshot's sequence. `stepIds` are the steps of its version. Give the component that
- * calls this the run's id as its key.
+ * Returns the state of a run. The state begins with the snapshot, and follows the stream of events from the snapshot's sequence number
+ * until the run has ended. `stepIds` are the steps of the run's version. The calling component needs the run's id as its key.
  */
 export function useRun(snapshot: Snapshot, stepIds: readonly string[]): LiveRun {
   const { tenant, project } = useSession().scope;

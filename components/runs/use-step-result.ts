@@ -10,16 +10,16 @@ const MAX_FETCHED_BYTES = 256 * 1024;
 
 export type StepResult = {
   events: ReturnType<typeof useStepEvents>;
-  /** Undefined until there is one, and where it is `large`. */
+  /** Undefined before the result exists, and for a result that is `large`. */
   value: unknown;
   large: PayloadRef | null;
-  /** It is in the log and is being fetched. */
+  /** Whether the result is being fetched from the log. */
   pending: boolean;
   error: EventSource['error'];
   retry: () => void;
 };
 
-/** Returns the result of a step from its events, which any step has: also one that was added to the run. */
+/** Returns the result of a step from its events. Steps that were added to the run have events too. */
 export function useStepResult(ref: Ref, live: LiveRun, step: string): StepResult {
   const trpc = useTRPC();
   const events = useStepEvents(ref, live, step);

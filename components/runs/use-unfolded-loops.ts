@@ -6,13 +6,13 @@ import type { GraphStepInput } from '../graph/layout.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { itemRows, type Timeline, type TimelineRow } from './timeline-model.ts';
 
-/** The items of a loop that its timeline shows; the step's panel reaches the others. */
+/** The maximum number of a loop's items in the timeline. People reach the others in the panel of the step. */
 const MAX_ITEMS = 100;
 const REFRESH_MS = 3_000;
 
 type Of = { steps: readonly GraphStepInput[]; snapshot: Snapshot; unfolded: readonly string[]; ended: boolean };
 
-/** Returns the rows of a timeline with the items of the loops that are unfolded, which are read when asked for. */
+/** Returns the rows of a timeline, including the items of unfolded loops. The items are read when a loop is unfolded. */
 export function useUnfoldedLoops(timeline: Timeline, { steps, snapshot, unfolded, ended }: Of): TimelineRow[] {
   const trpc = useTRPC();
   const { workflow_id: id, run_id: runID } = snapshot;
@@ -39,7 +39,7 @@ export function useUnfoldedLoops(timeline: Timeline, { steps, snapshot, unfolded
   }, [timeline, read, unfolded, steps]);
 }
 
-/** The steps of a loop, by its id in the run: `each`, or `each.3.inner`. */
+/** Returns the steps of a loop by the loop's id in the run: `each`, or `each.3.inner`. */
 function innerOf(steps: readonly GraphStepInput[], id: string): readonly GraphStepInput[] {
   const [name, , ...rest] = id.split('.');
   const inner = steps.find(step => step.id === name)?.steps;

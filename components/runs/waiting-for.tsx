@@ -8,7 +8,7 @@ import { Duration, RelativeTime } from '../ui/time.tsx';
 import { CreditShortage } from './credit-shortage.tsx';
 import { type Awaited, awaitedBy } from './waiting-model.ts';
 
-/** More would push the run out of view; the graph and the list of steps have all of them. */
+/** More lines would push the run out of view. The graph and the list of steps show all waiting steps. */
 const MAX_SHOWN = 5;
 
 const icons: Record<Awaited['kind'], LucideIcon> = {
@@ -29,7 +29,7 @@ type Props = {
   onSelect: (step: string) => void;
 };
 
-/** Says what a run waits for: people, timers, called runs and limits. Nothing for a run that waits for none of them. */
+/** Shows what a run waits for: people, timers, called runs and limits. Renders nothing for a run that does not wait. */
 export function WaitingFor({ state, steps, runId, onSelect }: Props) {
   const awaited = awaitedBy(state, steps);
   if (awaited.length === 0) return null;

@@ -43,7 +43,7 @@ test('a run waits for people, timers, called runs and limits, in this order', ()
   expect(awaitedBy(state, steps)).toEqual([]);
 });
 
-test('a loop with room for more items, and a step at work, wait for nothing', () => {
+test('a loop with room for more items does not wait, and neither does a running step', () => {
   const state = stateOf({
     each: { status: 'running', attempts: [ended] },
     'each.0.a': { status: 'running', attempts: [{ ...ended, endedAt: null }] },

@@ -3,7 +3,7 @@ import type { GraphStepInput } from '../graph/layout.ts';
 import { INSUFFICIENT_CREDITS } from './credit-shortage.tsx';
 import { stepNames } from './step-names.tsx';
 
-/** Something that a run waits for. `at`: when it began or, of a timer, when it ends; ms since the epoch. */
+/** Something that a run waits for. `at`: the end of a timer, or else the begin of the wait, in ms since the epoch. */
 export type Awaited =
   | { kind: 'person'; id: string; name: string; at: number | null }
   | { kind: 'timer' | 'retry'; id: string; name: string; at: number | null }
@@ -45,7 +45,7 @@ function awaitedByStep(
   spec: GraphStepInput | undefined,
 ): Awaited | null {
   const { id, status, dueAt, childRun } = step;
-  // The steps of a loop say what it waits for; that it takes only so many items at a time is its own.
+  // A loop waits for what its steps wait for, and for its own limit of concurrent items.
   if (isExpanded(step) && spec?.type === 'for_each') {
     const { concurrency } = spec as { concurrency?: unknown };
     const most = typeof concurrency === 'number' ? concurrency : DEFAULT_CONCURRENCY;
@@ -57,7 +57,7 @@ function awaitedByStep(
   return isExpanded(step) && childRun !== null ? { kind: 'call', id, name, run: childRun } : null;
 }
 
-/** As of docs/specification/steps.md#for_each. */
+/** docs/specification/steps.md#for_each */
 const DEFAULT_CONCURRENCY = 1;
 
 function openItems({ steps }: RunState, loop: string): number {

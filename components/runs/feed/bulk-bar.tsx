@@ -19,7 +19,7 @@ const icons = { stop: OctagonX, rerun: RotateCcw, continue: Wrench };
 
 type Props = { selection: Selection; workflowId: string | undefined };
 
-/** Offers what can be done with the selected runs, or with all that match. Nothing while none is selected. */
+/** Offers actions on the selected runs, or on all runs that match the filters. Renders nothing while no run is selected. */
 export function BulkBar({ selection, workflowId }: Props) {
   const { get } = useUrlState();
   const [action, setAction] = useState<BulkAction | null>(null);
@@ -71,7 +71,7 @@ export function BulkBar({ selection, workflowId }: Props) {
   );
 }
 
-/** Returns how many runs match, active or not; null until it is known. */
+/** Returns how many runs match the filters, active or not; null while the number is loading. */
 function useMatching(filter: ReturnType<typeof bulkFilterOf>, enabled: boolean): string | null {
   const trpc = useTRPC();
   const client = useTRPCClient();
@@ -85,7 +85,7 @@ function useMatching(filter: ReturnType<typeof bulkFilterOf>, enabled: boolean):
       return { matching: active.matching + ended.matching, capped: active.capped || ended.capped };
     },
     enabled,
-    // As often as the list beneath it.
+    // The same interval as the list of runs.
     staleTime: 0,
     refetchInterval: 3_000,
   });

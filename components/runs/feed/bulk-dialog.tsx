@@ -13,16 +13,16 @@ type Props = {
   /** Null while the dialog is closed. */
   action: BulkAction | null;
   filter: Filter;
-  /** How many runs are selected; null: all that match. */
+  /** How many runs are selected; null: all runs that match the filters. */
   selected: number | null;
   onClose: () => void;
   onStarted: () => void;
 };
 
-/** Asks before many runs are stopped, repeated or continued, and says for how many of them that is possible. */
+/** Asks for confirmation before runs are stopped, repeated or continued, and says how many of them the action applies to. */
 export function BulkDialog({ action: given, filter, selected, onClose, onStarted }: Props) {
   const [action, setAction] = useState<BulkAction>(given ?? 'stop');
-  // The words stay while the dialog closes.
+  // Keeps the text while the dialog closes.
   if (given !== null && given !== action) setAction(given);
   const open = given !== null;
   const trpc = useTRPC();

@@ -5,11 +5,11 @@ import { useTRPC } from '../../trpc/provider.tsx';
 import { useNow } from '../../ui/time.tsx';
 import { type BulkJob, bulkWords, progressInWords } from './bulk-words.ts';
 
-/** For so long the end of a job is shown. */
+/** How long an ended job is shown. */
 const SHOWN_MS = 60_000;
 const SHOWN = 3;
 
-/** Shows how far the bulk actions of the project have got, and for a minute how they ended; nothing if there are none. */
+/** Shows the progress of the project's bulk actions, and their outcome for a minute. Renders nothing without bulk actions. */
 export function BulkProgress() {
   const { canWrite } = usePermissions();
   const trpc = useTRPC();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type BulkJob, countInWords, progressInWords } from './bulk-words.ts';
 
-test('a dialog says for how many of the selected runs an action is', () => {
+test('a dialog says how many of the selected runs an action applies to', () => {
   const of = (matching: number, capped = false) => ({ matching, capped });
   expect(countInWords('rerun', of(3), 5)).toBe('3 of the 5 selected runs have ended.');
   expect(countInWords('stop', of(1), 5)).toBe('1 of the 5 selected runs is active.');
@@ -9,7 +9,7 @@ test('a dialog says for how many of the selected runs an action is', () => {
   expect(countInWords('stop', of(100_000, true), null)).toBe('100,000+ runs that match are active.');
 });
 
-test('the progress of a job is one line', () => {
+test('the progress of a job is described in one line', () => {
   const job = { action: 'continue', state: 'working', matched: 214, done: 12, passed: 1, failed: 1 } as BulkJob;
   expect(progressInWords(job)).toBe('Continuing runs: 14 of 214');
   expect(progressInWords({ ...job, matched: 0 })).toBe('Looking for runs');

@@ -6,7 +6,7 @@ export type BulkAction = BulkJob['action'];
 type Words = {
   button: string;
   title: string;
-  /** Which runs the action is for. */
+  /** The runs that the action applies to. */
   suits: string;
   doing: string;
   done: string;
@@ -42,7 +42,7 @@ export const bulkWords: Record<BulkAction, Words> = {
 
 const numbered = (count: number, more: boolean): string => `${count.toLocaleString('en')}${more ? '+' : ''}`;
 
-/** Returns the sentence that says for how many of the selected runs an action is: "3 of the 5 selected runs have ended." */
+/** Returns a sentence that says how many of the selected runs an action applies to: "3 of the 5 selected runs have ended." */
 export function countInWords(
   action: BulkAction,
   matching: { matching: number; capped: boolean },
@@ -56,7 +56,7 @@ export function countInWords(
   return `${count} of the ${selected.toLocaleString('en')} selected ${selected === 1 ? 'runs' : 'runs'} ${verb}.`;
 }
 
-/** Returns the line that says how far a job has got. */
+/** Returns a line about the progress of a job. */
 export function progressInWords({ action, state, matched, done, passed, failed }: BulkJob): string {
   const { doing, done: did } = bulkWords[action];
   if (state === 'finished') return `${did}: ${numbered(done, false)} of ${numbered(matched, false)}`;

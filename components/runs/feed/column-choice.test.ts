@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readHidden, toggled } from './column-choice.ts';
 
-test('a choice of columns is kept, and a stored text of no meaning is none', () => {
+test('a choice of columns is stored, and an unreadable stored text is ignored', () => {
   const none = readHidden('');
   expect(none).toEqual({ hidden: [], added: [] });
   const chosen = toggled(toggled(none, 'Trigger', true), 'order_id', false);

@@ -3,7 +3,7 @@ import { isObject, isTexts } from '@/server/platform/json.ts';
 /** Standard columns that a person has hidden, and searchable fields that the person has added. */
 export type Shown = { hidden: readonly string[]; added: readonly string[] };
 
-/** Reads the choice that the browser has stored; that of a new person if it has none, or one of another version. */
+/** Reads the choice that the browser has stored. Returns the default choice if there is none, or if it has another version. */
 export function readHidden(text: string): Shown {
   try {
     const kept: unknown = JSON.parse(text);
@@ -15,7 +15,7 @@ export function readHidden(text: string): Shown {
   return { hidden: [], added: [] };
 }
 
-/** Returns the choice with a column shown that was not, or the other way round. */
+/** Returns the choice with one column toggled. */
 export function toggled({ hidden, added }: Shown, column: string, isStandard: boolean): Shown {
   const change = (list: readonly string[]) =>
     list.includes(column) ? list.filter(each => each !== column) : [...list, column];

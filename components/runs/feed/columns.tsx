@@ -11,7 +11,7 @@ import { chosenOf, readHidden, type Shown, toggled } from './column-choice.ts';
 type Run = Outputs['runs_list_tenant']['runs'][number];
 
 const STANDARD = ['Status', 'Progress', 'Trigger', 'Started', 'Duration', 'Credits', 'Run'];
-/** Columns of numbers. */
+/** The columns with numbers. */
 export const NUMBERS: readonly string[] = ['Duration', 'Credits'];
 
 export type Columns = {
@@ -28,8 +28,8 @@ const subscribe = (listener: () => void) => {
 };
 
 /**
- * Returns the columns of a list of runs: the standard ones, and the searchable fields of the runs that it shows. Which of them are shown
- * is kept in this browser for each person.
+ * Returns the columns of a list of runs: the standard columns, and the searchable fields of the listed runs. The browser remembers for
+ * each person which columns are shown.
  */
 export function useColumns(runs: readonly Run[] | undefined): Columns {
   const { me } = useSession();
@@ -59,7 +59,7 @@ function save(key: string, choice: Shown): void {
   for (const listener of listeners) listener();
 }
 
-/** Chooses the columns of the list. */
+/** Lets people choose the columns of the list. */
 export function ColumnMenu({ columns: { all, shown, toggle } }: { columns: Columns }) {
   return (
     <Menu

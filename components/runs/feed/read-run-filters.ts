@@ -8,8 +8,8 @@ type Query = Exclude<Inputs['runs_list_tenant'], void>;
 type Filters = Pick<Query, 'q' | 'field' | 'status' | 'workflow_id' | 'from' | 'to' | 'test'>;
 
 /**
- * The filters in the URL as the API takes them; what is malformed is left out. The search box takes `name=value` of a
- * searchable field, too. Days are those of the browser's time zone, both included. On the page of a workflow, its own is the one.
+ * Returns the filters in the URL in the form of the API. Malformed filters are left out. The search box also accepts `name=value` of a
+ * searchable field. Days are days in the browser's time zone; the last day is included. The page of a workflow lists only its runs.
  */
 export function readRunFilters(get: (key: string) => string, workflowId?: string): Filters {
   const status = RUN_STATUSES.find(each => each === get('status'));
@@ -27,7 +27,7 @@ export function readRunFilters(get: (key: string) => string, workflowId?: string
 export const isRunStatus = (text: string): boolean => RUN_STATUSES.some(each => each === text);
 
 export type Kind = '' | 'test' | 'all';
-/** Which runs a list has: a person's, tests of drafts, or both. */
+/** The kinds of listed runs: runs of versions, test runs of drafts, or both. */
 export const KINDS: readonly { value: Kind; label: string }[] = [
   { value: '', label: 'Without test runs' },
   { value: 'test', label: 'Test runs only' },
@@ -36,10 +36,10 @@ export const KINDS: readonly { value: Kind; label: string }[] = [
 export const kindOf = (get: (key: string) => string): Kind =>
   KINDS.find(({ value }) => value === get('kind'))?.value ?? '';
 
-/** Whether test runs are listed, by the URL: not unless a person asks for them. */
+/** Returns whether the URL asks for test runs. By default they are not listed. */
 function readRunKind(get: (key: string) => string): Pick<Filters, 'test'> {
   const kind = kindOf(get);
-  // A run that continues another one with the draft is not there to try it.
+  // A run that continues another run with the draft is not a test of the draft.
   return kind === 'all' ? {} : { test: kind === 'test' ? 'true' : 'reruns' };
 }
 

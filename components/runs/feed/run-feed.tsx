@@ -5,11 +5,11 @@ import { RunFilters } from './run-filters.tsx';
 import { type FirstRuns, RunTable } from './run-table.tsx';
 import { StopRunsButton } from './stop-runs.tsx';
 
-// Jobs are rare: the list is there before what shows them.
+// Loaded after the list, because jobs are rare.
 const BulkProgress = dynamic(() => import('./bulk-progress.tsx').then(module => module.BulkProgress), { ssr: false });
 const StopProgress = dynamic(() => import('./stop-progress.tsx').then(module => module.StopProgress), { ssr: false });
 
-/** Every run of the tenant, newest first, live. */
+/** Lists the runs of the tenant, newest first, with live updates. */
 export function RunFeed({ first }: { first: FirstRuns }) {
   return (
     <Page>

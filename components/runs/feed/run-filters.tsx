@@ -26,7 +26,7 @@ function RunKindSelect() {
   );
 }
 
-/** The filters of a list of runs, in the URL; those of one workflow choose no workflow. */
+/** The filters of a list of runs, kept in the URL. The list of one workflow has no workflow filter. */
 export function RunFilters({ workflowId }: { workflowId?: string }) {
   const { get, set } = useUrlState();
   const change = (patch: Record<string, string>) => set({ ...patch, cursor: '' }, { push: true });

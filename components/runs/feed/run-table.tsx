@@ -34,8 +34,8 @@ type Run = Outputs['runs_list_tenant']['runs'][number];
 export type FirstRuns = FirstRead<'runs_list_tenant'> | null;
 
 /**
- * Runs, newest first, live: the tenant's, or one workflow's. Filters and the page are taken from the URL. Whoever may run workflows
- * selects runs to act on many at once.
+ * Lists the runs of the tenant or of one workflow, newest first, with live updates. Filters and the page are in the URL. People who
+ * may run workflows can select runs for bulk actions.
  */
 export function RunTable({ workflowId, first }: { workflowId?: string; first?: FirstRuns }) {
   const trpc = useTRPC();
@@ -53,7 +53,7 @@ export function RunTable({ workflowId, first }: { workflowId?: string; first?: F
     }),
   );
   const runs = list.data?.runs;
-  // A bulk action is for the runs of one project.
+  // A bulk action applies to one project.
   const selectable = canWrite ? (runs ?? []).filter(run => run.project_id === project).map(run => run.run_id) : [];
   const selection = useSelection(JSON.stringify(filters), selectable);
   const columns = useColumns(runs);

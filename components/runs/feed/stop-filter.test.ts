@@ -4,7 +4,7 @@ import { bulkFilterOf, stopFilterOf } from './stop-filter.ts';
 const of = (query: Record<string, string>) => stopFilterOf(key => query[key] ?? '');
 const workflow = '0198c0de-7a2b-7cc3-9d1e-3f2b8a6c4d10';
 
-test('a bulk stop is about the active runs that the page shows', () => {
+test('a bulk stop applies to the active runs that the page shows', () => {
   expect(of({})).toEqual({ kind: 'workflow', test: false });
   expect(of({ kind: 'all', q: 'night', cursor: 'x' })).toEqual({ kind: 'workflow', q: 'night' });
   expect(of({ workflow_id: workflow, status: 'paused', kind: 'test', q: 'order=7' })).toEqual({
@@ -16,14 +16,14 @@ test('a bulk stop is about the active runs that the page shows', () => {
   expect(of({ status: 'failed' })).toBeNull();
 });
 
-test('days are those of the browser', () => {
+test('days are days in the time zone of the browser', () => {
   expect(of({ from: '2026-11-01', to: '2026-11-02' })).toMatchObject({
     from: new Date('2026-11-01T00:00:00').toISOString(),
     to: new Date('2026-11-02T23:59:59.999').toISOString(),
   });
 });
 
-test('a bulk action is about all runs that the page shows', () => {
+test('a bulk action applies to all runs that the page shows', () => {
   const bulk = (query: Record<string, string>, id?: string) => bulkFilterOf(key => query[key] ?? '', id);
   expect(bulk({})).toEqual({ test: 'reruns' });
   expect(bulk({ kind: 'all', q: 'night', cursor: 'x', status: 'failed' })).toEqual({ q: 'night', status: 'failed' });
@@ -32,7 +32,7 @@ test('a bulk action is about all runs that the page shows', () => {
     field: 'order=7',
     workflow_ids: [workflow],
   });
-  // The page of a workflow has the same filters, and its own workflow whatever the URL says.
+  // The page of a workflow has the same filters, but ignores the workflow in the URL.
   const other = workflow.replace('0198', '0199');
   expect(bulk({ q: 'night', status: 'failed', workflow_id: other }, workflow)).toEqual({
     test: 'reruns',

@@ -5,8 +5,8 @@ type BulkFilter = Exclude<Inputs['runs_start_bulk'], void>['filter'];
 export type StopFilter = Exclude<Inputs['runs_stop'], void>['filter'];
 
 /**
- * Returns which active runs a page with these filters shows, as a bulk stop takes them; null if it shows runs that have
- * ended alone. A list without a workflow has only runs of workflows that people edit, and so has the filter.
+ * Returns the filter of a bulk stop for the active runs that a page with these filters shows; null if the page shows only ended runs.
+ * Without a workflow, both the list and the filter have only runs of workflows that people edit.
  */
 export function stopFilterOf(get: (key: string) => string): StopFilter | null {
   const { status, workflow_id, from, to, test, q, field } = runListInput(get);
@@ -22,7 +22,7 @@ export function stopFilterOf(get: (key: string) => string): StopFilter | null {
   };
 }
 
-/** Returns which runs a page shows, as a bulk action takes them; of a workflow's page, the runs of that workflow. */
+/** Returns the filter of a bulk action for the runs that a page shows. The page of a workflow shows only its runs. */
 export function bulkFilterOf(get: (key: string) => string, workflowId?: string): BulkFilter {
   const { status, workflow_id, from, to, test, q, field } = runListInput(get, readRunFilters(get, workflowId));
   return {

@@ -5,10 +5,10 @@ import { type Outputs, useTRPC } from '../../trpc/provider.tsx';
 
 type Stop = Outputs['runs_list_stops']['stops'][number];
 
-/** The most unfinished bulk stops whose progress is shown. */
+/** The maximum number of unfinished bulk stops that are shown. */
 const SHOWN = 3;
 
-/** How far the bulk stops of the workspace have got that are unfinished; nothing if there are none. */
+/** Shows the progress of the workspace's unfinished bulk stops. Renders nothing without any. */
 export function StopProgress() {
   const { isAdmin } = usePermissions();
   const trpc = useTRPC();

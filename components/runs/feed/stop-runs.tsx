@@ -9,7 +9,7 @@ import { loadingBeforeClick, useOpened } from '../../ui/use-opened.ts';
 const loadDialog = () => import('./stop-runs-dialog.tsx');
 const StopRunsDialog = dynamic(() => loadDialog().then(module => module.StopRunsDialog), { ssr: false });
 
-/** The button by which an administrator stops the runs that the page shows. */
+/** The button with which an administrator stops the runs that the page shows. */
 export function StopRunsButton() {
   const { isAdmin } = usePermissions();
   const [open, setOpen] = useState(false);

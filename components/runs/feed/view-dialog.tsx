@@ -11,14 +11,14 @@ import { useUrlState } from '../../ui/use-url-state.ts';
 import type { View } from './view-menu.tsx';
 
 type Props = {
-  /** Null: a new one, with these filters and columns. */
+  /** Null for a new view, with these filters and columns. */
   view: View | null;
   filters: Inputs['run_views_create']['filters'];
   columns: readonly string[];
   onClose: () => void;
 };
 
-/** Names a view, and says whether the project shares it. */
+/** Lets a person name a view, and share it with the project. */
 export function ViewDialog({ view, filters, columns, onClose }: Props) {
   const trpc = useTRPC();
   const queries = useQueryClient();

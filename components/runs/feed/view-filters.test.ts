@@ -20,7 +20,7 @@ test.each([
   expect(isShown(of({ ...query, status: 'stopped' }), again)).toBe(false);
 });
 
-test('a list that the URL describes does not open with the default view', () => {
+test('the default view is not opened if the URL has filters', () => {
   expect(namesFilters(of({}))).toBe(false);
   expect([{ q: 'x' }, { cursor: 'x' }, { view: 'x' }, { kind: 'all' }].every(query => namesFilters(of(query)))).toBe(
     true,

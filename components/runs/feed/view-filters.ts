@@ -1,14 +1,14 @@
 import { isRunStatus } from './read-run-filters.ts';
 
-/** The filters of the list in the URL, all of which a view sets. */
+/** The URL parameters of the list's filters. A view sets all of them. */
 const KEYS = ['q', 'status', 'workflow_id', 'from', 'to', 'kind'] as const;
 export type UrlFilters = Record<(typeof KEYS)[number], string>;
 
-/** Whether the URL names filters, a view or a page: the list then opens with those, and not with the default view. */
+/** Returns whether the URL has filters, a view or a page. If so, the default view is not opened. */
 export const namesFilters = (get: (key: string) => string): boolean =>
   [...KEYS, 'view', 'cursor'].some(key => get(key) !== '');
 
-/** Returns the parameters of the URL that stand for the filters of a view. Days are those of the browser. */
+/** Returns the filters of a view as URL parameters. Days are days in the browser's time zone. */
 export function urlOfView(filters: Readonly<Record<string, string>>): UrlFilters {
   const { q = '', field = '', status = '', workflow_id = '', from = '', to = '', test } = filters;
   return {

@@ -17,7 +17,7 @@ export type View = Outputs['run_views_list']['views'][number];
 
 const icon = 'size-3.5';
 
-/** The views of the list: filters and columns under a name, the person's own and those of the project. */
+/** The menu of saved views (filters and columns): the person's own and the project's. */
 export function ViewMenu({ columns }: { columns: Columns }) {
   const trpc = useTRPC();
   const { get } = useUrlState();
@@ -94,7 +94,7 @@ export function ViewMenu({ columns }: { columns: Columns }) {
   );
 }
 
-/** Returns a function that shows the list as a view has it. */
+/** Returns a function that applies a view to the list. */
 function useOpenView(columns: Columns): (view: View, how?: { push: boolean }) => void {
   const { set } = useUrlState();
   return (view, how = { push: true }) => {
@@ -115,7 +115,7 @@ function useDefault(views: readonly View[], open: ReturnType<typeof useOpenView>
   });
 }
 
-/** Returns the mutations of views, which read the list of them again. */
+/** Returns the mutations of views. Each refreshes the list of views. */
 function useChanges() {
   const trpc = useTRPC();
   const queries = useQueryClient();

@@ -16,7 +16,7 @@ export function WorkflowSelect({ value, onChange }: { value: string; onChange: (
       options={[
         { value: '', label: 'Any workflow' },
         ...(data?.workflows ?? []).map(workflow => ({ value: workflow.id, label: workflow.name })),
-        // A link may name a workflow that the list does not have: archived, or of another project.
+        // A link may name a workflow that is not listed: it is archived, or belongs to another project.
         ...(value && !known ? [{ value, label: `${value.slice(0, 8)}…` }] : []),
       ]}
       onChange={onChange}
