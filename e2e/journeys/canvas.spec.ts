@@ -248,3 +248,27 @@ test('a graph of 100 steps is laid out in a worker, and again when a step is add
   await member.keyboard.press('ControlOrMeta+d');
   await expect(nodeOf(member, 's0_2')).toBeFocused();
 });
+
+test('a step that is added fades in, unless less motion is asked for; those that were there do not', async ({
+  member,
+  api,
+}) => {
+  const { id } = await api.call('POST', '/v1/workflows', {
+    name: 'Fading',
+    graph: { steps: [lua('a'), lua('b', 'a')] },
+  });
+  await member.emulateMedia({ reducedMotion: 'no-preference' });
+  await open(member, `/workflows/${String(id)}`);
+  const fades = (step: string) => expect(nodeOf(member, step)).toHaveCSS('animation-name', 'enter');
+  const stands = (step: string) => expect(nodeOf(member, step)).toHaveCSS('animation-name', 'none');
+  await select(member, 'b');
+  await stands('a');
+  await stands('b');
+  await member.keyboard.press('ControlOrMeta+d');
+  await expect(nodeOf(member, 'b_2')).toBeFocused();
+  await fades('b_2');
+  await expect(nodeOf(member, 'b_2')).toHaveCSS('animation-duration', '0.15s');
+  await stands('b');
+  await member.emulateMedia({ reducedMotion: 'reduce' });
+  await stands('b_2');
+});

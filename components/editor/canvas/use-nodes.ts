@@ -44,7 +44,14 @@ export function useNodes(props: CanvasProps) {
   return { nodes, onNodesChange, onNodeDragStop: onDragStop, onSelectionDragStop: onDragStop };
 }
 
-type DrawnStep = { step: GraphStepInput; place: Point | undefined; state: NodeState; node: EditorFlowNode };
+/** `isNew`: the step came to a graph that was already drawn. */
+type DrawnStep = {
+  step: GraphStepInput;
+  place: Point | undefined;
+  state: NodeState;
+  node: EditorFlowNode;
+  isNew: boolean;
+};
 
 const isSame = (a: NodeState, b: NodeState): boolean =>
   a.problems === b.problems &&
@@ -62,35 +69,39 @@ type Resized = { node: string; size: Size };
 function useSteps(props: CanvasProps, dragged: Places | null): EditorFlowNode[] {
   const { levels, problems, marks, selected, found, editable } = props;
   const keptNodes = useRef(new Map<string, DrawnStep>());
-  return useMemo(
-    () =>
-      levels.flatMap(level => {
-        const inset = insetOf(level);
-        return level.steps.map(step => {
-          const id = nodeIn(level.node, step.id);
-          const state = {
-            problems: problems.get(id) ?? 0,
-            selected: selected.has(id),
-            found: found.has(id),
-            editable,
-            mark: marks.get(id) ?? null,
-            pinned: props.pinned?.has(id) === true,
-            called: props.names?.get(calledBy(step) ?? '') ?? null,
-            size: level.sizes.get(step.id) ?? null,
-          };
-          const drawn = level.drawn.get(step.id);
-          const place = dragged?.get(id) ?? (drawn && { x: drawn.x + inset.x, y: drawn.y + inset.y });
-          const last = keptNodes.current.get(id);
-          const isThere = last?.place?.x === place?.x && last?.place?.y === place?.y;
-          // A key changes one step of a thousand; the others are not even compared.
-          if (last?.step === step && isThere && isSame(last.state, state)) return last.node;
-          const node = toEditorNode(level.node, step, place, state);
-          keptNodes.current.set(id, { step, place, state, node });
-          return node;
-        });
-      }),
-    [levels, problems, marks, selected, found, editable, dragged, props.pinned, props.names],
-  );
+  const isDrawn = useRef(false);
+  return useMemo(() => {
+    const wasDrawn = isDrawn.current;
+    isDrawn.current = true;
+    return levels.flatMap(level => {
+      const inset = insetOf(level);
+      return level.steps.map(step => {
+        const id = nodeIn(level.node, step.id);
+        const state = {
+          problems: problems.get(id) ?? 0,
+          selected: selected.has(id),
+          found: found.has(id),
+          editable,
+          mark: marks.get(id) ?? null,
+          pinned: props.pinned?.has(id) === true,
+          called: props.names?.get(calledBy(step) ?? '') ?? null,
+          size: level.sizes.get(step.id) ?? null,
+        };
+        const drawn = level.drawn.get(step.id);
+        const place = dragged?.get(id) ?? (drawn && { x: drawn.x + inset.x, y: drawn.y + inset.y });
+        const last = keptNodes.current.get(id);
+        const isThere = last?.place?.x === place?.x && last?.place?.y === place?.y;
+        // A key changes one step of a thousand; the others are not even compared.
+        if (last?.step === step && isThere && isSame(last.state, state)) return last.node;
+        const isNew = last?.isNew ?? wasDrawn;
+        const drawnNode = toEditorNode(level.node, step, place, state);
+        // It fades in where it is placed.
+        const node = isNew && place !== undefined ? { ...drawnNode, className: 'animate-in' } : drawnNode;
+        keptNodes.current.set(id, { step, place, state, node, isNew });
+        return node;
+      });
+    });
+  }, [levels, problems, marks, selected, found, editable, dragged, props.pinned, props.names]);
 }
 
 /** The notes as nodes, with the places and the size that a hand gives them at this moment. */
