@@ -2,15 +2,16 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Step } from '../../server/domains/workflows/edits/index.ts';
 import type { JsonEditorHandle } from '../code/json-editor.tsx';
+import { levelAt, placeOf } from '../graph/levels.ts';
 import { drawnNotes } from '../graph/notes.ts';
+import { useLevels } from '../graph/use-levels.ts';
 import { useHotkeys } from '../ui/use-hotkeys.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { ProposalCanvas } from './autopilot/proposal-canvas.tsx';
 import { useGhosts } from './autopilot/use-ghosts.ts';
 import { DraftCanvas } from './canvas/draft-canvas.tsx';
-import { levelAt, placeOf } from './canvas/levels.ts';
 import { useLayout } from './canvas/use-layout.ts';
-import { useLevels, useOpenLoops } from './canvas/use-levels.ts';
+import { useOpenLoops } from './canvas/use-open-loops.ts';
 import { ConflictPanel } from './conflict-panel.tsx';
 import { DraftCheckFailure } from './draft-check-failure.tsx';
 import { graphSteps, type Place } from './editor-actions.ts';

@@ -1,6 +1,6 @@
 import type { Step } from '../../server/domains/workflows/edits/index.ts';
+import { stepsOfLoop } from '../graph/loop-steps.ts';
 import { innerSteps } from './code/readable.ts';
-import { stepsOfLoop } from './loop-store.ts';
 import type { Problem } from './use-draft.ts';
 
 /** Whether a problem is in one of the steps of a loop, rather than in the loop itself. */
@@ -55,7 +55,7 @@ export function innerProblem(problem: Problem, steps: readonly Step[], path: rea
   return inner;
 }
 
-/** Returns the nodes of a problem on the canvas: its step and the loops around it, the outermost first (canvas/levels.ts). */
+/** Returns the nodes of a problem on the canvas: its step and the loops around it, the outermost first (../graph/levels.ts). */
 export function nodesOf({ step_id, path }: Pick<Problem, 'step_id' | 'path'>, steps: readonly Step[]): string[] {
   if (step_id === null) return [];
   const nodes = [step_id];

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Json, Step } from '../../server/domains/workflows/edits/index.ts';
+import { stepsOfLoop } from '../graph/loop-steps.ts';
 import { EditorStore, type Stored } from './editor-store.ts';
-import { LoopStore, stepsAt, stepsOfLoop } from './loop-store.ts';
+import { LoopStore, stepsAt } from './loop-store.ts';
 
 const lua = (id: string): Step => ({ id, type: 'lua_script', script: 'return 1' });
 const loop = (id: string, ...steps: Step[]): Step => ({ id, type: 'for_each', items: '[1]', steps: steps as Json });

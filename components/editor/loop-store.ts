@@ -1,4 +1,3 @@
-import { isObject } from '@/server/platform/json.ts';
 import {
   apply,
   type Draft,
@@ -7,6 +6,7 @@ import {
   type Step,
   type Unrewritten,
 } from '../../server/domains/workflows/edits/index.ts';
+import { stepsOfLoop } from '../graph/loop-steps.ts';
 import type { ChangeResult, EditorState, EditorStore } from './editor-store.ts';
 
 /** The part of a store that canvas and forms use to edit its steps. */
@@ -20,14 +20,6 @@ export type StepsStore = Pick<EditorStore, 'state' | 'change' | 'undo' | 'redo'>
 };
 /** A draft as canvas and forms edit it: all of it, or the steps of a loop. */
 export type StepsDraft = { state: EditorState; store: StepsStore };
-
-/** Returns the steps of a loop; null where it has none that can be drawn: a draft may hold anything there. */
-export function stepsOfLoop({ type, steps }: Step): readonly Step[] | null {
-  if (type !== 'for_each' || !Array.isArray(steps)) return null;
-  const isStep = (each: unknown): each is Step =>
-    isObject(each) && typeof each.id === 'string' && typeof each.type === 'string';
-  return steps.every(isStep) ? (steps as readonly Step[]) : null;
-}
 
 /** Returns the steps of the loop at `path`, the ids of loops with the outermost first; null where there is none. */
 export function stepsAt(steps: readonly Step[], path: readonly string[]): readonly Step[] | null {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { boxAround, makeRoom } from './containers.ts';
+import { boxAround, headInsets, makeRoom } from './containers.ts';
 import { nodeSize, type Point, ROW_GAP } from './layout.ts';
 
 const row = nodeSize.height + ROW_GAP;
@@ -77,4 +77,16 @@ test('boxAround includes open loops', () => {
   const box = boxAround(drawn, new Map([['b', { width: 400, height: 300 }]]));
   expect(box).toEqual({ x: 10, y: 20, width: 400, height: 480 });
   expect(boxAround(new Map(), new Map())).toBeNull();
+});
+
+test('the head of a loop that is cut off moves in, and keeps the width of a step', () => {
+  const view = (x: number, zoom = 1) => ({ x, y: 0, zoom, width: 400 });
+  const loop = { x: 0, width: 600 };
+  expect(headInsets(loop, view(0))).toEqual({ left: 0, right: 200 });
+  expect(headInsets(loop, view(-150))).toEqual({ left: 150, right: 50 });
+  expect(headInsets(loop, view(0, 0.5))).toEqual({ left: 0, right: 0 });
+  // Almost out of view at the left, and at the right.
+  expect(headInsets(loop, view(-590))).toEqual({ left: 600 - nodeSize.width, right: 0 });
+  expect(headInsets(loop, view(390))).toEqual({ left: 0, right: 600 - nodeSize.width });
+  expect(headInsets(loop, { ...view(0), width: 0 })).toEqual({ left: 0, right: 0 });
 });

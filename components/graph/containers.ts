@@ -61,3 +61,19 @@ export function boxAround(drawn: Places, sizes: Sizes): Box | null {
   }
   return left === Infinity ? null : { x: left, y: top, width: right - left, height: bottom - top };
 }
+
+/** The part of a drawing that is in view, as React Flow has it: where its origin is on the screen, in pixels. */
+type View = Point & { zoom: number; width: number };
+
+/**
+ * Returns how much of an open loop's head is out of view at its two ends. What the head says moves in by that much, so that it is read
+ * also where the loop is wider than a phone; the width of a step is left to it.
+ */
+export function headInsets(loop: { x: number; width: number }, view: View): { left: number; right: number } {
+  if (view.width === 0) return { left: 0, right: 0 };
+  const room = loop.width - nodeSize.width;
+  const before = -view.x / view.zoom - loop.x;
+  const after = loop.x + loop.width - (view.width - view.x) / view.zoom;
+  const left = Math.round(Math.min(Math.max(before, 0), room));
+  return { left, right: Math.round(Math.min(Math.max(after, 0), room - left)) };
+}

@@ -146,3 +146,22 @@ export function layoutByRank(steps: readonly GraphStepInput[], edges: readonly G
   }
   return positions;
 }
+
+/** Steps with their connections and their places. */
+export type Drawn = {
+  steps: readonly GraphStepInput[];
+  edges: readonly GraphEdge[];
+  places: ReadonlyMap<string, Point>;
+};
+
+/** Returns a text that differs where steps must be laid out anew: not for their names and settings. */
+export const structureKey = (steps: readonly GraphStepInput[]): string =>
+  JSON.stringify(
+    steps.map(step => [step.id, step.depends_on ?? 0, step.then ?? 0, step.else ?? 0, step.position ?? 0]),
+  );
+
+/** Returns steps with their places at once: by ranks alone where a layout would hold the page. */
+export function drawAtOnce(steps: readonly GraphStepInput[]): Drawn {
+  const edges = edgesOf(steps);
+  return { steps, edges, places: takesLong(steps) ? layoutByRank(steps, edges) : layout(steps, edges) };
+}

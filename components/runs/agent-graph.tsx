@@ -8,7 +8,7 @@ import type { Steps } from './run-graph.tsx';
 import type { LiveRun } from './use-run.ts';
 
 // Loaded after the run and its steps: the graph is drawn only in the browser, and is a third of the page's JavaScript.
-const RunGraph = dynamic(() => import('./run-graph.tsx').then(module => module.RunGraph), {
+const RunGraph = dynamic(() => import('./run-graph.tsx').then(module => module.RunGraphWithLoops), {
   ssr: false,
   loading: () => (
     <div className={GRAPH_HEIGHT}>
@@ -18,6 +18,7 @@ const RunGraph = dynamic(() => import('./run-graph.tsx').then(module => module.R
 });
 
 type Props = {
+  run: { workflowId: string; runId: string };
   steps: Steps;
   /** The notes of the version's graph. */
   notes: unknown;
@@ -30,7 +31,7 @@ type Props = {
 };
 
 /** The graph of a run. It can show the turns and calls of agents. */
-export function AgentGraph({ steps, notes, live, selected, onSelect, open, onOpen }: Props) {
+export function AgentGraph({ run, steps, notes, live, selected, onSelect, open, onOpen }: Props) {
   const { state, revision } = live;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the state is changed in place; `revision` says when
   const added = useMemo(() => agentStepsOf(state), [state, revision]);
@@ -43,6 +44,7 @@ export function AgentGraph({ steps, notes, live, selected, onSelect, open, onOpe
       <RunGraph
         // React Flow fits the view when a graph is first drawn.
         key={open ? 'open' : 'closed'}
+        run={run}
         steps={drawn}
         // Notes belong beside the steps of the version. Added steps change the layout, so the notes are hidden.
         notes={drawn === steps ? notes : undefined}

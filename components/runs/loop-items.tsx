@@ -1,14 +1,14 @@
 'use client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { ChevronDown, ChevronLeft, ChevronRight, SkipBack, SkipForward } from 'lucide-react';
+import { ChevronDown } from 'lucide-react';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
-import { IconButton } from '../ui/button.tsx';
 import { cx } from '../ui/classes.ts';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { Duration } from '../ui/time.tsx';
-import { failedNear, placeIn } from './loop-place.ts';
+import { ItemSwitcher } from './item-switcher.tsx';
+import { placeIn } from './loop-place.ts';
 import { Part, type Ref } from './run-values.tsx';
 import { StepFailure, StepLog, StepValues } from './step-values.tsx';
 import type { LiveRun } from './use-run.ts';
@@ -55,7 +55,7 @@ export function LoopItems({ live, loop, ended, selected, onSelect, ...ref }: Pro
   const go = (to: number) => onSelect(`${loop.id}.${to}${place?.name ? `.${place.name}` : ''}`);
   return (
     <Part title="Items">
-      <Switcher found={read.data} index={index} onGo={go} />
+      <ItemSwitcher found={read.data} index={index} onGo={go} />
       {item === undefined && read.isPlaceholderData ? (
         <Skeleton className="h-16 w-full" />
       ) : item === undefined ? (
@@ -81,51 +81,6 @@ export function LoopItems({ live, loop, ended, selected, onSelect, ...ref }: Pro
         </ul>
       )}
     </Part>
-  );
-}
-
-type SwitcherProps = { found: Items; index: number; onGo: (index: number) => void };
-
-function Switcher({ found: { total, ended, failed, failed_items }, index, onGo }: SwitcherProps) {
-  const count = total ?? 0;
-  const { before, after } = failedNear(failed_items, index);
-  return (
-    <fieldset aria-label="Choose an item" className="m-0 flex min-w-0 border-0 p-0 flex-wrap items-center gap-1">
-      <IconButton label="Previous item" size="sm" disabled={index <= 0} onClick={() => onGo(index - 1)}>
-        <ChevronLeft aria-hidden className="size-4" />
-      </IconButton>
-      <span aria-live="polite" className="px-1 text-sm tabular-nums">
-        {(index + 1).toLocaleString()} of {count.toLocaleString()}
-      </span>
-      <IconButton label="Next item" size="sm" disabled={index >= count - 1} onClick={() => onGo(index + 1)}>
-        <ChevronRight aria-hidden className="size-4" />
-      </IconButton>
-      {failed > 0 ? (
-        <span className="ml-auto flex items-center gap-1">
-          <span className="text-sm text-bad tabular-nums">{failed.toLocaleString()} failed</span>
-          <IconButton
-            label="Previous failed item"
-            size="sm"
-            disabled={before === null}
-            onClick={() => before !== null && onGo(before)}
-          >
-            <SkipBack aria-hidden className="size-3.5" />
-          </IconButton>
-          <IconButton
-            label="Next failed item"
-            size="sm"
-            disabled={after === null}
-            onClick={() => after !== null && onGo(after)}
-          >
-            <SkipForward aria-hidden className="size-3.5" />
-          </IconButton>
-        </span>
-      ) : (
-        <span className="ml-auto text-xs text-muted tabular-nums">
-          {ended === count ? 'None failed' : `${ended.toLocaleString()} ended`}
-        </span>
-      )}
-    </fieldset>
   );
 }
 

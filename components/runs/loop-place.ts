@@ -12,3 +12,26 @@ export function failedNear(failed: readonly number[], index: number): { before: 
     after: failed.find(each => each > index) ?? null,
   };
 }
+
+/** Returns the numbers of the items that the id of a selected step names, by the loops: `each.3.inner.0.x` is in item 3 of `each`. */
+export function itemsNamed(selected: string): Map<string, number> {
+  const parts = selected.split('.');
+  const items = new Map<string, number>();
+  for (let at = 1; at < parts.length && /^\d{1,9}$/.test(parts[at] ?? ''); at += 2)
+    items.set(parts.slice(0, at).join('.'), Number(parts[at]));
+  return items;
+}
+
+/** Returns the node of a step in a drawing: that of a loop's step is the same for all items. */
+export const nodeOfStep = (id: string): string =>
+  itemsNamed(id).size === 0
+    ? id
+    : id
+        .split('.')
+        .filter((_, at) => at % 2 === 0)
+        .join('.');
+
+/** Returns the id in the run of the step that a node shows; `items`: the numbers of the items that are shown, by their loops. */
+export function stepOfNode(node: string, items: ReadonlyMap<string, number>): string {
+  return node.split('.').reduce((around, name) => `${around}.${items.get(around) ?? 0}.${name}`);
+}

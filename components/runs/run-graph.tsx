@@ -1,11 +1,15 @@
 import { useMemo } from 'react';
-import type { RunState } from '@/server/domains/runs/run-state.ts';
+import type { RunState, StepState } from '@/server/domains/runs/run-state.ts';
+import type { StepDisplay } from '../graph/graph-elements.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
-import { type StepDisplay, WorkflowGraph } from '../graph/workflow-graph.tsx';
+import { useOpenedLoops } from '../graph/use-opened-loops.ts';
+import { WorkflowGraph, type WorkflowGraphProps } from '../graph/workflow-graph.tsx';
 import type { Outputs } from '../trpc/provider.tsx';
 import { formatDuration } from '../ui/time.tsx';
 import { GRAPH_HEIGHT } from './graph-height.ts';
+import { nodeOfStep } from './loop-place.ts';
 import { attemptsOf, shownStep, stepDuration, stepOutcomeLabel } from './outcome.ts';
+import { useLoopsDrawn } from './use-loops-drawn.tsx';
 
 export type Steps = Outputs['workflows_get_version']['graph_snapshot']['steps'];
 
@@ -23,41 +27,68 @@ type Props = {
   className?: string;
 };
 
-/** The graph of a run's version, with the state of each step. */
+/** The graph of a run's version, with the state of each step. Loops stay closed. */
 export function RunGraph(props: Props) {
-  const { steps, notes, state, revision, selected, onSelect } = props;
-  const { label = 'Graph of the run', className = GRAPH_HEIGHT } = props;
+  const { steps, state, revision } = props;
+  return <Graph {...props} displays={useDisplays(steps, state, revision)} loops={null} />;
+}
+
+/** The same with loops that can be opened: the steps in them have the states of an item that a person chooses. */
+export function RunGraphWithLoops({ run, ...props }: Props & { run: { workflowId: string; runId: string } }) {
+  const { steps, state, revision, selected } = props;
+  const loops = useOpenedLoops(steps);
+  const displays = useDisplays(steps, state, revision);
+  const drawn = useLoopsDrawn({ ...props, run, isOpen: loops.isOpen });
+  const all = useMemo(
+    () => new Map([...displays, ...[...drawn.states].map(([node, step]) => [node, displayOf(step)] as const)]),
+    [displays, drawn.states],
+  );
+  return (
+    <Graph
+      {...props}
+      displays={all}
+      selected={selected === null ? null : nodeOfStep(selected)}
+      onSelect={drawn.select}
+      loops={loops}
+      loopFoot={drawn.foot}
+    />
+  );
+}
+
+/** Returns the states of the version's steps as its graph shows them. */
+function useDisplays(steps: readonly GraphStepInput[], state: RunState, revision: number) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the state is changed in place; `revision` says when
-  const displays = useMemo(() => {
+  return useMemo(() => {
     const all = new Map<string, StepDisplay>();
     for (const { id } of steps) {
       const step = state.steps.get(id);
-      if (step === undefined) continue;
-      const { attempts, taskName, ofAgent } = step;
-      const ms = stepDuration(step);
-      const took = ms === null ? undefined : formatDuration(ms);
-      all.set(step.id, {
-        status: shownStep(step).status,
-        label: `${stepOutcomeLabel(step)}${took === undefined ? '' : ` · ${took}`}`,
-        took,
-        attempt: attemptsOf(attempts).length,
-        began: attempts.length > 0,
-        // Steps that an agent added have their own names.
-        title: ofAgent === null ? (taskName ?? undefined) : undefined,
-      });
+      if (step !== undefined) all.set(id, displayOf(step));
     }
     return all;
   }, [steps, state, revision]);
+}
+
+function displayOf(step: StepState): StepDisplay {
+  const { attempts, taskName, ofAgent } = step;
+  const ms = stepDuration(step);
+  const took = ms === null ? undefined : formatDuration(ms);
+  return {
+    status: shownStep(step).status,
+    label: `${stepOutcomeLabel(step)}${took === undefined ? '' : ` · ${took}`}`,
+    took,
+    attempt: attemptsOf(attempts).length,
+    began: attempts.length > 0,
+    // A step that an agent added has a name of its own.
+    title: ofAgent === null ? (taskName ?? undefined) : undefined,
+  };
+}
+
+type GraphProps = Omit<Props, 'state' | 'revision'> & Pick<WorkflowGraphProps, 'displays' | 'loops' | 'loopFoot'>;
+
+function Graph({ label = 'Graph of the run', className = GRAPH_HEIGHT, ...props }: GraphProps) {
   return (
     <div className={className}>
-      <WorkflowGraph
-        label={label}
-        steps={steps}
-        notes={notes}
-        displays={displays}
-        selected={selected}
-        onSelect={onSelect}
-      />
+      <WorkflowGraph label={label} {...props} />
     </div>
   );
 }

@@ -183,10 +183,11 @@ function RunViews({ snapshot, version, live, selected, tab, opensAgents }: Views
           label: 'Graph',
           content: (
             <AgentGraph
+              run={ref}
               steps={steps}
               notes={notes}
               live={live}
-              selected={selected}
+              selected={url.get('step') || null}
               onSelect={select}
               open={opensAgents}
               onOpen={open => url.set({ agents: open ? '1' : '0' })}
@@ -196,7 +197,15 @@ function RunViews({ snapshot, version, live, selected, tab, opensAgents }: Views
         {
           value: 'timeline',
           label: 'Timeline',
-          content: <TimelineView steps={steps} snapshot={snapshot} live={live} selected={selected} onSelect={select} />,
+          content: (
+            <TimelineView
+              steps={steps}
+              snapshot={snapshot}
+              live={live}
+              selected={url.get('step') || null}
+              onSelect={select}
+            />
+          ),
         },
         {
           value: 'events',

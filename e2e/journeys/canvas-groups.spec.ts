@@ -64,6 +64,19 @@ test('the steps of an open loop are edited within it, with the mouse and with th
   await canvas.getByRole('button', { name: 'Undo' }).click();
   await expect(nodeOf(member, 'each.human_task')).toBeVisible();
   await expect.poll(inner).toEqual(['x', 'human_task']);
+
+  // The search finds a step in a closed loop, says in which, and shows it there.
+  await canvas.getByRole('button', { name: 'Steps of each' }).click();
+  await expect(nodeOf(member, 'each.x')).toHaveCount(0);
+  await nodeOf(member, 'b').click();
+  await expect(nodeOf(member, 'b')).toBeFocused();
+  await keyboard.press('ControlOrMeta+f');
+  const search = canvas.getByRole('textbox', { name: 'Search steps' });
+  await search.fill('inner');
+  await expect(canvas.getByRole('list', { name: 'Found steps' }).getByRole('listitem')).toHaveText(['Innerin each']);
+  await search.press('Enter');
+  await expect(nodeOf(member, 'each.x')).toHaveClass(/selected/);
+  await expect(member).toHaveURL(/inside=each/);
 });
 
 test('selected steps are grouped into a loop, extracted into a workflow, and taken back', async ({ member, api }) => {

@@ -218,8 +218,12 @@ test('the steps of a loop are built on a canvas of their own, over the same hist
   await expect.poll(stored).toEqual({ ...each, steps: [lua('x'), { ...added, instructions: 'Check {{item.sku}}?' }] });
 });
 
-test('the toolbars cover no step when a workflow is opened @phone', async ({ member, api }) => {
-  const graph = { steps: [lua('a'), lua('b', 'a')] };
+test('the toolbars cover no step when a workflow is opened, and an open loop has its title in view @phone', async ({
+  member,
+  api,
+}) => {
+  const each = { id: 'each', type: 'for_each', items: '[1]', steps: [lua('x'), lua('y')], depends_on: ['a'] };
+  const graph = { steps: [lua('a'), each] };
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Covered', graph });
   await open(member, `/workflows/${String(id)}`);
   await expect(stepOf(member, 'a')).toBeVisible();
@@ -233,6 +237,9 @@ test('the toolbars cover no step when a workflow is opened @phone', async ({ mem
       expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(first?.y ?? 0);
     }
   }).toPass({ timeout: 30_000 });
+  // The loop is wider than a phone.
+  await expect(stepOf(member, 'each').getByText('each', { exact: true })).toBeInViewport({ ratio: 1 });
+  await expect(canvasOf(member).getByRole('button', { name: 'Steps of each' })).toBeInViewport({ ratio: 1 });
 });
 
 test('a graph of 100 steps is laid out in a worker, and again when a step is added', async ({ member, api }) => {

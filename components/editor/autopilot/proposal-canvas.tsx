@@ -2,11 +2,11 @@
 import { Panel } from '@xyflow/react';
 import { type KeyboardEvent, useCallback, useMemo } from 'react';
 import type { DrawnNote } from '../../graph/notes.ts';
+import { useLevels } from '../../graph/use-levels.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { useUrlState } from '../../ui/use-url-state.ts';
 import { EditorCanvas } from '../canvas/editor-canvas.tsx';
 import { type Direction, neighbour } from '../canvas/flow-elements.ts';
-import { useLevels } from '../canvas/use-levels.ts';
 import type { FocusRequest } from '../use-editor.ts';
 import { GhostLegend } from './ghost-legend.tsx';
 import type { GhostDrawing } from './use-ghosts.ts';

@@ -14,13 +14,13 @@ import {
 } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { useRef } from 'react';
+import { placeOf } from '../../graph/levels.ts';
 import { noteOfNode } from '../../graph/notes.ts';
 import { MenuItem, MenuSeparator } from '../../ui/menu.tsx';
 import { MenuContent } from '../../ui/menu-content.tsx';
 import { useUrlState } from '../../ui/use-url-state.ts';
 import type { Place } from '../editor-actions.ts';
 import type { Editor } from '../use-editor.ts';
-import { placeOf } from './levels.ts';
 
 /** Where the menu of the canvas was asked for, in pixels of the window, and over what; over nothing without `node` and `edge`. */
 export type CanvasMenuAt = { x: number; y: number; node?: string; edge?: { from: string; to: string } };

@@ -3,6 +3,7 @@ import { LayoutDashboard, PanelRight, Plus, Redo2, Search, Sparkles, StickyNote,
 import dynamic from 'next/dynamic';
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Step } from '../../../server/domains/workflows/edits/index.ts';
+import { type Levels, nodeIn, placeOf } from '../../graph/levels.ts';
 import { drawnNotes, noteOfNode } from '../../graph/notes.ts';
 import { useCalledNames } from '../../graph/use-called-names.ts';
 import { readStored, store } from '../../ui/browser-storage.ts';
@@ -11,23 +12,23 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { EmptyState } from '../../ui/states.tsx';
 import { useUrlState } from '../../ui/use-url-state.ts';
 import { graphSteps, type Place } from '../editor-actions.ts';
+import { type FoundStep, findSteps, markedNodes } from '../found-steps.ts';
 import { nodesOf } from '../loop-problems.ts';
 import type { StepsDraft } from '../loop-store.ts';
 import { RunChoice } from '../over/run-choice.tsx';
 import { StepPalette } from '../palette/step-palette.tsx';
 import { useWebhooksOf } from '../start/use-webhooks-of.ts';
 import type { StepTypeForm } from '../step-fields.ts';
-import { findSteps, StepSearch } from '../step-search.tsx';
+import { StepSearch } from '../step-search.tsx';
 import { pinsOf } from '../trial/pins.ts';
 import type { Draft, Problem } from '../use-draft.ts';
 import type { Editor } from '../use-editor.ts';
 import { sayProblem } from '../use-history-keys.ts';
 import { CanvasMenu, type CanvasMenuAt } from './canvas-menu.tsx';
 import { type CanvasMarks, EditorCanvas } from './editor-canvas.tsx';
-import { type Levels, nodeIn } from './levels.ts';
 import { useCanvasHands } from './use-canvas-hands.ts';
 import { useCanvasKeys } from './use-canvas-keys.ts';
-import { useLateTexts } from './use-levels.ts';
+import { useLateTexts } from './use-open-loops.ts';
 
 const SelectionBar = dynamic(() => import('./selection-bar.tsx').then(module => module.SelectionBar), { ssr: false });
 const StartDialog = dynamic(() => import('../start/start-dialog.tsx').then(module => module.StartDialog), {
@@ -83,9 +84,8 @@ export function DraftCanvas(props: DraftCanvasProps) {
   const onExtract = () => {
     if (editor.selected.size > 0) setDialog('regroup');
   };
-  const { steps } = editor.drawing;
-  const found = useMemo(() => (search === null ? [] : findSteps(steps, search)), [steps, search]);
-  const foundSet = useMemo(() => (found.length === 0 ? nothing : new Set(found)), [found]);
+  const { graph } = props.root.state.draft;
+  const { found, marked, showFound } = useFound(props, search);
   useCanvasKeys(frame, {
     editor,
     editable,
@@ -100,7 +100,6 @@ export function DraftCanvas(props: DraftCanvasProps) {
     isLoopOpen: node => props.levels.some(level => level.node === node),
   });
   useCanvasFocus(frame, props);
-  const { graph } = props.root.state.draft;
   const isEmpty = graph.steps.length === 0 && drawnNotes(graph).length === 0;
   const closeSearch = () => {
     setSearch(null);
@@ -120,22 +119,16 @@ export function DraftCanvas(props: DraftCanvasProps) {
       ) : !props.isLaidOut ? (
         <Skeleton className="h-full w-full" />
       ) : (
-        <Graph {...props} found={foundSet} onMenu={setMenu} onStart={onStart} showsMap={map.isShown} />
+        <Graph {...props} found={marked} onMenu={setMenu} onStart={onStart} showsMap={map.isShown} />
       )}
       <div className="pointer-events-none absolute inset-x-2 top-2 z-5 flex items-start justify-between gap-2 *:pointer-events-auto">
         {isEmpty ? (
           <span />
         ) : (
-          <div data-over-canvas className="flex min-w-0 flex-wrap gap-2">
+          <div data-over-canvas className="flex min-w-0 flex-wrap items-start gap-2">
             {editable ? <CanvasTools {...props} onSearch={() => setSearch(search ?? '')} /> : null}
             {search === null ? null : (
-              <StepSearch
-                found={found}
-                text={search}
-                onText={setSearch}
-                onShow={id => editor.show([id], 'stays')}
-                onClose={closeSearch}
-              />
+              <StepSearch found={found} text={search} onText={setSearch} onShow={showFound} onClose={closeSearch} />
             )}
           </div>
         )}
@@ -155,6 +148,22 @@ export function DraftCanvas(props: DraftCanvasProps) {
       />
     </section>
   );
+}
+
+/** The steps that the search finds on the canvas and in its loops, the nodes that it marks, and what shows one of them. */
+function useFound({ root, levels, editor }: DraftCanvasProps, search: string | null) {
+  const steps = graphSteps(root.state.draft);
+  const found = useMemo(() => (search === null ? [] : findSteps(steps, search)), [steps, search]);
+  const marked = useMemo(() => {
+    const drawn = new Set(levels.map(({ node }) => node));
+    return found.length === 0 ? nothing : markedNodes(found, level => drawn.has(level));
+  }, [found, levels]);
+  // The loops around the steps that are edited are open.
+  const showFound = ({ node }: FoundStep) => {
+    const { level, step } = placeOf(node);
+    editor.show([step], 'stays', level);
+  };
+  return { found, marked, showFound };
 }
 
 const MAP_KEY = 'baton:map-hidden';
@@ -208,7 +217,7 @@ function Graph(props: GraphProps) {
   const drawn = useMemo(() => drawnNotes({ notes }), [notes]);
   const levels = useLateTexts(props.levels);
   const hands = useCanvasHands(props);
-  const nodes = useNodeNames(editor, found);
+  const nodes = useNodeNames(editor);
   return (
     <EditorCanvas
       levels={levels}
@@ -218,6 +227,7 @@ function Graph(props: GraphProps) {
       pinned={pinned}
       names={useCalledNames(steps)}
       {...nodes}
+      found={found}
       selectedNote={editor.note}
       editable={editable}
       onFocused={editor.onFocused}
@@ -247,18 +257,16 @@ function useStartNode({ workflowId, root, path, editable, onStart }: GraphProps)
 const nodesIn = (level: string, ids: ReadonlySet<string>): ReadonlySet<string> =>
   level === '' ? ids : new Set([...ids].map(id => nodeIn(level, id)));
 
-/** Returns the selected, the found and the asked-for steps by the nodes of the canvas. */
-function useNodeNames({ inside, selected, edge, focus }: Editor, found: ReadonlySet<string>) {
+/** Returns the selected and the asked-for steps by the nodes of the canvas. */
+function useNodeNames({ inside, selected, edge, focus }: Editor) {
   const level = inside.join('.');
   const selectedNodes = useMemo(() => nodesIn(level, selected), [selected, level]);
-  const foundNodes = useMemo(() => nodesIn(level, found), [found, level]);
   const focusNode = useMemo(() => {
     if (focus?.step == null || noteOfNode(focus.step) !== null) return focus;
     return { ...focus, step: nodeIn(level, focus.step) };
   }, [focus, level]);
   return {
     selected: selectedNodes,
-    found: foundNodes,
     focus: focusNode,
     selectedEdge: edge === null ? null : nodeIn(level, edge),
   };

@@ -17,6 +17,7 @@ import type { Box } from '../../graph/containers.ts';
 import { useDetailLevel } from '../../graph/detail-level.ts';
 import { GraphMap } from '../../graph/graph-map.tsx';
 import { MAX_MINIMIZED } from '../../graph/layout.ts';
+import { boxesOf, type Levels, nodeIn, placeOf, sameStructure, typesOf } from '../../graph/levels.ts';
 import { type DrawnNote, noteOfNode, type Size } from '../../graph/notes.ts';
 import type { CalledNames } from '../../graph/use-called-names.ts';
 import { useWheel } from '../../graph/use-wheel.ts';
@@ -33,7 +34,6 @@ import type { CanvasMenuAt } from './canvas-menu.tsx';
 import { EditorEdge, type EditorFlowEdge } from './editor-edge.tsx';
 import { type EditorFlowNode, EditorNode } from './editor-node.tsx';
 import { hasBranches, toEditorEdge } from './flow-elements.ts';
-import { boxesOf, type Levels, nodeIn, placeOf, sameStructure } from './levels.ts';
 import { LoopNode } from './loop-node.tsx';
 import { PointedEdge } from './pointed-edge.ts';
 import { useCanvasView } from './use-canvas-view.ts';
@@ -201,10 +201,7 @@ function Flow(props: CanvasProps) {
 type StepMapProps = Pick<CanvasProps, 'levels' | 'problems' | 'selected'> & { boxes: ReadonlyMap<string, Box> };
 
 function StepMap({ levels, boxes, problems, selected }: StepMapProps) {
-  const types = useMemo(
-    () => new Map(levels.flatMap(({ node, steps }) => steps.map(({ id, type }) => [nodeIn(node, id), type] as const))),
-    [levels],
-  );
+  const types = useMemo(() => typesOf(levels), [levels]);
   return <GraphMap places={boxes} types={types} problems={problems} selected={selected} />;
 }
 

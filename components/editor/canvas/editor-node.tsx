@@ -1,10 +1,10 @@
 'use client';
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
-import { ChevronsDownUp, ChevronsUpDown, Plus } from 'lucide-react';
+import { Plus } from 'lucide-react';
 import { memo } from 'react';
 import { nodeSize } from '../../graph/layout.ts';
-import { StepCard, type StepNodeData } from '../../graph/step-node.tsx';
-import { cx } from '../../ui/classes.ts';
+import { LoopToggle } from '../../graph/loop-frame.tsx';
+import { StepCard, type StepNodeData } from '../../graph/step-card.tsx';
 import { useCanvasActions } from './canvas-actions.tsx';
 import { outletsOf } from './outlets.ts';
 
@@ -43,7 +43,7 @@ export const EditorNode = memo(function EditorNode({ id, data, selected }: NodeP
           className={handleClass}
         />
       ))}
-      {data.inner === null ? null : <LoopToggle node={id} data={data} isOpen={false} />}
+      {data.inner === null ? null : <DrawnLoopToggle node={id} data={data} isOpen={false} />}
       {data.editable ? <AddAfter node={id} data={data} selected={selected} /> : null}
     </div>
   );
@@ -80,28 +80,9 @@ export function AddAfter({ node, data, selected }: PartProps & { selected: boole
   ));
 }
 
-/** Opens a loop, so that its steps are drawn in it, or closes it. Not for the keyboard, which has O. */
-export function LoopToggle({ node, data, isOpen }: PartProps & { isOpen: boolean }) {
+/** Opens or closes a loop. Not for the keyboard, which has O. */
+export function DrawnLoopToggle({ node, data, isOpen }: PartProps & { isOpen: boolean }) {
   const { toggleLoop } = useCanvasActions();
   if (toggleLoop === null) return null;
-  const Icon = isOpen ? ChevronsDownUp : ChevronsUpDown;
-  return (
-    <button
-      type="button"
-      tabIndex={-1}
-      aria-expanded={isOpen}
-      aria-label={`Steps of ${data.title}`}
-      title={isOpen ? 'Close the loop' : 'Open the loop'}
-      onClick={event => {
-        event.stopPropagation();
-        toggleLoop(node, !isOpen);
-      }}
-      className={cx(
-        'nodrag nopan pointer-events-auto flex size-6 items-center justify-center rounded-full border bg-surface text-muted shadow-sm hover:border-accent hover:text-accent-text',
-        isOpen ? 'shrink-0' : 'absolute -top-2.5 -right-2.5',
-      )}
-    >
-      <Icon aria-hidden className="size-3.5" />
-    </button>
-  );
+  return <LoopToggle title={data.title} isOpen={isOpen} isTabStop={false} onToggle={open => toggleLoop(node, open)} />;
 }

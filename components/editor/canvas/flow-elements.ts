@@ -8,11 +8,11 @@ import {
   nodeSize,
   type Point,
 } from '../../graph/layout.ts';
+import { nodeIn, placeOf } from '../../graph/levels.ts';
 import type { Size } from '../../graph/notes.ts';
 import { statusLook } from '../../ui/status-badge.tsx';
 import type { EditorFlowEdge } from './editor-edge.tsx';
 import type { EditorFlowNode } from './editor-node.tsx';
-import { nodeIn, placeOf } from './levels.ts';
 import { handlesAt, handlesOf } from './outlets.ts';
 
 export type NodeState = {

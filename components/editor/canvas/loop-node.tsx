@@ -3,14 +3,13 @@ import { Plus } from 'lucide-react';
 import { memo } from 'react';
 import { CONTAINER } from '../../graph/containers.ts';
 import { nodeSize } from '../../graph/layout.ts';
-import { StepTile } from '../../graph/step-icon.tsx';
-import { ringOf, SecondLine, StepSign } from '../../graph/step-node.tsx';
-import { cx } from '../../ui/classes.ts';
+import { LoopFrame } from '../../graph/loop-frame.tsx';
 import { useCanvasActions } from './canvas-actions.tsx';
-import { AddAfter, type EditorFlowNode, handleClass, LoopToggle } from './editor-node.tsx';
+import { AddAfter, DrawnLoopToggle, type EditorFlowNode, handleClass } from './editor-node.tsx';
 
-/** An open loop: a frame around its steps, which are nodes of their own, beneath a head that is the loop itself. */
-export const LoopNode = memo(function LoopNode({ id, data, selected, width, height }: NodeProps<EditorFlowNode>) {
+/** An open loop, in which its steps are drawn and edited. */
+export const LoopNode = memo(function LoopNode(props: NodeProps<EditorFlowNode>) {
+  const { id, data, selected, width = nodeSize.width, height, positionAbsoluteX } = props;
   return (
     <div className="group relative" style={{ width, height }}>
       <Handle
@@ -19,34 +18,18 @@ export const LoopNode = memo(function LoopNode({ id, data, selected, width, heig
         isConnectable={data.editable}
         className={`${handleClass} pointer-events-auto!`}
       />
-      <div
-        data-step={data.step}
-        data-open
-        data-status={data.status ?? undefined}
-        data-disabled={data.disabled || undefined}
-        className={cx(
-          'flex h-full flex-col rounded-lg border',
-          ringOf(data),
-          'bg-family-logic/6!',
-          data.disabled && 'border-dashed',
-          selected && 'ring-2 ring-accent',
-          data.found && !selected && 'ring-2 ring-warn',
-        )}
+      <LoopFrame
+        step={data.step}
+        data={data}
+        selected={selected}
+        found={data.found}
+        x={positionAbsoluteX}
+        width={width}
+        headClass="cursor-grab"
+        toggle={<DrawnLoopToggle node={id} data={data} isOpen />}
       >
-        <div
-          style={{ height: nodeSize.height }}
-          className="pointer-events-auto flex cursor-grab items-center gap-2.5 rounded-t-lg border-b bg-surface px-3"
-        >
-          <StepTile type={data.type} size="lg" struck={data.disabled} />
-          <div className="min-w-0 flex-1 group-data-[detail=far]/graph:hidden">
-            <p className={cx('truncate text-sm font-medium', data.disabled && 'text-muted')}>{data.title}</p>
-            <SecondLine data={data} />
-          </div>
-          <StepSign data={data} />
-          <LoopToggle node={id} data={data} isOpen />
-        </div>
         {data.inner === 0 && data.editable ? <FirstStep node={id} title={data.title} /> : null}
-      </div>
+      </LoopFrame>
       <Handle
         id="out"
         type="source"

@@ -1,6 +1,7 @@
 'use client';
 import { useCallback, useMemo, useRef } from 'react';
 import type { Branch } from '../../../server/domains/workflows/edits/index.ts';
+import { levelAt, pathOf, placeAt, placeOf, selectionOf } from '../../graph/levels.ts';
 import { noteOfNode } from '../../graph/notes.ts';
 import { toast } from '../../ui/toaster.tsx';
 import { change } from '../change.ts';
@@ -8,7 +9,6 @@ import { type Place, type Places, planMoves, planStep } from '../editor-actions.
 import { LoopStore, type StepsStore } from '../loop-store.ts';
 import { planNoteMoves } from '../notes/note-actions.ts';
 import type { DraftCanvasProps } from './draft-canvas.tsx';
-import { levelAt, pathOf, placeAt, placeOf, selectionOf } from './levels.ts';
 
 type Ends = { from: string; to: string };
 

@@ -2,14 +2,14 @@
 import { type RefObject, useEffect, useRef } from 'react';
 import type { Step } from '../../../server/domains/workflows/edits/index.ts';
 import type { Point } from '../../graph/layout.ts';
+import { nodeIn, placeOf } from '../../graph/levels.ts';
+import { stepsOfLoop } from '../../graph/loop-steps.ts';
 import { noteNodeId, noteOfNode } from '../../graph/notes.ts';
 import { isTyping } from '../../ui/use-hotkeys.ts';
 import type { Place } from '../editor-actions.ts';
-import { stepsOfLoop } from '../loop-store.ts';
 import type { Editor } from '../use-editor.ts';
 import type { Alignment } from './align.ts';
 import { type Direction, neighbour } from './flow-elements.ts';
-import { nodeIn, placeOf } from './levels.ts';
 
 type Keys = {
   editor: Editor;

@@ -56,12 +56,15 @@ export function useCanvasView(
     if (place === undefined || box === undefined) return;
     const corner = flow.flowToScreenPosition(place);
     const end = flow.flowToScreenPosition({ x: place.x + nodeSize.width, y: place.y + nodeSize.height });
-    const top = box.top + (frame.current === null ? 0 : coveredHeight(frame.current));
+    const covered = frame.current === null ? 0 : coveredHeight(frame.current);
+    const top = box.top + covered;
     const visible = corner.x >= box.left && corner.y >= top && end.x <= box.right && end.y <= box.bottom - MARGIN;
     if (!visible) {
       const zoom = Math.max(flow.getZoom(), LEGIBLE_ZOOM);
+      // In the middle of what is not covered, unless next to nothing is left of it.
+      const lower = Math.min(covered, box.height - nodeSize.height - 2 * MARGIN) / 2 / zoom;
       const middle = { x: place.x + nodeSize.width / 2, y: place.y + nodeSize.height / 2 };
-      void flow.setCenter(middle.x, middle.y, { zoom, duration: glideMs() });
+      void flow.setCenter(middle.x, middle.y - Math.max(0, lower), { zoom, duration: glideMs() });
     }
     if (keyboard !== 'canvas') return;
     // React Flow draws a step that was off the screen some frames later, and hides it until it is measured.

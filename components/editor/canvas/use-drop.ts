@@ -3,8 +3,8 @@ import { useReactFlow } from '@xyflow/react';
 import { type DragEvent, useMemo } from 'react';
 import type { Box } from '../../graph/containers.ts';
 import { nodeSize } from '../../graph/layout.ts';
+import { type Levels, levelAround } from '../../graph/levels.ts';
 import type { CanvasProps } from './editor-canvas.tsx';
-import { type Levels, levelAround } from './levels.ts';
 
 /** Under which a dragged type of step travels. */
 export const STEP_TYPE_FORMAT = 'application/x-baton-step-type';

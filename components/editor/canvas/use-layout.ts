@@ -8,6 +8,7 @@ import {
   layoutByRank,
   nodeSize,
   ROW_GAP,
+  structureKey,
   takesLong,
 } from '../../graph/layout.ts';
 import { layOutInWorker } from '../../graph/worker-layout.ts';
@@ -41,18 +42,6 @@ export function useLayout(steps: readonly GraphStepInput[]): Drawing {
   const isLaidOut = drawn.current !== null || late !== null || !structure.takesLong;
   if (isLaidOut) drawn.current = places;
   return useMemo(() => ({ steps: unique, edges, places, isLaidOut }), [unique, edges, places, isLaidOut]);
-}
-
-/** Returns a text that differs where steps must be laid out anew: not for their names and settings. */
-export const structureKey = (steps: readonly GraphStepInput[]): string =>
-  JSON.stringify(
-    steps.map(step => [step.id, step.depends_on ?? 0, step.then ?? 0, step.else ?? 0, step.position ?? 0]),
-  );
-
-/** Returns steps with their places at once: by ranks alone where a layout would hold the page. */
-export function drawAtOnce(steps: readonly GraphStepInput[]): Pick<Drawing, 'steps' | 'edges' | 'places'> {
-  const edges = edgesOf(steps);
-  return { steps, edges, places: takesLong(steps) ? layoutByRank(steps, edges) : layout(steps, edges) };
 }
 
 function structureOf(key: string, steps: readonly GraphStepInput[], drawn: Places | null): Structure {

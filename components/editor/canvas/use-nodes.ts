@@ -3,6 +3,7 @@ import type { NodeChange } from '@xyflow/react';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import { calledBy } from '../../graph/called-names.ts';
 import type { GraphStepInput, Point } from '../../graph/layout.ts';
+import { insetOf, nodeIn } from '../../graph/levels.ts';
 import { noteNodeId, noteOfNode, type Size } from '../../graph/notes.ts';
 import { kept } from '../../graph/workflow-graph.tsx';
 import type { Places } from '../editor-actions.ts';
@@ -10,7 +11,6 @@ import { type NoteFlowNode, toNoteNode } from '../notes/note-node.tsx';
 import type { CanvasNode, CanvasProps } from './editor-canvas.tsx';
 import type { EditorFlowNode } from './editor-node.tsx';
 import { type NodeState, toEditorNode } from './flow-elements.ts';
-import { insetOf, nodeIn } from './levels.ts';
 
 /** Steps and notes as React Flow's nodes, and what it calls when a hand selects, drags or resizes them. */
 export function useNodes(props: CanvasProps) {

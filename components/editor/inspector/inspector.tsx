@@ -3,6 +3,7 @@ import { Ban, Copy, MousePointerClick, Repeat, Trash2, TriangleAlert } from 'luc
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { languagesOf } from '@/server/orchestrator/languages/language-help.ts';
 import type { Json } from '../../../server/domains/workflows/edits/index.ts';
+import { stepsOfLoop } from '../../graph/loop-steps.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 import { LazyMarkdown } from '../../ui/lazy-markdown.tsx';
@@ -10,7 +11,7 @@ import { EmptyState } from '../../ui/states.tsx';
 import { change } from '../change.ts';
 import type { Place } from '../editor-actions.ts';
 import { isInLoop } from '../loop-problems.ts';
-import { type StepsStore, stepsOfLoop } from '../loop-store.ts';
+import type { StepsStore } from '../loop-store.ts';
 import { NoteForm } from '../notes/note-form.tsx';
 import type { StepField, StepTypeForm } from '../step-fields.ts';
 import type { Problem } from '../use-draft.ts';

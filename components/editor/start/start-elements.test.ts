@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { boxesOf, levelsOf } from '../canvas/levels.ts';
-import { drawAtOnce } from '../canvas/use-layout.ts';
+import { drawAtOnce } from '../../graph/layout.ts';
+import { boxesOf, levelsOf } from '../../graph/levels.ts';
 import { startBox, startLines } from './start-elements.ts';
 
 const levelsWith = (count: number) => {

@@ -1,7 +1,7 @@
 import { type NodeHandle, Position } from '@xyflow/react';
 import type { Box } from '../../graph/containers.ts';
 import { ROW_GAP } from '../../graph/layout.ts';
-import { type Levels, nodeIn } from '../canvas/levels.ts';
+import { type Levels, nodeIn } from '../../graph/levels.ts';
 import { START_NODE, START_SIZE, type StartFlowNode } from './start-node.tsx';
 
 /** Beyond this number of first steps, lines to all of them would say nothing. */

@@ -2,8 +2,8 @@ import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts'
 import { parseJson } from '@/server/platform/json-text.ts';
 import type { Step } from '../../../server/domains/workflows/edits/index.ts';
 import { edgesOf, type GraphEdge, type GraphStepInput } from '../../graph/layout.ts';
+import { stepsOfLoop } from '../../graph/loop-steps.ts';
 import type { Outputs } from '../../trpc/provider.tsx';
-import { stepsOfLoop } from '../loop-store.ts';
 
 type RunContext = Outputs['runs_get_context'];
 type RunEvent = Outputs['runs_list_events']['events'][number];

@@ -2,12 +2,12 @@
 import { ChevronRight, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { summaryOf } from '@/server/orchestrator/steps/summary.ts';
+import { stepsOfLoop } from '../../../graph/loop-steps.ts';
 import { StepTile, stepTypeLook } from '../../../graph/step-icon.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Checkbox } from '../../../ui/checkbox.tsx';
 import { JsonField, type SchemaFieldProps } from '../../inspector/code-field.tsx';
 import type { OpenLoop } from '../../inspector/inspector.tsx';
-import { stepsOfLoop } from '../../loop-store.ts';
 
 type Props = SchemaFieldProps & { onOpenLoop: OpenLoop };
 

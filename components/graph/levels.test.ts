@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { CONTAINER } from '../../graph/containers.ts';
-import type { GraphStepInput } from '../../graph/layout.ts';
+import { CONTAINER } from './containers.ts';
+import { drawAtOnce, type GraphStepInput } from './layout.ts';
 import {
   boxesOf,
   type LevelCache,
@@ -12,7 +12,6 @@ import {
   sameStructure,
   selectionOf,
 } from './levels.ts';
-import { drawAtOnce } from './use-layout.ts';
 
 const inner = [
   { id: 'x', type: 'lua_script' },

@@ -1,7 +1,4 @@
-'use client';
-import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import { CircleAlert, Pin } from 'lucide-react';
-import { memo } from 'react';
 import { cx } from '../ui/classes.ts';
 import { statusLook } from '../ui/status-badge.tsx';
 import { nodeSize } from './layout.ts';
@@ -26,7 +23,6 @@ export type StepNodeData = {
   /** The number of steps in a loop; null for a step that is no loop. */
   inner: number | null;
 };
-export type StepFlowNode = Node<StepNodeData, 'step'>;
 
 /** The ring and the soft fill of a status. */
 const rings: Record<string, string> = {
@@ -48,19 +44,8 @@ const text: Record<string, string> = {
 /** Statuses that ring and icon show. The line below the name then still describes the step. */
 const PLAIN_STATUSES: readonly string[] = ['pending', 'ready', 'completed'];
 
-/** A step in the graph: its icon, name, description and status. */
-export const StepNode = memo(function StepNode({ id, data, selected }: NodeProps<StepFlowNode>) {
-  return (
-    <>
-      <Handle type="target" position={Position.Top} isConnectable={false} className="opacity-0!" />
-      <StepCard id={id} data={data} selected={selected} />
-      <Handle type="source" position={Position.Bottom} isConnectable={false} className="opacity-0!" />
-    </>
-  );
-});
-
 /** A step at a low zoom, at which no text is readable: only its icon. */
-const farTile =
+export const farTile =
   'group-data-[detail=far]/graph:size-12 group-data-[detail=far]/graph:[&>svg]:size-9 group-data-[detail=far]/graph:rounded-lg';
 const farIcon = 'group-data-[detail=far]/graph:size-10';
 const notFar = 'group-data-[detail=far]/graph:hidden';
@@ -89,7 +74,7 @@ export function StepCard({ id, data, selected, found = false }: StepCardProps) {
         // Disabled steps and steps that a proposal removes are pale, with the contrast of normal text.
         data.disabled || data.status === 'removed' ? 'bg-sunken!' : 'shadow-sm',
         'group-data-[detail=far]/graph:gap-3 group-data-[detail=far]/graph:border-2',
-        selected && 'ring-2 ring-accent',
+        selected && 'ring-2 ring-accent!',
         found && !selected && 'ring-2 ring-warn',
         isDashed && 'border-dashed ring-0',
         isDashed && selected && 'ring-2',

@@ -1,10 +1,17 @@
-import type { Step } from '../../../server/domains/workflows/edits/index.ts';
-import { type Box, boxAround, CONTAINER, containerSize, makeRoom } from '../../graph/containers.ts';
-import { type GraphEdge, type GraphStepInput, nodeSize, type Point } from '../../graph/layout.ts';
-import { noteOfNode, type Size } from '../../graph/notes.ts';
-import type { Places } from '../editor-actions.ts';
-import { stepsOfLoop } from '../loop-store.ts';
-import { drawAtOnce, structureKey } from './use-layout.ts';
+import { type Box, boxAround, CONTAINER, containerSize, makeRoom } from './containers.ts';
+import {
+  type Drawn,
+  drawAtOnce,
+  type GraphEdge,
+  type GraphStepInput,
+  nodeSize,
+  type Point,
+  structureKey,
+} from './layout.ts';
+import { stepsOfLoop } from './loop-steps.ts';
+import { noteOfNode, type Size } from './notes.ts';
+
+type Places = ReadonlyMap<string, Point>;
 
 /** The steps of the canvas, or of an open loop on it, as they are drawn. */
 export type Level = {
@@ -35,7 +42,6 @@ export const pathOf = (level: string): readonly string[] => (level === '' ? [] :
 
 /** The levels of the last time, so that those without a change stay the same objects. */
 export type LevelCache = Map<string, { level: Level; key: string }>;
-type Drawn = Pick<Level, 'steps' | 'edges' | 'places'>;
 
 /** Returns the levels of the canvas, with the loops that `isOpen` returns true for. */
 export function levelsOf(root: Drawn, isOpen: (node: string) => boolean, cache: LevelCache): Levels {
@@ -52,10 +58,10 @@ function levelsFrom(
   const inner: Level[] = [];
   const sizes = new Map<string, Size>();
   for (const step of own.steps) {
-    const steps = step.type === 'for_each' ? stepsOfLoop(step as Step) : null;
+    const steps = stepsOfLoop(step);
     const loop = nodeIn(node, step.id);
     if (steps === null || !isOpen(loop)) continue;
-    const drawn = drawnIn(loop, steps as readonly GraphStepInput[], cache);
+    const drawn = drawnIn(loop, steps, cache);
     const levels = levelsFrom(loop, drawn, drawn.key, isOpen, cache);
     inner.push(...levels);
     sizes.set(step.id, containerSize(levels[0]?.box ?? null));
@@ -116,6 +122,10 @@ export function boxesOf(levels: Levels): ReadonlyMap<string, Box> {
   }
   return boxes;
 }
+
+/** Returns the type of each step, by its node. */
+export const typesOf = (levels: Levels): ReadonlyMap<string, string> =>
+  new Map(levels.flatMap(({ node, steps }) => steps.map(({ id, type }) => [nodeIn(node, id), type] as const)));
 
 /** Returns the place in the draft of a node that is drawn at `position` within the loop around it. */
 export function placeAt(level: Level, step: string, position: Point): Point {
