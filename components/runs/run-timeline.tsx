@@ -4,14 +4,15 @@ import type { Snapshot } from '@/server/domains/runs/run-state.ts';
 import { Checkbox } from '../ui/checkbox.tsx';
 import { cx } from '../ui/classes.ts';
 import { useNow } from '../ui/time.tsx';
+import type { UnfoldedLoop } from './item-windows.ts';
 import type { Steps } from './run-graph.tsx';
 import { Axis, ZoomButtons } from './timeline-axis.tsx';
 import { segmentKinds, segmentLooks } from './timeline-looks.ts';
-import { gapsOf, scaleOf, type TimelineRow, timelineOf } from './timeline-model.ts';
+import { gapsOf, scaleOf, timelineOf } from './timeline-model.ts';
 import { TimelineRows } from './timeline-rows.tsx';
 import { moveBy, WHOLE, type Zoom, zoomBy, zoomed } from './timeline-scale.ts';
 import type { LiveRun } from './use-run.ts';
-import { useUnfoldedLoops } from './use-unfolded-loops.ts';
+import { type ShownRow, useUnfoldedLoops } from './use-unfolded-loops.ts';
 
 type Props = {
   steps: Steps;
@@ -24,8 +25,8 @@ type Props = {
   zoom: Zoom;
   onZoom: (zoom: Zoom) => void;
   /** The loops whose items are shown. */
-  unfolded: readonly string[];
-  onUnfolded: (loops: readonly string[]) => void;
+  unfolded: readonly UnfoldedLoop[];
+  onUnfolded: (loops: readonly UnfoldedLoop[]) => void;
 };
 
 /** When each step of a run was queued, ran, waited and was retried. Only the rows in view are in the DOM. */
@@ -89,8 +90,11 @@ const keys: Record<string, (zoom: Zoom) => Zoom> = {
   '0': () => WHOLE,
 };
 
-function Legend({ rows }: { rows: readonly TimelineRow[] }) {
-  const used = useMemo(() => new Set(rows.flatMap(({ segments }) => segments.map(({ kind }) => kind))), [rows]);
+function Legend({ rows }: { rows: readonly ShownRow[] }) {
+  const used = useMemo(
+    () => new Set(rows.flatMap(row => ('items' in row ? [] : row.segments.map(({ kind }) => kind)))),
+    [rows],
+  );
   return (
     <ul aria-label="Legend" className="flex flex-wrap gap-x-3 gap-y-1 text-xs text-muted">
       {segmentKinds

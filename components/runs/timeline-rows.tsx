@@ -5,54 +5,62 @@ import { StepTile } from '../graph/step-icon.tsx';
 import { cx } from '../ui/classes.ts';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
 import { formatDuration } from '../ui/time.tsx';
+import { rowOf, type UnfoldedLoop, windowOf } from './item-windows.ts';
 import { stepOutcomeLabel } from './outcome.ts';
 import type { Steps } from './run-graph.tsx';
+import { TimelineItems } from './timeline-items.tsx';
 import { rowInWords, segmentLooks, workOf } from './timeline-looks.ts';
 import type { Span, TimelineRow } from './timeline-model.ts';
 import { labelPlace, type Place } from './timeline-scale.ts';
+import type { ShownRow } from './use-unfolded-loops.ts';
 
 const ROW_PX = 30;
 /** The indentation of a name, by the depth of its row. */
 const insets = ['pl-2', 'pl-5 sm:pl-6', 'pl-8 sm:pl-10', 'pl-10 sm:pl-14', 'pl-12 sm:pl-18'];
 
 /** The rows and their scale. */
-type Shown = { rows: readonly TimelineRow[]; place: Place; gaps: readonly Span[]; width: number };
+type Shown = { rows: readonly ShownRow[]; place: Place; gaps: readonly Span[]; width: number };
 
 type Props = {
   shown: Shown;
   steps: Steps;
   selected: string | null;
   onSelect: (step: string) => void;
-  unfolded: readonly string[];
-  onUnfolded: (loops: readonly string[]) => void;
+  unfolded: readonly UnfoldedLoop[];
+  onUnfolded: (loops: readonly UnfoldedLoop[]) => void;
   /** A key was pressed on a row. */
   onKey: (event: KeyboardEvent) => void;
 };
 
 /** The rows of a timeline. Only those in view are in the DOM. */
-export function TimelineRows({ shown, steps, selected, onSelect, unfolded, onUnfolded, onKey }: Props) {
-  const { rows, place, gaps, width } = shown;
+export function TimelineRows(props: Props) {
+  const { shown, selected, onKey } = props;
+  const { rows } = shown;
   const scroller = useRef<HTMLDivElement>(null);
-  const specs = useMemo(
-    () =>
-      new Map(
-        steps.map(({ id, name, type }) => [id, { name: typeof name === 'string' && name ? name : id, type }] as const),
-      ),
-    [steps],
-  );
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_PX,
     overscan: 10,
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a selection made elsewhere comes into view once
+  const specs = useMemo(
+    () =>
+      new Map(
+        props.steps.map(
+          ({ id, name, type }) => [id, { name: typeof name === 'string' && name ? name : id, type }] as const,
+        ),
+      ),
+    [props.steps],
+  );
+  const pressed = useMemo(() => rowOf(rows, selected), [rows, selected]);
+  // A selection comes into view once; afterwards a person scrolls.
+  const seen = useRef<string | null>(null);
   useEffect(() => {
-    const index = rows.findIndex(({ id }) => id === selected);
+    if (pressed === seen.current) return;
+    seen.current = pressed;
+    const index = rows.findIndex(({ id }) => id === pressed);
     if (index >= 0) virtual.scrollToIndex(index, { align: 'auto' });
-  }, [selected]);
-  const toggle = (id: string) =>
-    onUnfolded(unfolded.includes(id) ? unfolded.filter(each => each !== id) : [...unfolded, id]);
+  }, [rows, pressed, virtual]);
   return (
     <ScrollRegion
       ref={scroller}
@@ -69,24 +77,57 @@ export function TimelineRows({ shown, steps, selected, onSelect, unfolded, onUnf
               style={{ transform: `translateY(${start}px)`, height: ROW_PX }}
               className="absolute inset-x-0 border-b"
             >
-              <Row
-                row={row}
-                name={row.name ?? (row.step.taskName || specs.get(row.id)?.name || row.id)}
-                type={row.step.ofAgent?.type ?? specs.get(row.id)?.type}
-                place={place}
-                gaps={gaps}
-                width={width}
-                selected={row.id === selected}
-                onSelect={onSelect}
-              />
-              {row.isLoop ? (
-                <Unfold name={row.name ?? row.id} isOpen={unfolded.includes(row.id)} onToggle={() => toggle(row.id)} />
-              ) : null}
+              <RowContent {...props} row={row} pressed={pressed} specs={specs} />
             </li>
           ) : null;
         })}
       </ol>
     </ScrollRegion>
+  );
+}
+
+type ContentProps = Props & {
+  row: ShownRow;
+  specs: ReadonlyMap<string, { name: string; type: string }>;
+  /** The row of what is selected. */
+  pressed: string | null;
+};
+
+function RowContent(props: ContentProps) {
+  const { row, pressed, specs, shown, selected, onSelect, unfolded, onUnfolded } = props;
+  const showFrom = (id: string, from: number) =>
+    onUnfolded(unfolded.map(loop => (loop.id === id ? { id, from } : loop)));
+  if ('items' in row) {
+    const { loop } = row.items;
+    return (
+      <TimelineItems
+        window={row.items}
+        selected={selected}
+        onFrom={from => showFrom(loop, from)}
+        onItem={item => {
+          showFrom(loop, windowOf(item));
+          onSelect(`${loop}.${item}`);
+        }}
+      />
+    );
+  }
+  const isOpen = unfolded.some(({ id }) => id === row.id);
+  const toggle = () =>
+    onUnfolded(isOpen ? unfolded.filter(({ id }) => id !== row.id) : [...unfolded, { id: row.id, from: 0 }]);
+  return (
+    <>
+      <Row
+        row={row}
+        name={row.name ?? (row.step.taskName || specs.get(row.id)?.name || row.id)}
+        type={row.step.ofAgent?.type ?? specs.get(row.id)?.type}
+        place={shown.place}
+        gaps={shown.gaps}
+        width={shown.width}
+        selected={row.id === pressed}
+        onSelect={onSelect}
+      />
+      {row.isLoop ? <Unfold name={row.name ?? row.id} isOpen={isOpen} onToggle={toggle} /> : null}
+    </>
   );
 }
 
@@ -206,14 +247,9 @@ function between(place: Place, { from, to }: Span) {
 
 /** Moves the focus between rows with the arrow keys. Rows next to the visible ones are in the DOM. */
 function moveFocus(event: KeyboardEvent<HTMLButtonElement>): void {
-  const item = event.currentTarget.closest('li');
-  const next =
-    event.key === 'ArrowDown'
-      ? item?.nextElementSibling
-      : event.key === 'ArrowUp'
-        ? item?.previousElementSibling
-        : null;
-  const button = next?.querySelector<HTMLButtonElement>('button[data-row]');
+  if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
+  const rows = [...(event.currentTarget.closest('ol')?.querySelectorAll<HTMLButtonElement>('button[data-row]') ?? [])];
+  const button = rows[rows.indexOf(event.currentTarget) + (event.key === 'ArrowDown' ? 1 : -1)];
   if (!button) return;
   event.preventDefault();
   button.focus();

@@ -2,6 +2,7 @@
 import { useMemo, useState } from 'react';
 import type { Snapshot } from '@/server/domains/runs/run-state.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
+import { readUnfolded, writeUnfolded } from './item-windows.ts';
 import type { Steps } from './run-graph.tsx';
 import { RunTimeline } from './run-timeline.tsx';
 import { readZoom, writeZoom } from './timeline-scale.ts';
@@ -21,7 +22,7 @@ export function TimelineView(props: TimelineProps) {
   // The URL is updated later, because keys can arrive faster than the URL changes.
   const [zoom, setZoom] = useState(() => readZoom(url.get('zoom')));
   const items = url.get('items');
-  const unfolded = useMemo(() => items.split(',').filter(id => id !== ''), [items]);
+  const unfolded = useMemo(() => readUnfolded(items), [items]);
   return (
     <div className="h-[65dvh]">
       <RunTimeline
@@ -34,7 +35,7 @@ export function TimelineView(props: TimelineProps) {
           url.set({ zoom: writeZoom(next) });
         }}
         unfolded={unfolded}
-        onUnfolded={loops => url.set({ items: loops.join(',') || undefined })}
+        onUnfolded={loops => url.set({ items: writeUnfolded(loops) || undefined })}
       />
     </div>
   );

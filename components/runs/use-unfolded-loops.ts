@@ -3,22 +3,25 @@ import { keepPreviousData, useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { type Snapshot, stepStateOf } from '@/server/domains/runs/run-state.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
-import { useTRPC } from '../trpc/provider.tsx';
+import { type Outputs, useTRPC } from '../trpc/provider.tsx';
+import { type UnfoldedLoop, WINDOW } from './item-windows.ts';
+import type { ItemWindow } from './timeline-items.tsx';
 import { itemRows, type Timeline, type TimelineRow } from './timeline-model.ts';
 
-/** The maximum number of a loop's items in the timeline. People reach the others in the panel of the step. */
-const MAX_ITEMS = 100;
 const REFRESH_MS = 3_000;
 
-type Of = { steps: readonly GraphStepInput[]; snapshot: Snapshot; unfolded: readonly string[]; ended: boolean };
+type Of = { steps: readonly GraphStepInput[]; snapshot: Snapshot; unfolded: readonly UnfoldedLoop[]; ended: boolean };
+
+/** A row of a timeline, or what pages through the items of the loop above it. */
+export type ShownRow = TimelineRow | { id: string; items: ItemWindow };
 
 /** Returns the rows of a timeline, including the items of unfolded loops. The items are read when a loop is unfolded. */
-export function useUnfoldedLoops(timeline: Timeline, { steps, snapshot, unfolded, ended }: Of): TimelineRow[] {
+export function useUnfoldedLoops(timeline: Timeline, { steps, snapshot, unfolded, ended }: Of): readonly ShownRow[] {
   const trpc = useTRPC();
   const { workflow_id: id, run_id: runID } = snapshot;
   const read = useQueries({
-    queries: unfolded.map(step_id => ({
-      ...trpc.runs_get_loop_items.queryOptions({ id, runID, step_id, from: 0, limit: MAX_ITEMS }),
+    queries: unfolded.map(({ id: step_id, from }) => ({
+      ...trpc.runs_get_loop_items.queryOptions({ id, runID, step_id, from, limit: WINDOW }),
       placeholderData: keepPreviousData,
       staleTime: ended ? Number.POSITIVE_INFINITY : 0,
       refetchInterval: ended ? (false as const) : REFRESH_MS,
@@ -28,15 +31,29 @@ export function useUnfoldedLoops(timeline: Timeline, { steps, snapshot, unfolded
   return useMemo(() => {
     if (unfolded.length === 0) return timeline.rows;
     const run = { from: timeline.from, to: timeline.to };
-    const open = (rows: readonly TimelineRow[]): TimelineRow[] =>
+    const open = (rows: readonly TimelineRow[]): ShownRow[] =>
       rows.flatMap(row => {
-        const found = row.isLoop ? read[unfolded.indexOf(row.id)] : undefined;
-        if (found === undefined) return [row];
+        const at = row.isLoop ? unfolded.findIndex(loop => loop.id === row.id) : -1;
+        const [found, loop] = [read[at], unfolded[at]];
+        if (found === undefined || loop === undefined) return [row];
         const items = found.items.map(({ index, steps: states }) => ({ index, steps: states.map(stepStateOf) }));
-        return [row, ...open(itemRows(row, { steps: innerOf(steps, row.id), items }, run))];
+        return [
+          row,
+          ...windowRow(row, loop, found),
+          ...open(itemRows(row, { steps: innerOf(steps, row.id), items }, run)),
+        ];
       });
     return open(timeline.rows);
   }, [timeline, read, unfolded, steps]);
+}
+
+type Items = Outputs['runs_get_loop_items'];
+
+/** Returns the row that pages through the items of a loop; none if all items are shown and none has failed. */
+function windowRow(row: TimelineRow, { from }: UnfoldedLoop, { total, failed, failed_items }: Items): ShownRow[] {
+  if (total === null || (total <= WINDOW && failed === 0)) return [];
+  const items = { loop: row.id, name: row.name ?? row.id, depth: row.depth, from, total, failed };
+  return [{ id: `${row.id}:items`, items: { ...items, failedItems: failed_items } }];
 }
 
 /** Returns the steps of a loop by the loop's id in the run: `each`, or `each.3.inner`. */

@@ -2,12 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { type Api, expect, expectAccessible, expectThemesAccessible, test } from '../fixtures/console.ts';
 
 const lua = (id: string, script: string, more: object = {}) => ({ id, type: 'lua_script', script, ...more });
+const itemsOf = (length: number) => JSON.stringify(Array.from({ length }, (_, at) => at + 1));
 /** Thirty items, of which the tenth, twentieth and thirtieth fail. */
 const loop = {
   id: 'each',
   type: 'for_each',
   name: 'Each order',
-  items: JSON.stringify(Array.from({ length: 30 }, (_, at) => at + 1)),
+  items: itemsOf(30),
   on_item_error: 'continue',
   steps: [lua('charge', 'if item % 10 == 0 then error("card declined") end return item', { name: 'Charge the card' })],
 };
@@ -35,10 +36,16 @@ test('the items of a loop are looked through, with jumps to those that failed @p
   await expect(step.getByText('1 of 30')).toBeVisible();
   await expect(step.getByText('3 failed')).toBeVisible();
   await expect(step.getByText('2 attempts')).toHaveCount(0);
+  // The graph draws the loop with its steps, in the same item.
+  const graph = member.getByRole('region', { name: 'Graph of the run' });
+  const charge = graph.locator('[data-step="charge"]');
+  await expect(charge).toHaveAttribute('data-status', 'completed');
   const next = step.getByRole('button', { name: 'Next failed item' });
   await next.focus();
   await member.keyboard.press('Enter');
   await expect(step.getByText('10 of 30')).toBeVisible();
+  await expect(graph.getByText('10 of 30')).toBeVisible();
+  await expect(charge).toHaveAttribute('data-status', 'failed');
   await step.getByRole('button', { name: /^Charge the card/ }).press('Enter');
   await expect(step.getByRole('alert')).toContainText('card declined');
   await expect(member).toHaveURL(/step=each\.9\.charge/);
@@ -48,13 +55,19 @@ test('the items of a loop are looked through, with jumps to those that failed @p
   await step.getByRole('button', { name: 'Next item' }).click();
   await expect(step.getByText('21 of 30')).toBeVisible();
   await expect(step.getByRole('alert')).toHaveCount(0);
+  await graph.getByRole('button', { name: 'Next failed item' }).click();
+  await expect(step.getByText('30 of 30')).toBeVisible();
+  await charge.click();
+  await expect(member).toHaveURL(/step=each\.29\.charge/);
   await expectAccessible(member);
+  await graph.getByRole('button', { name: 'Steps of Each order' }).press('Enter');
+  await expect(charge).toHaveCount(0);
 });
 
 test('the timeline has a scale, is zoomed by mouse and keyboard, and opens loops', async ({ member, api }) => {
   const path = await run(
     api,
-    await publish(api, 'Timed', [lua('first', 'return 1'), { ...loop, depends_on: ['first'] }]),
+    await publish(api, 'Timed', [lua('first', 'return 1'), { ...loop, items: itemsOf(120), depends_on: ['first'] }]),
   );
   await member.goto(`${path}?tab=timeline`);
   const axis = member.locator('[data-axis]');
@@ -80,6 +93,14 @@ test('the timeline has a scale, is zoomed by mouse and keyboard, and opens loops
   await timeline.getByRole('button', { name: 'Items of each' }).press('Enter');
   await expect(timeline.getByRole('button', { name: /^Item 1: Success/ })).toBeVisible();
   await expect(timeline.getByRole('button', { name: /^Charge the card: Success/ }).first()).toBeVisible();
+  await timeline.getByRole('button', { name: 'Next 100 items' }).click();
+  await expect(timeline.getByRole('button', { name: /^Item 101: Success/ })).toBeVisible();
+  await expect(member).toHaveURL(/items=each(@|%40)100/);
+  await expect(timeline.getByText('12 failed')).toBeVisible();
+  await timeline.getByRole('button', { name: 'Previous failed item' }).click();
+  const failed = timeline.getByRole('button', { name: /^Item 100: Failed/ });
+  await expect(failed).toHaveAttribute('aria-pressed', 'true');
+  await expect(failed).toBeInViewport();
   await expectThemesAccessible(member);
 });
 

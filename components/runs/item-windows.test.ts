@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { readUnfolded, rowOf, windowOf, writeUnfolded } from './item-windows.ts';
+
+test('the address names the unfolded loops with the first item of each', () => {
+  const loops = [
+    { id: 'each', from: 0 },
+    { id: 'each.3.lines', from: 200 },
+  ];
+  expect(writeUnfolded(loops)).toBe('each,each.3.lines@200');
+  expect(readUnfolded('each,each.3.lines@200')).toEqual(loops);
+  expect(readUnfolded('each@250,,other@x')).toEqual([
+    { id: 'each', from: 200 },
+    { id: 'other', from: 0 },
+  ]);
+  expect([0, 99, 100, 4_999].map(windowOf)).toEqual([0, 0, 100, 4_900]);
+});
+
+test('a selected step of an item that is not shown has the row of its loop', () => {
+  const rows = [{ id: 'each' }, { id: 'each.3' }];
+  expect(rowOf(rows, 'each.3.charge')).toBe('each.3');
+  expect(rowOf(rows, 'each.4.charge')).toBe('each');
+  expect(rowOf(rows, 'other')).toBeNull();
+  expect(rowOf(rows, null)).toBeNull();
+});
