@@ -93,7 +93,7 @@ export function LoopToggle({ title, isOpen, isTabStop, onToggle }: ToggleProps) 
       }}
       className={cx(
         'nodrag nopan nokey pointer-events-auto flex size-6 items-center justify-center rounded-full border bg-surface text-muted shadow-sm hover:border-accent hover:text-accent-text',
-        isOpen ? 'shrink-0' : 'absolute -top-2.5 -right-2.5',
+        isOpen ? 'ml-auto shrink-0' : 'absolute -top-2.5 -right-2.5',
       )}
     >
       <Icon aria-hidden className="size-3.5" />

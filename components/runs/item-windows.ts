@@ -1,3 +1,5 @@
+import { itemsNamed } from './loop-place.ts';
+
 /** How many items of a loop its timeline shows at a time: as many as one request reads. */
 export const WINDOW = 100;
 
@@ -20,6 +22,12 @@ export const writeUnfolded = (loops: readonly UnfoldedLoop[]): string =>
 
 /** Returns the first of the items that are shown together with one. */
 export const windowOf = (item: number): number => item - (item % WINDOW);
+
+/** Returns the unfolded loops with the items shown among which a selected one is. */
+export function showing(loops: readonly UnfoldedLoop[], selected: string | null): UnfoldedLoop[] {
+  const items = itemsNamed(selected ?? '');
+  return loops.map(({ id, from }) => ({ id, from: windowOf(items.get(id) ?? from) }));
+}
 
 /** Returns the row of what is selected: its own, else that of the item or of the loop around it. Null if there is none. */
 export function rowOf(rows: readonly { id: string }[], selected: string | null): string | null {

@@ -5,7 +5,7 @@ import { StepTile } from '../graph/step-icon.tsx';
 import { cx } from '../ui/classes.ts';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
 import { formatDuration } from '../ui/time.tsx';
-import { rowOf, type UnfoldedLoop, windowOf } from './item-windows.ts';
+import { rowOf, type UnfoldedLoop } from './item-windows.ts';
 import { stepOutcomeLabel } from './outcome.ts';
 import type { Steps } from './run-graph.tsx';
 import { TimelineItems } from './timeline-items.tsx';
@@ -104,10 +104,7 @@ function RowContent(props: ContentProps) {
         window={row.items}
         selected={selected}
         onFrom={from => showFrom(loop, from)}
-        onItem={item => {
-          showFrom(loop, windowOf(item));
-          onSelect(`${loop}.${item}`);
-        }}
+        onItem={item => onSelect(`${loop}.${item}`)}
       />
     );
   }

@@ -1,8 +1,8 @@
 'use client';
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Snapshot } from '@/server/domains/runs/run-state.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
-import { readUnfolded, writeUnfolded } from './item-windows.ts';
+import { readUnfolded, showing, writeUnfolded } from './item-windows.ts';
 import type { Steps } from './run-graph.tsx';
 import { RunTimeline } from './run-timeline.tsx';
 import { readZoom, writeZoom } from './timeline-scale.ts';
@@ -23,6 +23,14 @@ export function TimelineView(props: TimelineProps) {
   const [zoom, setZoom] = useState(() => readZoom(url.get('zoom')));
   const items = url.get('items');
   const unfolded = useMemo(() => readUnfolded(items), [items]);
+  const { selected } = props;
+  const followed = useRef<string | null>(null);
+  useEffect(() => {
+    if (selected === followed.current) return;
+    followed.current = selected;
+    const next = writeUnfolded(showing(unfolded, selected));
+    if (next !== writeUnfolded(unfolded)) url.set({ items: next });
+  }, [selected, unfolded, url.set]);
   return (
     <div className="h-[65dvh]">
       <RunTimeline
