@@ -52,6 +52,7 @@ type RunRow = {
   orchestration_phase: string;
   steps_total: number;
   steps_done: number;
+  steps_skipped: number;
   pending_tasks: number;
   last_seq: number;
   error: unknown;
@@ -167,6 +168,7 @@ function checkProjection(row: RunRow | undefined, state: RunState, events: reado
     phase: row.orchestration_phase,
     steps_total: row.steps_total,
     steps_done: row.steps_done,
+    steps_skipped: row.steps_skipped,
     pending_tasks: row.pending_tasks,
     last_seq: row.last_seq,
     error: row.error,
@@ -177,6 +179,7 @@ function checkProjection(row: RunRow | undefined, state: RunState, events: reado
     phase: phase(state),
     steps_total: state.graph.steps.size,
     steps_done: state.done,
+    steps_skipped: state.skipped,
     pending_tasks: state.waiting.size,
     last_seq: events.length,
     error: state.error,

@@ -136,7 +136,7 @@ function Cell({ column, run }: { column: string; run: Run }) {
     case 'Progress':
       return (
         <Td>
-          <Progress done={run.steps_done} total={run.steps_total} />
+          <Progress done={run.steps_done} skipped={run.steps_skipped} total={run.steps_total} />
         </Td>
       );
     case 'Trigger':
@@ -180,15 +180,19 @@ function Cell({ column, run }: { column: string; run: Run }) {
   }
 }
 
-function Progress({ done, total }: { done: number; total: number }) {
-  const percent = total === 0 ? 0 : Math.round((done / total) * 100);
+type ProgressProps = { done: number; skipped: number; total: number };
+
+/** How many of the steps that run have ended: what is skipped or reused is no progress, and nobody waits for it. */
+function Progress({ done, skipped, total }: ProgressProps) {
+  const [ran, all] = [done - skipped, total - skipped];
+  const percent = all === 0 ? 100 : Math.round((ran / all) * 100);
   return (
     <span className="flex items-center gap-2 whitespace-nowrap text-muted tabular-nums">
       <span aria-hidden className="h-1 w-14 overflow-hidden rounded-full bg-active">
         <span className="block h-full bg-muted" style={{ width: `${percent}%` }} />
       </span>
-      {done}/{total}
-      <span className="sr-only"> steps done</span>
+      {ran}/{all}
+      <span className="sr-only"> steps ran{skipped > 0 ? `, ${skipped} skipped` : ''}</span>
     </span>
   );
 }

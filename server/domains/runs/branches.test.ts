@@ -72,6 +72,7 @@ test('branches of different length meet again', async () => {
     ends: { ...ends, a: 'branch_not_taken' },
     result: 'after n',
   });
+  expect(await call(summary, as(), short)).toMatchObject({ steps_total: 4, steps_done: 4, steps_skipped: 1 });
   const { run_id: runID } = await call(rerun, as(), { ...short, from_step: 'm' });
   const again = await outcome(await ended({ id: short.id, runID }), 'after');
   expect(again).toMatchObject({ status: 'completed', ends: { m: 'completed' }, result: 'after n' });

@@ -39,6 +39,7 @@ const row: RunRow = {
   error: null,
   steps_total: 2,
   steps_done: 0,
+  steps_skipped: 0,
   pending_tasks: 0,
   credits_microcredits: '0',
   last_seq: 0,

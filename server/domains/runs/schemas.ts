@@ -54,6 +54,7 @@ export const RunSchema = z.strictObject({
   error: RunErrorSchema.nullable(),
   steps_total: z.number().int(),
   steps_done: z.number().int(),
+  steps_skipped: z.number().int().meta({ description: 'Those of them that did not run: skipped or reused' }),
   pending_tasks: z.number().int().meta({ description: 'Human tasks that wait for their answer' }),
   rerun_of: Id.nullable().meta({ description: 'The run that this one repeats or continues; else null' }),
   credits_microcredits: z.number().int(),

@@ -25,6 +25,7 @@ export type RunRow = {
   error: { code: string; message: string; step_id: string } | null;
   steps_total: number;
   steps_done: number;
+  steps_skipped: number;
   pending_tasks: number;
   credits_microcredits: string;
   last_seq: number;
@@ -37,7 +38,8 @@ export type ListedRunRow = RunRow & { search_values: Record<string, string> | nu
 
 /** The columns of `RunRow`, except for the workflow's name, of `runs r`. */
 export const RUN_COLUMNS = `r.id, r.project_id, r.workflow_id, r.version, r.status, r.orchestration_phase, r.session_id,
-  r.trigger_type, r.started_by, r.started_at, r.ended_at, r.error, r.steps_total, r.steps_done, r.pending_tasks,
+  r.trigger_type, r.started_by, r.started_at, r.ended_at, r.error, r.steps_total, r.steps_done, r.steps_skipped,
+  r.pending_tasks,
   r.credits_microcredits, r.last_seq, r.rerun_of`;
 
 /** The run and the step by which a run was called. */

@@ -23,6 +23,7 @@ export function toRun(row: RunRow): z.input<typeof RunSchema> {
     error: row.error && { code: row.error.code, message: row.error.message, step_id: row.error.step_id },
     steps_total: row.steps_total,
     steps_done: row.steps_done,
+    steps_skipped: row.steps_skipped,
     pending_tasks: row.pending_tasks,
     rerun_of: row.rerun_of,
     credits_microcredits: Number(row.credits_microcredits),

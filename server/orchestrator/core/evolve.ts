@@ -40,6 +40,7 @@ export function newRun(runId: string, graph: CompiledGraph): RunState {
     bytes: 0,
     residentBytes: BYTES_PER_STEP * (graph.order.length + 8),
     done: 0,
+    skipped: 0,
     credits: 0,
     childrenSpent: 0,
     stopRequested: null,
@@ -202,6 +203,7 @@ function complete(state: RunState, id: string, step: StepState, data: Completed)
     if (seed !== undefined) state.results.set(id, seed);
     step.skipReason = data.reason;
     step.branch = skippedEnd(state, id, data.reason).branch;
+    if (!isAdded(state, id)) state.skipped += 1;
     end(state, id, step, 'skipped');
     return;
   }

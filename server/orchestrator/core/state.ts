@@ -119,6 +119,8 @@ export type RunState = {
   residentBytes: number;
   /** Authored steps that have ended. */
   done: number;
+  /** Those of them that did not run: skipped ones, and those with a result that the start gave. */
+  skipped: number;
   /** The cost of its attempts so far, in microcredits. */
   credits: number;
   /** The cost of runs that it called, where its budget or that of an agent limits them; of abandoned ones, their budgets. */

@@ -142,6 +142,7 @@ function entryOf(runId: string, events: readonly RunEvent[], firstSeq: number, i
       status: 'running',
       phase: 'executing',
       stepsDone: 0,
+      stepsSkipped: 0,
       pendingTasks: 0,
       endedAt: null,
       error: null,

@@ -7,6 +7,7 @@ export type RunProjection = {
   status: RunStatus;
   phase: Phase;
   stepsDone: number;
+  stepsSkipped: number;
   pendingTasks: number;
   endedAt: number | null;
   /** JSON text, or null. */
@@ -99,7 +100,7 @@ export type LogEntry = {
   rows: readonly EventRow[];
   payloads: readonly PayloadRow[];
   /**
-   * Null if only the progress changed (`stepsDone`, `lastSeq`), which may be written later; never null with `created`.
+   * Null if only the progress changed (`stepsDone`, `stepsSkipped`, `lastSeq`), which may be written later; never null with `created`.
    */
   projection: RunProjection | null;
   /** Present in a run's first entry. */

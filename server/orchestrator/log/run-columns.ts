@@ -31,6 +31,7 @@ const projectionColumns: Record<keyof RunProjection, RunColumn> = {
   status: column('status', word('status')),
   phase: column('orchestration_phase', word('phase')),
   stepsDone: column('steps_done', int('done')),
+  stepsSkipped: column('steps_skipped', int('skipped')),
   pendingTasks: column('pending_tasks', int('pending')),
   lastSeq: column('last_seq', int('seq')),
   endedAt: column('ended_at', time('ended_at'), fromMs),

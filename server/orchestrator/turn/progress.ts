@@ -1,6 +1,6 @@
 import { RUN_PROJECTION_FIELDS, type RunProjection } from '../log/index.ts';
 
-/** How far the progress that lists show (`steps_done`, `last_seq`) may be behind the log, in ms. */
+/** How far the progress that lists show (`steps_done`, `steps_skipped`, `last_seq`) may be behind the log, in ms. */
 export const PROGRESS_LAG_MS = 250;
 
 /**
@@ -33,7 +33,7 @@ export class RunProgress {
 }
 
 /** Fields that only describe a run's progress; every other field is written with the events that change it. */
-const PROGRESS: readonly (keyof RunProjection)[] = ['stepsDone', 'lastSeq', 'credits'];
+const PROGRESS: readonly (keyof RunProjection)[] = ['stepsDone', 'stepsSkipped', 'lastSeq', 'credits'];
 const WITH_ITS_EVENTS = RUN_PROJECTION_FIELDS.filter(field => !PROGRESS.includes(field));
 
 const sameButForProgress = (a: RunProjection, b: RunProjection): boolean =>

@@ -201,6 +201,7 @@ export class Turn {
         status: statusOf(state),
         phase: phase(state, interrupted),
         stepsDone: state.done,
+        stepsSkipped: state.skipped,
         pendingTasks: state.waiting.size,
         endedAt: state.endedAt,
         error: state.error === null ? null : JSON.stringify(state.error, storableText),

@@ -5,6 +5,7 @@ export const runProjection = (more: Partial<RunProjection> = {}): RunProjection 
   status: 'running',
   phase: 'executing',
   stepsDone: 0,
+  stepsSkipped: 0,
   pendingTasks: 0,
   endedAt: null,
   error: null,

@@ -50,6 +50,7 @@ test('a snapshot is the fold of the whole log, without results and logs', async 
     orchestration_phase: 'complete',
     run_complete: true,
     steps_done: 4,
+    steps_skipped: 2,
     stopping: false,
     error: { step_id: 'b' },
     last_seq: log.at(-1)?.seq,

@@ -83,6 +83,7 @@ export function toSnapshot(run: RunRow & Links, state: RunState, lastSeq: number
     ended_at: isoOf(state.endedAt) ?? (ended && run.ended_at ? isoTimestamp(run.ended_at.getTime()) : null),
     error: state.error ?? toRun(run).error,
     steps_done: steps.filter(step => step.endedAt !== null).length,
+    steps_skipped: steps.filter(step => step.status === 'skipped').length,
     credits_microcredits: steps.reduce((sum, step) => sum + step.credits, added.credits),
     pending_tasks: run.pending_tasks,
     last_seq: lastSeq,

@@ -30,6 +30,7 @@ export async function getSummary(ctx: Context, input: z.output<typeof RunRef>): 
     ...toRun(run),
     parent,
     steps_done,
+    steps_skipped: steps.filter(step => step.status === 'skipped').length,
     credits_microcredits,
     last_seq: lastSeq,
     added_steps: { total: added.total, done: added.done },

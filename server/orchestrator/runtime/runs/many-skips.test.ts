@@ -57,8 +57,10 @@ test('1,990 steps that one failure skips are a few rows, and events and stream s
   const shown = events.flatMap(({ event }) => (event.type === 'step_completed' ? [[event.step, event.data]] : []));
   expect(shown).toEqual(skipped('blocked'));
   expect(streamed.flatMap(({ kind, item }) => (kind === 'event' ? [item] : []))).toEqual(events);
-  const { rows } = await db.pool.query('SELECT last_seq, steps_done FROM runs WHERE id = $1', [ref.runId]);
-  expect(rows).toEqual([{ last_seq: events.length, steps_done: DEPENDENTS + 1 }]);
+  const { rows } = await db.pool.query('SELECT last_seq, steps_done, steps_skipped FROM runs WHERE id = $1', [
+    ref.runId,
+  ]);
+  expect(rows).toEqual([{ last_seq: events.length, steps_done: DEPENDENTS + 1, steps_skipped: DEPENDENTS }]);
 });
 
 test('a stop skips them in the same way, and another process that folds the log agrees', async () => {

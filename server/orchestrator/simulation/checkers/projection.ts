@@ -7,7 +7,7 @@ import { Violation } from './violation.ts';
 
 /**
  * The row of a run agrees with its log: in all fields if the commit wrote the row, otherwise in all fields but the
- * progress (`steps_done`, `last_seq`), which may lag for a moment.
+ * progress (`steps_done`, `steps_skipped`, `last_seq`), which may lag for a moment.
  */
 export function checkProjection(run: AuditedRun, written: boolean): void {
   const { row } = run.stored;
@@ -35,8 +35,10 @@ export function checkProjection(run: AuditedRun, written: boolean): void {
 /** At rest, no field of the row may be behind. */
 export function checkProgress(run: AuditedRun): void {
   const { row } = run.stored;
-  const done = [...run.history.steps.values()].filter(step => step.end !== null && step.added === null).length;
-  if (row.stepsDone !== done) throw fail(run, 'stepsDone', row.stepsDone, done);
+  const ended = [...run.history.steps.values()].filter(step => step.end !== null && step.added === null);
+  if (row.stepsDone !== ended.length) throw fail(run, 'stepsDone', row.stepsDone, ended.length);
+  const skipped = ended.filter(({ end }) => end?.type === 'step_completed' && 'skipped' in end.data).length;
+  if (row.stepsSkipped !== skipped) throw fail(run, 'stepsSkipped', row.stepsSkipped, skipped);
   if (row.credits !== run.state.credits) throw fail(run, 'credits', row.credits, run.state.credits);
   if (row.lastSeq !== run.history.events.length) throw fail(run, 'lastSeq', row.lastSeq, run.history.events.length);
 }
