@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import { type Golden, summary } from '../../testing/engine/golden.ts';
+import { formatGolden, parseGolden, summary } from '../../testing/engine/golden.ts';
 import {
   type Command,
   compile,
@@ -24,9 +24,9 @@ import {
  * give the same result: add files to this folder, never change one (docs/adr/0005).
  */
 const folder = new URL('./golden/', import.meta.url);
-const files = readdirSync(folder).filter(file => file.endsWith('.json'));
+const files = readdirSync(folder).filter(file => file.endsWith('.ndjson'));
 const textOf = (file: string) => readFileSync(new URL(file, folder), 'utf8');
-const read = (file: string): Golden => JSON.parse(textOf(file));
+const read = (file: string) => parseGolden(textOf(file));
 
 describe('golden logs', () => {
   test.each(files)('%s reads as it always did', file => {
@@ -46,6 +46,10 @@ describe('golden logs', () => {
     expect(found.sort()).toEqual(sums.sort());
   });
 
+  test.each(files)('%s has one event a line, as it would be written today', file => {
+    expect(formatGolden(read(file)).split('\n')).toEqual(textOf(file).split('\n'));
+  });
+
   test.each(files)('%s is continued to its end', file => {
     const { graph, events } = read(file);
     const state = events.reduce(evolve, newRun('run', compile(graph)));
@@ -59,7 +63,7 @@ describe('golden logs', () => {
   });
 
   test('a run of before branches decided edges goes on as it began', () => {
-    const { graph, events } = read('unfinished-branch-decides-a-step.json');
+    const { graph, events } = read('unfinished-branch-decides-a-step.ndjson');
     const state = events.reduce(evolve, newRun('run', compile(graph)));
     // `s2` took `then`, and names `s3` in `else` alone. Its other dependency, `s1`, completes.
     expect(continueToEnd(state)).toContainEqual(

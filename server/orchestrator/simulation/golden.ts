@@ -1,10 +1,10 @@
-import { type Golden, summary } from '../../testing/engine/golden.ts';
+import { formatGolden, type Golden, summary } from '../../testing/engine/golden.ts';
 import { compile, evolve, newRun } from '../core/index.ts';
 import type { AuditedRun } from './auditor.ts';
 import { simulate } from './simulate.ts';
 
 /**
- * node server/orchestrator/simulation/golden.ts <seed> <run> [<events>] > server/orchestrator/core/golden/<name>.json
+ * node server/orchestrator/simulation/golden.ts <seed> <run> [<events>] > server/orchestrator/core/golden/<name>.ndjson
  * Prints the log of a simulated run, or only its first events, as a golden log (docs/adr/0005).
  */
 const [seed, runId, most] = process.argv.slice(2);
@@ -24,4 +24,4 @@ for (const event of events) {
   evolve(state, event);
   if (cuts.includes(state.seq)) expected.push({ seq: state.seq, state: summary(state) });
 }
-console.log(JSON.stringify({ graph, events, expected } satisfies Golden, null, 2));
+process.stdout.write(formatGolden({ graph, events, expected }));
