@@ -16,8 +16,13 @@ const ALWAYS = ['server/structure.test.ts', 'server/docs-links.test.ts', 'compon
 const EVERY_PAGE = /(accessibility|viewer|look|overlays)\.spec\.ts$/;
 /** From an empty workspace to a repaired run, through most pages. */
 const WHOLE_JOB = 'e2e/journeys/main-job.spec.ts';
-/** More journeys take longer than three minutes. */
-const MAX_JOURNEYS = 6;
+/** It proves that the simulation notices a broken engine, and not that the engine is whole: half of a slow run. */
+const MUTATIONS = 'server/orchestrator/simulation/mutations.test.ts';
+/**
+ * How many times the journeys that are run may wait, counted as `await` in their files: each takes half a second, with two workers
+ * on two cores. With the build, more take longer than three minutes.
+ */
+const MAX_WAITS = 400;
 
 /** The ends of the names of files, without a plural. */
 const ENDINGS = new Set(['', 't', 'tx', 'mj', 'md', 'tsx', 'spec', 'test', 'page']);
@@ -61,7 +66,7 @@ function reach(imports, path, isEnd = () => false, found = new Set()) {
 /**
  * The tests of vitest and the journeys that a change of files can affect: `{tests, journeys, left}`. Of the journeys that visit a
  * page that imports a changed file, those are taken whose names share a word with it, and else the one of the whole job;
- * `left` are the others.
+ * `left` are the others, and the mutations of other files.
  */
 export function affectedBy(changed, imports = readImports()) {
   const files = new Set(changed);
@@ -71,19 +76,43 @@ export function affectedBy(changed, imports = readImports()) {
   const folders = new Set(sources.map(dirname).filter(folder => folder.includes('/')));
   const isBeside = path => [...folders].some(folder => path.startsWith(`${folder}/`));
   const isAffected = path => isBeside(path) || affects(reach(imports, path, one => ROOTS.test(one)));
-  const tests = [...imports.keys()].filter(path => isTest(path) && isAffected(path));
+  const affected = [...imports.keys()].filter(path => isTest(path) && isAffected(path));
+  const tests = affected.filter(path => path !== MUTATIONS || concernsMutations(changed, imports));
   const pages = [...imports.keys()].filter(isPage).map(path => ({ path, reached: reachedByPage(imports, path) }));
   const visiting = journeysOf(files, imports, pages);
   const near = visiting
     .filter(path => nearness(path, changed) > 0)
     .toSorted((one, other) => nearness(other, changed) - nearness(one, changed));
   const isShown = pages.some(({ reached }) => affects(reached));
-  const journeys = near.length === 0 && isShown ? [WHOLE_JOB] : near.slice(0, MAX_JOURNEYS);
+  const journeys = near.length === 0 && isShown ? [WHOLE_JOB] : nearest(near, files);
   return {
     tests: [...new Set([...tests, ...ALWAYS])].sort(),
     journeys: journeys.sort(),
-    left: visiting.filter(path => !journeys.includes(path)).sort(),
+    left: [...visiting, ...affected].filter(path => !journeys.includes(path) && !tests.includes(path)).sort(),
   };
+}
+
+/** The journeys that are done in time, the nearest first, and at least one. Those that have changed are run in any case. */
+function nearest(journeys, files) {
+  let waits = 0;
+  return journeys.filter((path, index) => {
+    const own = readFileSync(join(root, path), 'utf8').split('await ').length - 1;
+    if (index > 0 && !files.has(path) && waits + own > MAX_WAITS) return false;
+    waits += own;
+    return true;
+  });
+}
+
+/** Whether one of the files belongs to the simulation, or is broken by a mutation, which names it by its path in the orchestrator. */
+function concernsMutations(changed, imports) {
+  const folder = dirname(MUTATIONS);
+  const lists = [...imports.keys()].filter(path => dirname(path) === folder && /mutations[^/]*\.ts$/.test(path));
+  const texts = lists.map(path => readFileSync(join(root, path), 'utf8'));
+  return changed.some(path => {
+    if (path.startsWith(`${folder}/`)) return true;
+    const name = `'${posix.relative(dirname(folder), path)}'`;
+    return texts.some(text => text.includes(name));
+  });
 }
 
 /** A page is shown within the layouts of the folders above it. */

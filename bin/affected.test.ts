@@ -25,6 +25,25 @@ test('what every page shows is tested by the journey of the whole job, and the o
   expect(left).toContain('e2e/journeys/workflows.spec.ts');
 });
 
+test('as many journeys are run as are done in time, and each changed one', () => {
+  const { journeys, left } = affected('server/domains/runs/start.ts');
+  expect(journeys.length).toBeGreaterThan(1);
+  expect(left).toContain('e2e/journeys/workflow-page.spec.ts');
+  const changed = ['chat', 'keyboard', 'memory', 'run-page', 'editor'].map(name => `e2e/journeys/${name}.spec.ts`);
+  expect(affected(...changed).journeys).toEqual(changed.toSorted());
+});
+
+test('a step type is simulated, and only a change of what mutations break is tried with them', () => {
+  const simulation = 'server/orchestrator/simulation/simulation.test.ts';
+  const mutations = 'server/orchestrator/simulation/mutations.test.ts';
+  const step = affected('server/orchestrator/steps/condition/condition.ts');
+  expect(step.tests).toContain(simulation);
+  expect(step.tests).not.toContain(mutations);
+  expect(step.left).toContain(mutations);
+  for (const path of ['core/decide.ts', 'simulation/oracle.ts'])
+    expect(affected(`server/orchestrator/${path}`).tests).toEqual(expect.arrayContaining([simulation, mutations]));
+});
+
 test('a changed test or journey is run itself, and texts need the tests that always run alone', () => {
   const { tests } = affected('e2e/faults/kill.test.ts');
   expect(tests.filter(path => path.startsWith('e2e/'))).toEqual(['e2e/faults/kill.test.ts']);

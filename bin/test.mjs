@@ -124,7 +124,7 @@ async function testChanged(reports, commit) {
   if (changed.length === 0) throw new Error(`nothing has changed since ${commit}`);
   const { tests, journeys, left } = affectedBy(changed);
   say(`${changed.length} files have changed: ${tests.length} files of tests, and ${journeys.length} of journeys`);
-  if (left.length > 0) say(`left to npm test: ${left.length} journeys that visit pages with the changed files`);
+  if (left.length > 0) say(`left to npm test: ${left.length} journeys and slow tests that the changes can affect, too`);
   const needBuild = journeys.length > 0 || tests.some(path => /^(app|e2e)\//.test(path));
   await checkAndBuild(reports, needBuild);
   await sideBySide(
