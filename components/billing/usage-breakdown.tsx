@@ -72,7 +72,7 @@ export function UsageBreakdown({ query, by }: { query: Query; by: UsageDimension
       ) : shown?.items.length === 0 && !query.isPlaceholderData ? (
         <Nothing by={by} filtered={filtered} />
       ) : (
-        <div className={cx(query.isPlaceholderData && 'opacity-55')}>
+        <div aria-busy={query.isPlaceholderData} className={cx(query.isPlaceholderData && 'opacity-55')}>
           {data && shown?.by === 'day' ? <Days items={shown.items} /> : null}
           <Items by={shown?.by ?? by} items={shown?.items} total={data?.total_microcredits ?? 0} />
         </div>
