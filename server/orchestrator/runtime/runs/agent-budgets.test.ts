@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { newId } from '../../../platform/ids.ts';
+import { answered, offered } from '../../../testing/engine/agent-turns.ts';
 import { TestCredits } from '../../../testing/engine/credits.ts';
 import { createHarness, type Harness } from '../../../testing/engine/runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
@@ -31,34 +32,15 @@ const turns: TurnCaller = {
   async turn(request) {
     asked.push(request);
     const content = request.toolChoice === 'none' ? [{ type: 'text' as const, text: 'So far.' }] : say(asked.length);
-    const isCall = content.some(({ type }) => type === 'tool_call');
-    const usage = { inputTokens: INPUT, outputTokens: Math.min(OUTPUT, request.maxTokens ?? OUTPUT) };
-    return {
-      kind: 'answer',
-      content,
-      finishReason: isCall ? 'tool_calls' : 'stop',
-      model: 'test/tiny',
-      usage,
-      warnings: [],
-    };
+    return answered(content, {
+      inputTokens: INPUT,
+      outputTokens: Math.min(OUTPUT, request.maxTokens ?? OUTPUT),
+    });
   },
 };
 const agentTools: AgentTools = {
   check: async () => [],
-  offer: async () => ({
-    kind: 'offer',
-    instance: 'Mail',
-    tools: [
-      {
-        name: 'search',
-        description: '',
-        inputSchema: { type: 'object' },
-        readOnly: true,
-        destructive: false,
-        openWorld: false,
-      },
-    ],
-  }),
+  offer: async () => ({ kind: 'offer', instance: 'Mail', tools: [offered('search', { readOnly: true })] }),
   problems: () => [],
 };
 

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { newId } from '../../../platform/ids.ts';
+import { answered, offered } from '../../../testing/engine/agent-turns.ts';
 import { TestCredits } from '../../../testing/engine/credits.ts';
 import { createHarness, type Harness, outline, stepType } from '../../../testing/engine/runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
@@ -24,17 +25,7 @@ const turns: TurnCaller = {
   mostOutput: () => 100,
   async turn() {
     asked += 1;
-    const content = say(asked);
-    const isCall = content.some(({ type }) => type === 'tool_call');
-    const usage = { inputTokens: 10, outputTokens: 10 };
-    return {
-      kind: 'answer',
-      content,
-      finishReason: isCall ? 'tool_calls' : 'stop',
-      model: 'test/tiny',
-      usage,
-      warnings: [],
-    };
+    return answered(say(asked), { inputTokens: 10, outputTokens: 10 });
   },
 };
 const done: ContentPart[] = [{ type: 'text', text: 'Done.' }];
@@ -46,15 +37,7 @@ const runTools: RunTools = {
   check: async () => [],
   offer: async (_run, { ids }) => ({
     missing: [],
-    tools: ids.map(id => ({
-      name: id,
-      description: '',
-      inputSchema: { type: 'object' },
-      readOnly: true,
-      destructive: false,
-      openWorld: true,
-      run: { version: 1, name: 'work' },
-    })),
+    tools: ids.map(id => ({ ...offered(id, { readOnly: true, openWorld: true }), run: { version: 1, name: 'work' } })),
   }),
 };
 const workflows: WorkflowCaller = {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { answered, offered, say, toldIn } from '../../../testing/engine/agent-turns.ts';
 import { createHarness, type Harness } from '../../../testing/engine/runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import type { GraphStep, JsonMap, JsonValue, RunEvent, RunStartedData } from '../../core/index.ts';
@@ -9,29 +10,19 @@ import type { EarlierMessages } from '../../steps/agent/conversations.ts';
 import type { Recalled } from '../../steps/agent/memory-recaller.ts';
 import type { RunAuthority } from '../../steps/agent/run-authority.ts';
 import { agentTool } from '../../steps/agent/tool.ts';
-import type { AgentTools, OfferedTool } from '../../steps/agent/tools.ts';
+import type { AgentTools } from '../../steps/agent/tools.ts';
 import { agentTurn } from '../../steps/agent/turn.ts';
 import type { TurnCaller, TurnRequest } from '../../steps/agent/turn-caller.ts';
 import type { ContentPart } from '../../steps/agent/turn-messages.ts';
 import type { ToolAnswer, ToolCall, ToolCaller } from '../../steps/mcp-call/tool-caller.ts';
 
 /** An attacker writes what the model wants: whatever it is, no tool that writes is called without its consent. */
-const offered = (name: string, more: Partial<OfferedTool> = {}): OfferedTool => ({
-  name,
-  description: '',
-  inputSchema: { type: 'object' },
-  readOnly: false,
-  destructive: false,
-  openWorld: false,
-  ...more,
-});
 const TOOLS = [
   offered('browse', { readOnly: true, openWorld: true }),
   offered('count', { readOnly: true }),
   offered('note'),
   offered('send'),
 ];
-const say = (text: string): ContentPart => ({ type: 'text', text });
 const wants = (name: string, args: JsonValue = {}): ContentPart => ({
   type: 'tool_call',
   id: `c${++calls}`,
@@ -54,16 +45,7 @@ const turns: TurnCaller = {
   contextWindow: async () => null,
   async turn(request) {
     asked.push(structuredClone(request));
-    const content = script.shift() ?? [say('Done.')];
-    const finishReason = content.some(({ type }) => type === 'tool_call') ? 'tool_calls' : 'stop';
-    return {
-      kind: 'answer',
-      content,
-      finishReason,
-      model: 'm',
-      usage: { inputTokens: 9, outputTokens: 9 },
-      warnings: [],
-    };
+    return answered(script.shift() ?? [say('Done.')]);
   },
 };
 const tools: ToolCaller = {
@@ -139,12 +121,7 @@ const complete = (ref: RunRef, step: string, result: JsonMap = {}, by = 'bob@x.o
   harness.orchestrator.completeTask(ref, { step, approved: true, result, by });
 const offeredNames = () => asked[0]?.tools?.map(({ name }) => name) ?? [];
 const madeNames = () => made.map(({ toolName }) => toolName);
-/** Returns the result of a call as the model read it in its last turn. */
-const told = (id: string) =>
-  asked
-    .at(-1)
-    ?.messages.flatMap(message => (message.role === 'tool' ? message.content : []))
-    .find(part => part.id === id);
+const told = (id: string) => toldIn(asked, id);
 
 describe('the strictest entry wins', () => {
   test.each([0, 1])('a denied tool is neither offered nor called, in either order (%i)', async order => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { answered, offered, say } from '../../../testing/engine/agent-turns.ts';
 import { createHarness, type Harness } from '../../../testing/engine/runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import type { JsonMap, JsonValue } from '../../core/index.ts';
@@ -26,20 +27,12 @@ const turns: TurnCaller = {
   contextWindow: async () => null,
   async turn(request) {
     asked.push(request);
-    const content = script.shift() ?? [{ type: 'text', text: 'Done.' }];
-    const finishReason = content.some(({ type }) => type === 'tool_call') ? 'tool_calls' : 'stop';
-    const usage = { inputTokens: 10, outputTokens: 5 };
-    return { kind: 'answer', content, finishReason, model: 'test/tiny', usage, warnings: [] };
+    return answered(script.shift() ?? [say('Done.')]);
   },
 };
-const send = { name: 'send', description: '', inputSchema: { type: 'object' } };
 const agentTools: AgentTools = {
   check: async () => [],
-  offer: async () => ({
-    kind: 'offer',
-    instance: 'Mail',
-    tools: [{ ...send, readOnly: false, destructive: false, openWorld: false }],
-  }),
+  offer: async () => ({ kind: 'offer', instance: 'Mail', tools: [offered('send')] }),
   problems: () => [],
 };
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { answered, offered, say, toldIn } from '../../../testing/engine/agent-turns.ts';
 import { createHarness, type Harness, type WorkflowRef } from '../../../testing/engine/runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import type { JsonMap, JsonValue, RunEvent } from '../../core/index.ts';
@@ -8,21 +9,12 @@ import { agentApproval } from '../../steps/agent/approval.ts';
 import { agentCompaction } from '../../steps/agent/compaction.ts';
 import type { Standing } from '../../steps/agent/run-authority.ts';
 import { agentTool } from '../../steps/agent/tool.ts';
-import type { AgentTools, OfferedTool } from '../../steps/agent/tools.ts';
+import type { AgentTools } from '../../steps/agent/tools.ts';
 import { agentTurn } from '../../steps/agent/turn.ts';
 import type { TurnAnswer, TurnCaller, TurnRequest } from '../../steps/agent/turn-caller.ts';
 import type { ContentPart } from '../../steps/agent/turn-messages.ts';
 import type { ToolAnswer, ToolCall, ToolCaller } from '../../steps/mcp-call/tool-caller.ts';
 
-const offered = (name: string, more: Partial<OfferedTool> = {}): OfferedTool => ({
-  name,
-  description: '',
-  inputSchema: { type: 'object' },
-  readOnly: false,
-  destructive: false,
-  openWorld: false,
-  ...more,
-});
 const TOOLS = [
   offered('search', { readOnly: true }),
   offered('browse', { readOnly: true, openWorld: true }),
@@ -30,7 +22,6 @@ const TOOLS = [
   offered('drop', { destructive: true }),
 ];
 
-const say = (text: string): ContentPart => ({ type: 'text', text });
 let calls = 0;
 const wants = (name: string, args: JsonValue = {}, more: object = {}): ContentPart => {
   calls += 1;
@@ -55,11 +46,8 @@ const turns: TurnCaller = {
     await held(on);
     const said = script.length > 1 ? script.shift() : script[0];
     const next = request.toolChoice === 'none' ? [say('As far as I got.')] : said;
-    if (!Array.isArray(next)) return next ?? Promise.reject(new Error('there is no script'));
-    const isCall = next.some(({ type }) => type === 'tool_call');
-    const finishReason = isCall ? 'tool_calls' : 'stop';
-    const usage = { inputTokens: 10, outputTokens: 5 };
-    return { kind: 'answer', content: next, finishReason, model: 'test/tiny-1', usage, warnings: [] };
+    if (next === undefined) throw new Error('there is no script');
+    return Array.isArray(next) ? answered(next) : next;
   },
 };
 const tools: ToolCaller = {
@@ -131,12 +119,7 @@ async function policiesOf(ref: RunRef, turn: string) {
 }
 const complete = (ref: RunRef, step: string, approved: boolean, result: JsonMap = {}) =>
   harness.orchestrator.completeTask(ref, { step, approved, result, by: 'ann@x.org' });
-/** Returns the result of a call as the model read it in its last turn. */
-const told = (id: string) =>
-  asked
-    .at(-1)
-    ?.messages.flatMap(message => (message.role === 'tool' ? message.content : []))
-    .find(part => part.id === id);
+const told = (id: string) => toldIn(asked, id);
 
 describe('an agent', () => {
   test('calls tools until its model answers, each call with its own idempotency key', async () => {
