@@ -86,25 +86,25 @@ export function KeyboardHelp({ open, onOpenChange }: { open: boolean; onOpenChan
   );
   return (
     <Dialog open={open} onOpenChange={onOpenChange} title="Keyboard shortcuts">
-      <ScrollRegion
-        label="Keys"
-        className="grid max-h-[calc(100dvh-120px)] gap-x-8 gap-y-5 overflow-y-auto sm:grid-cols-2"
-      >
-        {groupsFor(goTo, agents).map(group => (
-          <section key={group.title}>
-            <h3 className="mb-1 text-xs text-faint">{group.title}</h3>
-            <dl>
-              {group.keys.map(([keys, meaning]) => (
-                <div key={keys} className="flex items-center justify-between gap-4 py-1">
-                  <dt className="text-sm">{meaning}</dt>
-                  <dd className="flex gap-1">
-                    <Keys keys={keys} />
-                  </dd>
-                </div>
-              ))}
-            </dl>
-          </section>
-        ))}
+      <ScrollRegion label="Keys" className="max-h-[calc(100dvh-120px)] overflow-y-auto">
+        {/* Groups are of different lengths: in rows of a grid, a short one would leave room beneath it. */}
+        <div className="gap-x-8 sm:columns-2">
+          {groupsFor(goTo, agents).map(group => (
+            <section key={group.title} className="mb-5 break-inside-avoid">
+              <h3 className="mb-1 text-xs text-faint">{group.title}</h3>
+              <dl>
+                {group.keys.map(([keys, meaning]) => (
+                  <div key={keys} className="flex items-center justify-between gap-4 py-1">
+                    <dt className="text-sm">{meaning}</dt>
+                    <dd className="flex gap-1">
+                      <Keys keys={keys} />
+                    </dd>
+                  </div>
+                ))}
+              </dl>
+            </section>
+          ))}
+        </div>
       </ScrollRegion>
     </Dialog>
   );
