@@ -192,7 +192,7 @@ const NAMING: readonly [path: RegExp, why: string][] = [
   [/^server\/domains\/runs\/(.+\/)?(pinned-steps|step-alone)\.ts$/, 'a script takes the place of a step'],
   [/^server\/domains\/runs\/(.+\/)?continuation\.ts$/, 'the name of a task is what people see'],
   [
-    /^components\/(runs\/called-runs|graph\/called-names|editor\/code\/use-completion|editor\/start\/start-scopes)\.tsx?$/,
+    /^components\/(runs\/(called-runs|event-list)|graph\/called-names|editor\/code\/use-completion|editor\/start\/start-scopes)\.tsx?$/,
     'called runs are shown',
   ],
   [/^components\/editor\/palette\/palette-entries\.ts$/, 'tools are offered as steps'],

@@ -1,6 +1,7 @@
 import { operation, streamOperation } from '../../operation/operation.ts';
 import { listCalledRuns } from './calls/called-runs.ts';
 import { listEvents } from './events/list.ts';
+import { ListEventsInput, ListEventsOutput, StreamEventsInput } from './events/schemas.ts';
 import { streamEvents } from './events/stream.ts';
 import { getLoopItems } from './loops/items.ts';
 import { listTenantRuns, listWorkflowRuns } from './reading/list.ts';
@@ -12,8 +13,6 @@ import {
   CommandOutput,
   ListCalledRunsInput,
   ListCalledRunsOutput,
-  ListEventsInput,
-  ListEventsOutput,
   ListRunsOutput,
   ListTenantRunsInput,
   ListWorkflowRunsInput,
@@ -29,7 +28,6 @@ import {
   RunStep,
   RunStepInput,
   RunSummary,
-  StreamEventsInput,
   TestRunInput,
 } from './schemas.ts';
 import { executeCommand } from './start/command.ts';

@@ -4,8 +4,8 @@ import { readEvents, toWireEvent } from '../../../orchestrator/log/index.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { runScope } from '../access/find.ts';
 import { requireReader } from '../access/readers.ts';
-import type { ListEventsInput, ListEventsOutput } from '../schemas.ts';
 import { findRejection, findRun } from '../store.ts';
+import type { ListEventsInput, ListEventsOutput } from './schemas.ts';
 import { rejectedEvent } from './selection.ts';
 
 /** The events of failed attempts. A refused start counts as one. */

@@ -7,8 +7,8 @@ import { BoundedQueue } from '../../../platform/bounded-queue.ts';
 import { invalid, notFound, unavailable } from '../../../platform/errors.ts';
 import { runScope } from '../access/find.ts';
 import { requireReader } from '../access/readers.ts';
-import type { StreamEventsInput } from '../schemas.ts';
 import { findRejection, findRun } from '../store.ts';
+import type { StreamEventsInput } from './schemas.ts';
 import { endsRun, eventOf, replayPages, Selection, type StreamTarget, seqOf } from './selection.ts';
 
 /**
