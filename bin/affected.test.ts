@@ -26,7 +26,7 @@ test('what every page shows is tested by the journey of the whole job, and the o
 });
 
 test('as many journeys are run as are done in time, and each changed one', () => {
-  const { journeys, left } = affected('server/domains/runs/start.ts');
+  const { journeys, left } = affected('server/domains/runs/start/start.ts');
   expect(journeys.length).toBeGreaterThan(1);
   expect(left).toContain('e2e/journeys/workflow-page.spec.ts');
   const changed = ['chat', 'keyboard', 'memory', 'run-page', 'editor'].map(name => `e2e/journeys/${name}.spec.ts`);
