@@ -1,9 +1,8 @@
 'use client';
-import { useMutation } from '@tanstack/react-query';
 import { Play, Wrench, X } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
-import { useTRPC } from '../trpc/provider.tsx';
+import { useTRPCClient } from '../trpc/provider.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Link } from '../ui/link.tsx';
 import { toast, toastError } from '../ui/toaster.tsx';
@@ -25,26 +24,34 @@ type Props = {
 /** Offers to continue a run with the draft, if the draft was opened to repair that run. */
 export function ContinueRun({ workflowId, steps, save }: Props) {
   const url = useUrlState();
-  const trpc = useTRPC();
+  // The client by itself: a mutation of React Query would bring its code once more.
+  const client = useTRPCClient();
   const router = useRouter();
-  const [saving, setSaving] = useState(false);
-  const rerun = useMutation(
-    trpc.runs_rerun.mutationOptions({
-      onSuccess: started => {
-        toast.success('Continued as a new run.');
-        router.push(`/workflows/${workflowId}/runs/${started.run_id}`);
-      },
-      onError: toastError,
-    }),
-  );
+  const [pending, setPending] = useState(false);
   const runId = url.get('continue');
   const step = url.get('from');
   if (runId === '' || step === '') return null;
   const start = async () => {
-    setSaving(true);
-    const saved = await save().finally(() => setSaving(false));
-    if (saved.kind === 'saved') rerun.mutate({ id: workflowId, runID: runId, from_step: step, version: 'draft' });
-    else toast.error('The draft is not saved. Fix the problem shown in its status, then try again.');
+    setPending(true);
+    try {
+      const { kind } = await save();
+      if (kind !== 'saved') {
+        toast.error('The draft is not saved. Fix the problem shown in its status, then try again.');
+        return;
+      }
+      const started = await client.runs_rerun.mutate({
+        id: workflowId,
+        runID: runId,
+        from_step: step,
+        version: 'draft',
+      });
+      toast.success('Continued as a new run.');
+      router.push(`/workflows/${workflowId}/runs/${started.run_id}`);
+    } catch (error) {
+      toastError(error);
+    } finally {
+      setPending(false);
+    }
   };
   return (
     <section
@@ -64,7 +71,7 @@ export function ContinueRun({ workflowId, steps, save }: Props) {
         size="sm"
         variant="primary"
         icon={<Play aria-hidden className="size-3.5" />}
-        pending={saving || rerun.isPending}
+        pending={pending}
         onClick={() => void start()}
       >
         Run again from here

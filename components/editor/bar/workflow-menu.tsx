@@ -14,11 +14,9 @@ import { useExport } from '../../workflows/use-export.ts';
 import { shareableUrl } from '../shareable-url.ts';
 import type { Draft, Workflow } from '../use-draft.ts';
 
-const loadArchive = () => import('../../workflows/archive-workflow.tsx');
-const ArchiveWorkflow = dynamic(() => loadArchive().then(module => module.ArchiveWorkflow), { ssr: false });
-const loadDescription = () => import('./description-dialog.tsx');
-const DescriptionDialog = dynamic(() => loadDescription().then(module => module.DescriptionDialog), { ssr: false });
-const loadDialogs = () => Promise.all([loadArchive(), loadDescription()]);
+const loadDialogs = () => import('./menu-dialogs.ts');
+const ArchiveWorkflow = dynamic(() => loadDialogs().then(module => module.ArchiveWorkflow), { ssr: false });
+const DescriptionDialog = dynamic(() => loadDialogs().then(module => module.DescriptionDialog), { ssr: false });
 
 type MenuProps = { workflow: Workflow; draft: Draft; editable: boolean; canWrite: boolean; onRename: () => void };
 
