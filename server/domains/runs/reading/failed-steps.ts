@@ -21,7 +21,9 @@ export async function namesOfFailedSteps(
   const cache = caches.get(pool) ?? new ByteCache<string | null>(CACHE_BYTES);
   caches.set(pool, cache);
   const failed = runs.flatMap((run): Failed[] => (run.error === null ? [] : [{ run, step: run.error.step_id }]));
-  const missing = failed.filter(each => cache.get(keyOf(each)) === undefined);
+  // Each once: where a hundred runs fail at one step, its graph is read once.
+  const byKey = new Map(failed.map(each => [keyOf(each), each]));
+  const missing = [...byKey.values()].filter(each => cache.get(keyOf(each)) === undefined);
   const steps =
     missing.length === 0
       ? []
