@@ -2,7 +2,7 @@ import type { Edit } from '../../server/domains/workflows/edits/index.ts';
 import { toast } from '../ui/toaster.tsx';
 import type { StepsStore } from './loop-store.ts';
 
-/** Applies edits as one step of the history; says why where they do not fit, and which Lua still names a renamed step. */
+/** Applies edits as one step of the history. Shows why edits were refused, and which Lua scripts still use the old id of a renamed step. */
 export function change(store: StepsStore, edits: readonly Edit[], key: string | null = null): boolean {
   if (edits.length === 0) return false;
   const result = store.change(edits, key);

@@ -17,22 +17,22 @@ type Props = {
   label: string;
   language: CodeLanguage;
   readOnly?: boolean;
-  /** The id of the element that explains the field, or says what is wrong with it. */
+  /** The id of the element that holds the hint or the problem of the field. */
   describedBy?: string | undefined;
   invalid?: boolean;
-  /** Marked at the place that it names. */
+  /** The problem of the text, marked at the position that its message names. */
   problem?: string | undefined;
   /** The source of completions: the names that the code can read. */
   completion?: CompletionSource | undefined;
-  /** True: the field undoes what is typed by itself. False: the page does, together with its other changes. */
+  /** True: the field has its own undo history. False: the page undoes the changes of this field together with its other changes. */
   ownHistory?: boolean;
-  /** As high as the place that it is in; otherwise as high as its text, up to 360 px. */
+  /** Whether the editor fills the height of its container. Otherwise it is as high as its text, up to 360 px. */
   fills?: boolean;
-  /** Filled once the editor stands. */
+  /** Set once the editor is mounted. */
   handle?: RefObject<CodeHandle | null> | undefined;
 };
 
-/** Actions on an editor of code from outside of it. */
+/** Actions on a code editor for other components. */
 export type CodeHandle = { insert: (path: ValuePath) => void; focus: () => void };
 
 const OWN_HISTORY = { ...PLAIN, history: true, historyKeymap: true };
@@ -40,7 +40,7 @@ const NUMBERED = { ...PLAIN, lineNumbers: true };
 
 const HEIGHTS: Readonly<Record<CodeLanguage, string>> = { lua: '160px', cel: '36px', json: '72px', text: '72px' };
 
-/** A field of a step that holds code or a long text. Tab moves the focus on. */
+/** A code editor for a field with code or a long text. Tab moves the focus on. */
 export function CodeEditor({
   value,
   onChange,
@@ -58,7 +58,7 @@ export function CodeEditor({
   const { resolvedTheme } = useTheme();
   const text = useEditorText(value, onChange);
   const onView = useProblemMark(problem);
-  // By itself: made anew with the others, it would forget the list that is shown, and a click on it would be lost.
+  // Memoized separately: recreated with the other extensions, completion would lose its open list, and a click on the list would be lost.
   const completing = useMemo(
     () => (completion && !readOnly ? completionExtensions(language, completion) : []),
     [language, completion, readOnly],
@@ -67,7 +67,7 @@ export function CodeEditor({
     () => [
       ...languageExtensions(language),
       valueDrop(language),
-      // Holds the marks below, also when the extensions change.
+      // Keeps the problem marks when the extensions change.
       linter(null),
       ...(language === 'lua' ? [lintGutter()] : []),
       ...completing,
@@ -100,7 +100,7 @@ export function CodeEditor({
   );
 }
 
-/** Marks the place of a problem in the editor that the returned function is given. */
+/** Returns a function that marks the position of a problem in an editor. */
 function useProblemMark(problem: string | undefined) {
   const [view, setView] = useState<EditorView | null>(null);
   useEffect(() => {

@@ -8,7 +8,7 @@ import type { Draft } from '../use-draft.ts';
 
 const MAX_LENGTH = 20_000;
 
-/** Edits what a workflow says about itself, as Markdown. It is saved with the draft, and Undo takes it back. */
+/** Edits the description of a workflow as Markdown. The description is saved with the draft, and Undo reverts it. */
 export function DescriptionDialog({ open, draft, onClose }: { open: boolean; draft: Draft; onClose: () => void }) {
   const { description } = draft.state.draft;
   const [typed, setTyped] = useState<string | null>(null);

@@ -1,3 +1,3 @@
-/** The dialogs of the workflow's menu, in one file: they are loaded together, and share most of their code. */
+/** The dialogs of the workflow menu, in one file because they are loaded together and share most of their code. */
 export { ArchiveWorkflow } from '../../workflows/archive-workflow.tsx';
 export { DescriptionDialog } from './description-dialog.tsx';

@@ -7,13 +7,13 @@ const MAX_LENGTH = 200;
 type NameProps = {
   name: string;
   editable: boolean;
-  /** Whether the field takes the keyboard, because somewhere else a person asked to rename. */
+  /** Whether the field takes the focus, because the user chose to rename the workflow elsewhere. */
   asked: boolean;
   onAsked: () => void;
   onRename: (name: string) => void;
 };
 
-/** The name of the workflow as the heading of its page; a click turns it into a field. Enter renames, Escape keeps the old name. */
+/** The workflow name as the heading of the page. A click turns the heading into a field. Enter renames, Escape keeps the old name. */
 export function NameField({ name, editable, asked, onAsked, onRename }: NameProps) {
   const [text, setText] = useState<string | null>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -52,7 +52,7 @@ export function NameField({ name, editable, asked, onAsked, onRename }: NameProp
   return (
     <h1 className="min-w-0">
       <input
-        // biome-ignore lint/a11y/noAutofocus: the person asked for it just now
+        // biome-ignore lint/a11y/noAutofocus: the user asked for this field just now
         autoFocus
         aria-label="Name of the workflow"
         value={text ?? name}

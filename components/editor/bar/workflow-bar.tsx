@@ -17,7 +17,7 @@ import { SaveIndicator } from '../save-indicator.tsx';
 import type { Draft, Workflow } from '../use-draft.ts';
 import { NameField } from './name-field.tsx';
 
-// The menu is opened by few, and its actions are as large as the bar.
+// Loaded on demand: few users open the menu, and the code of its actions is as large as the bar.
 const WorkflowMenu = dynamic(() => import('./workflow-menu.tsx').then(module => module.WorkflowMenu), {
   ssr: false,
   loading: () => <span className="size-8 shrink-0" />,
@@ -35,7 +35,7 @@ type BarProps = {
   draft: Draft;
   editable: boolean;
   canWrite: boolean;
-  /** Whether there is a version to run. */
+  /** Whether the workflow has a version that can run. */
   runnable: boolean;
   others: readonly Person[];
   otherWindow: boolean;
@@ -46,7 +46,7 @@ type BarProps = {
   onRun: () => void;
 };
 
-/** The one bar of the page of a workflow: where it is, what state it is in, its views, and what can be done with it. */
+/** The bar of a workflow page: breadcrumb, state, views and actions. */
 export function WorkflowBar(props: BarProps) {
   const { workflow, draft, editable } = props;
   const [renaming, setRenaming] = useState(false);
@@ -115,7 +115,7 @@ function BarActions({ runnable, loadPublish, loadRun, onTest, onPublish, onRun }
   );
 }
 
-/** The state of a workflow: its latest version, and whether the draft is what new runs use. */
+/** The state of a workflow: its latest version, and whether new runs use the draft. */
 function WorkflowState({ workflow }: { workflow: Workflow }) {
   const trpc = useTRPC();
   const { id, status, latest_version: version, graph_checksum } = workflow;

@@ -20,7 +20,7 @@ const DescriptionDialog = dynamic(() => loadDialogs().then(module => module.Desc
 
 type MenuProps = { workflow: Workflow; draft: Draft; editable: boolean; canWrite: boolean; onRename: () => void };
 
-/** The menu of a workflow: the actions beside editing, testing, publishing and running it. */
+/** The menu of a workflow: the actions besides edit, test, publish and run. */
 export function WorkflowMenu({ workflow, draft, editable, canWrite, onRename }: MenuProps) {
   const url = useUrlState();
   const { scope } = useSession();

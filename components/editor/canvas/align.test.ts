@@ -71,7 +71,7 @@ test.each<[Alignment, [number, number][]]>([
   expect(['a', 'b', 'c'].map(id => [after.get(id)?.x, after.get(id)?.y])).toEqual(expected);
 });
 
-test('steps that are distributed keep their order and never cover each other', () => {
+test('distributed steps keep their order and never overlap', () => {
   const at = fc.record({ x: fc.integer({ min: -5_000, max: 5_000 }), y: fc.integer({ min: -5_000, max: 5_000 }) });
   fc.assert(
     fc.property(fc.array(at, { minLength: 3, maxLength: 9 }), points => {
@@ -83,7 +83,7 @@ test('steps that are distributed keep their order and never cover each other', (
   );
 });
 
-test('one step stays where it is, and two have nothing to distribute', () => {
+test('a single step keeps its place, and two steps are not distributed', () => {
   const two = new Map([...places].slice(0, 2));
   expect(aligned(two, 'across')).toBe(two);
   expect(aligned(new Map([...places].slice(0, 1)), 'left').get('a')).toEqual({ x: 0, y: 10 });

@@ -1,13 +1,13 @@
 import { nodeSize, type Point } from '../../graph/layout.ts';
 import type { Places } from '../editor-actions.ts';
 
-/** How selected steps are arranged: by an edge or their middles, or with the same distance between them. */
+/** An arrangement of the selected steps: aligned by an edge or their middles, or distributed at equal distances. */
 export type Alignment = 'left' | 'center' | 'right' | 'top' | 'middle' | 'bottom' | 'across' | 'down';
 
-/** The fewest steps that an alignment changes. */
+/** Returns the fewest steps that an alignment changes. */
 export const fewestFor = (alignment: Alignment): number => (alignment === 'across' || alignment === 'down' ? 3 : 2);
 
-/** Returns where aligned steps are; those that stay where they are, too. All of them are of one size. */
+/** Returns the positions of all steps after an alignment, including unchanged positions. All steps have the same size. */
 export function aligned(places: Places, alignment: Alignment): Places {
   if (places.size < fewestFor(alignment)) return places;
   const [xs, ys] = [[...places.values()].map(({ x }) => x), [...places.values()].map(({ y }) => y)];
@@ -34,7 +34,7 @@ export function aligned(places: Places, alignment: Alignment): Places {
 
 const middle = (values: readonly number[]) => Math.round((Math.min(...values) + Math.max(...values)) / 2);
 
-/** The first and the last step stay, unless they are nearer than steps side by side need: then the last ones move on. */
+/** Keeps the first and the last step in place if the steps fit between them; otherwise moves the later steps further along the axis. */
 function distributed(places: Places, axis: 'x' | 'y', size: number): Places {
   const sorted = [...places].sort(([, a], [, b]) => a[axis] - b[axis]);
   const [start, end] = [sorted[0]?.[1][axis] ?? 0, sorted.at(-1)?.[1][axis] ?? 0];

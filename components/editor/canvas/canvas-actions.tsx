@@ -5,11 +5,11 @@ import type { Place } from '../editor-actions.ts';
 import { PointedEdge } from './pointed-edge.ts';
 
 export type CanvasActions = {
-  /** Asks for the type of a new step, and adds it there. */
+  /** Opens the palette to choose the type of a new step at this place. */
   add: (place: Place) => void;
-  /** Does so for the first step of a loop that is open on the canvas. */
+  /** Opens the palette for the first step of a loop that is expanded on the canvas. */
   addIn: (loop: string) => void;
-  /** Opens or closes a loop; null where loops stay closed. */
+  /** Expands or collapses a loop; null if loops stay collapsed. */
   toggleLoop: ((loop: string, open: boolean) => void) | null;
   disconnect: (from: string, to: string) => void;
   resizeNote: (note: string, size: Size) => void;
@@ -25,5 +25,5 @@ export const CanvasActionsContext = createContext<CanvasActions>({
   pointed: new PointedEdge(),
 });
 
-/** Returns the actions of nodes and edges: the same object while the canvas lives, so that they are not drawn again. */
+/** Returns the actions of nodes and edges. The object stays the same while the canvas is mounted, so nodes do not render again. */
 export const useCanvasActions = (): CanvasActions => useContext(CanvasActionsContext);

@@ -22,7 +22,7 @@ import { useUrlState } from '../../ui/use-url-state.ts';
 import type { Place } from '../editor-actions.ts';
 import type { Editor } from '../use-editor.ts';
 
-/** Where the menu of the canvas was asked for, in pixels of the window, and over what; over nothing without `node` and `edge`. */
+/** The position of the menu in window pixels, and the node or edge under it. Without `node` and `edge`, the canvas itself was clicked. */
 export type CanvasMenuAt = { x: number; y: number; node?: string; edge?: { from: string; to: string } };
 
 type MenuProps = {
@@ -44,7 +44,7 @@ const SelectionEntries = dynamic(() => import('./selection-entries.tsx').then(mo
 
 const icon = 'size-3.5';
 
-/** The menu of a step, of a connection or of the canvas, where it was asked for. */
+/** The context menu of a step, of a connection or of the canvas. */
 export function CanvasMenu(props: MenuProps) {
   const { at, onClose } = props;
   const anchor = useRef<HTMLSpanElement>(null);

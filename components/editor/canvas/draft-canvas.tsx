@@ -44,35 +44,35 @@ const noMarks: CanvasMarks = new Map();
 export type DraftCanvasProps = {
   workflowId: string;
   draft: Draft;
-  /** The ids of the loop whose steps the canvas shows, and of those around it; empty for those of the draft. */
+  /** The ids of the loop whose steps the canvas shows and of the loops around it; empty for the steps of the draft. */
   path: readonly string[];
-  /** These steps. */
+  /** The steps that the canvas shows. */
   root: StepsDraft;
   levels: Levels;
-  /** False until a graph that opens has its places. */
+  /** False until the first layout of the graph is complete. */
   isLaidOut: boolean;
-  /** The steps that are edited: those of the canvas, or of an open loop on it. */
+  /** The steps that are edited: the steps of the canvas, or of an expanded loop on it. */
   view: StepsDraft;
   editor: Editor;
-  /** Those of the canvas and of all loops on it. */
+  /** The problems of the steps of the canvas and of all loops on it. */
   canvasProblems: readonly Problem[];
   stepTypes: readonly StepTypeForm[];
   editable: boolean;
-  /** Where the palette adds a step; null: it is closed. */
+  /** The place where the palette adds a step; null if the palette is closed. */
   place: Place | null;
   onPlace: (place: Place | null) => void;
   onAdd: (place: Place, type?: string) => void;
-  /** Absent where there are no notes: in loops. */
+  /** Absent in loops, which have no notes. */
   onAddNote: (() => void) | undefined;
   onInspect: (node: string) => void;
   onToggleLoop: (loop: string, open: boolean) => void;
   /** The statuses of the steps in the run that is shown over the draft. */
   marks: CanvasMarks | null;
-  /** Whether the forms beside the canvas are shown. */
+  /** Whether the side panel is shown. */
   panel: { isOpen: boolean; toggle: () => void };
 };
 
-/** The graph of a draft on the canvas, with its tools and the palette of steps over it. */
+/** The graph of a draft on the canvas, with the toolbar and the step palette over it. */
 export function DraftCanvas(props: DraftCanvasProps) {
   const { editable, editor, onAdd, onAddNote, onInspect } = props;
   const frame = useRef<HTMLElement>(null);
@@ -110,7 +110,7 @@ export function DraftCanvas(props: DraftCanvasProps) {
       ref={frame}
       aria-label="Graph of the draft"
       aria-describedby="canvas-keys"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: the keys of an empty canvas need a place for the focus
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: an empty canvas needs a focusable element for its keys
       tabIndex={0}
       className="relative h-[60dvh] min-h-80 flex-1 overflow-hidden bg-sunken focus-visible:-outline-offset-2 lg:h-auto lg:min-h-0"
     >
@@ -142,7 +142,7 @@ export function DraftCanvas(props: DraftCanvasProps) {
         at={menu}
         onClose={() => {
           setMenu(null);
-          // What an entry opened has the keyboard by then.
+          // By the next frame, a dialog that a menu entry opened has the focus.
           requestAnimationFrame(() => document.activeElement === document.body && editor.refocus());
         }}
       />
@@ -150,7 +150,7 @@ export function DraftCanvas(props: DraftCanvasProps) {
   );
 }
 
-/** The steps that the search finds on the canvas and in its loops, the nodes that it marks, and what shows one of them. */
+/** Returns the steps that the search finds on the canvas and in its loops, the nodes to mark, and a function that shows a found step. */
 function useFound({ root, levels, editor }: DraftCanvasProps, search: string | null) {
   const steps = graphSteps(root.state.draft);
   const found = useMemo(() => (search === null ? [] : findSteps(steps, search)), [steps, search]);
@@ -158,7 +158,7 @@ function useFound({ root, levels, editor }: DraftCanvasProps, search: string | n
     const drawn = new Set(levels.map(({ node }) => node));
     return found.length === 0 ? nothing : markedNodes(found, level => drawn.has(level));
   }, [found, levels]);
-  // The loops around the steps that are edited are open.
+  // The loops around the edited steps are expanded.
   const showFound = ({ node }: FoundStep) => {
     const { level, step } = placeOf(node);
     editor.show([step], 'stays', level);
@@ -168,7 +168,7 @@ function useFound({ root, levels, editor }: DraftCanvasProps, search: string | n
 
 const MAP_KEY = 'baton:map-hidden';
 
-/** Whether large graphs have a map, as this browser keeps it. */
+/** Returns whether large graphs have a minimap, as stored in this browser. */
 function useMapShown() {
   const [isShown, setShown] = useState(() => readStored(MAP_KEY) !== true);
   const toggle = () => {
@@ -188,7 +188,7 @@ function CanvasDialogs({ open, onClose, workflowId, draft, view, editor, editabl
   useEffect(() => {
     const isClosed = last.current === 'regroup' && open === null;
     last.current = open;
-    // After the dialog, which would return the keyboard to a step that may be gone.
+    // Waits for the dialog to close: it would return the focus to a step that may be gone.
     if (isClosed) setTimeout(refocus, 0);
   }, [open, refocus]);
   switch (open) {
@@ -241,7 +241,7 @@ function Graph(props: GraphProps) {
   );
 }
 
-/** Returns what the start of the workflow says on the canvas; undefined where that shows the steps of a loop. */
+/** Returns the label of the start node; undefined if the canvas shows the steps of a loop. */
 function useStartNode({ workflowId, root, path, editable, onStart }: GraphProps) {
   const isShown = path.length === 0;
   const webhooks = useWebhooksOf(workflowId, editable && isShown).length;
@@ -257,7 +257,7 @@ function useStartNode({ workflowId, root, path, editable, onStart }: GraphProps)
 const nodesIn = (level: string, ids: ReadonlySet<string>): ReadonlySet<string> =>
   level === '' ? ids : new Set([...ids].map(id => nodeIn(level, id)));
 
-/** Returns the selected and the asked-for steps by the nodes of the canvas. */
+/** Returns the node ids of the selected steps and of the step to focus. */
 function useNodeNames({ inside, selected, edge, focus }: Editor) {
   const level = inside.join('.');
   const selectedNodes = useMemo(() => nodesIn(level, selected), [selected, level]);
@@ -272,11 +272,11 @@ function useNodeNames({ inside, selected, edge, focus }: Editor) {
   };
 }
 
-/** Gives the canvas the keyboard when it is asked for, and when a person has just come to an empty workflow. */
+/** Focuses the canvas on request, and on the first render of an empty workflow. */
 function useCanvasFocus(frame: RefObject<HTMLElement | null>, { editable, view, editor }: DraftCanvasProps): void {
   const startsHere = useRef(editable && graphSteps(view.state.draft).length === 0);
   useEffect(() => {
-    // A person who builds its input first is left alone.
+    // Runs once: a user who edits the input first keeps the focus there.
     if (startsHere.current) frame.current?.focus({ preventScroll: true });
   }, [frame]);
   const { focus, onFocused } = editor;
@@ -341,7 +341,7 @@ function PanelToggle({ isOpen, toggle }: DraftCanvasProps['panel']) {
   );
 }
 
-/** The tools over the canvas. They are a component of their own, to render without the canvas. */
+/** The toolbar over the canvas. A component of its own, so that it renders without the canvas. */
 function CanvasTools({
   workflowId,
   view,
@@ -389,7 +389,7 @@ function CanvasTools({
   );
 }
 
-/** The number of errors by node: those of the steps of a loop are errors of the loop, too. */
+/** Returns the number of errors by node. The errors of a loop include the errors of its steps. */
 function countErrors(problems: readonly Problem[], steps: readonly Step[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const problem of problems) {

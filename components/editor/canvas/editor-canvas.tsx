@@ -43,24 +43,24 @@ import { useNodes } from './use-nodes.ts';
 
 const nodeTypes = { step: EditorNode, loop: LoopNode, note: NoteNode, start: StartNode };
 const edgeTypes = { step: EditorEdge };
-/** Beyond this number of nodes they do not glide (app/globals.css): each one that does is a layer of its own. */
+/** Above this number, nodes move without a transition (app/globals.css): each node with a transition is a layer of its own. */
 const MAX_GLIDING = 200;
 const MULTI_SELECT = ['Shift', 'Meta', 'Control'];
 
-/** A node of the canvas: a step or a note. */
+/** A node of the canvas: a step, a note or the start. */
 export type CanvasNode = EditorFlowNode | NoteFlowNode | StartFlowNode;
 
-/** The changes that a proposal shown over the draft makes, or the statuses in a run shown over it, by step. */
+/** The changes of a proposal, or the statuses of a run, that is shown over the draft, by step. */
 export type CanvasMarks = ReadonlyMap<string, string>;
 
-/** Steps and their places are named by their nodes here: those of steps in open loops have the ids of these, too (levels.ts). */
+/** Steps and places are keyed by node id. The node id of a step in a loop includes the ids of the loops around it (levels.ts). */
 export type CanvasProps = {
   levels: Levels;
   notes: readonly DrawnNote[];
   /** Number of errors by step. */
   problems: ReadonlyMap<string, number>;
   marks: CanvasMarks;
-  /** The names of the workflows and agents that steps name by their ids. */
+  /** The names of the workflows and agents that the steps refer to by id. */
   names?: CalledNames;
   /** The steps whose results are pinned. */
   pinned?: ReadonlySet<string>;
@@ -69,7 +69,7 @@ export type CanvasProps = {
   selectedNote: string | null;
   found: ReadonlySet<string>;
   editable: boolean;
-  /** The node to bring into view; a new object asks again. */
+  /** The node to bring into view. A new object repeats the request. */
   focus: FocusRequest | null;
   onFocused: () => void;
   onSelect: (ids: ReadonlySet<string>) => void;
@@ -77,25 +77,25 @@ export type CanvasProps = {
   onSelectNote: (note: string | null) => void;
   onResizeNote: (note: string, size: Size) => void;
   onOpenNode: (id: string) => void;
-  /** `level`: the loop in which a step is added that goes after no other. */
+  /** `level` is the loop of a step that is added after no other step. */
   onAdd: (place: Place, type?: string, level?: string) => void;
-  /** Absent where loops stay closed. */
+  /** Absent if loops stay collapsed. */
   onToggleLoop?: (loop: string, open: boolean) => void;
-  /** The places are those of nodes within the loop around them. */
+  /** The places are relative to the loop around the node. */
   onMove: (moved: Places) => void;
   onConnect: (from: string, to: string, branch: Branch | undefined) => void;
   onReconnect: (old: { from: string; to: string }, next: { from: string; to: string; branch?: Branch }) => void;
   onDisconnect: (from: string, to: string) => void;
   onMenu: (menu: CanvasMenuAt) => void;
-  /** Whether a large graph has a map. Default: it has. */
+  /** Whether a large graph has a minimap. Default: true. */
   showsMap?: boolean;
-  /** How the workflow starts, above its first steps; absent for the steps of a loop. */
+  /** The start node above the first steps; absent for the steps of a loop. */
   start?: StartFlowNode['data'] | undefined;
 };
 
 /**
- * The graph of a draft, to be edited: steps are added, moved, connected and selected here. It renders only for other props:
- * each of its renderings updates what React Flow keeps of every step.
+ * The editable graph of a draft: steps are added, moved, connected and selected here. Renders only when its props change, because each
+ * render updates React Flow's state of every step.
  */
 export const EditorCanvas = memo(function EditorCanvas(props: CanvasProps) {
   return (
@@ -136,7 +136,7 @@ function Flow(props: CanvasProps) {
           onInit={view.onInit}
           {...hands}
           onNodeClick={(event, node) => {
-            // React Flow leaves the selection as it is, so that several steps can be dragged.
+            // With a modifier key, React Flow keeps the selection, so that several steps can be dragged.
             const isPlain = !event.shiftKey && !event.metaKey && !event.ctrlKey;
             if (isPlain && selected.size > 1 && selected.has(node.id)) onSelect(new Set([node.id]));
           }}
@@ -169,13 +169,13 @@ function Flow(props: CanvasProps) {
           nodesDraggable={editable}
           nodesConnectable={editable}
           edgesFocusable={false}
-          // The keys of this canvas are the editor's (use-canvas-keys.ts).
+          // The editor handles the keys of this canvas (use-canvas-keys.ts).
           disableKeyboardA11y
           deleteKeyCode={null}
           multiSelectionKeyCode={MULTI_SELECT}
           selectionMode={SelectionMode.Partial}
           elevateNodesOnSelect={false}
-          // A step that a late layout moves out of view would lose the keyboard, were it no longer in the DOM.
+          // A focused step that a late layout moves out of view would lose the focus if it were removed from the DOM.
           onlyRenderVisibleElements={nodes.length > MAX_MINIMIZED}
           minZoom={0.05}
           maxZoom={1.5}
@@ -205,7 +205,7 @@ function StepMap({ levels, boxes, problems, selected }: StepMapProps) {
   return <GraphMap places={boxes} types={types} problems={problems} selected={selected} />;
 }
 
-/** Adds how the workflow starts to the drawing. */
+/** Adds the start node and its lines to the drawing. */
 function useStart(
   { levels, start }: CanvasProps,
   steps: readonly CanvasNode[],
@@ -223,7 +223,7 @@ function useStart(
   }, [levels, start, steps, connections, boxes]);
 }
 
-/** The actions of nodes and connections, which stay the same object while the canvas lives. */
+/** Returns the actions of nodes and connections. The object stays the same while the canvas is mounted. */
 function useActions({ onAdd, onToggleLoop, onDisconnect, onResizeNote }: CanvasProps, pointed: PointedEdge) {
   return useMemo(
     () => ({
@@ -238,10 +238,10 @@ function useActions({ onAdd, onToggleLoop, onDisconnect, onResizeNote }: CanvasP
   );
 }
 
-/** The connections for React Flow, which draws again only what is a new object. */
+/** Returns the connections for React Flow. Unchanged connections stay the same objects, because React Flow redraws every new object. */
 function useEdges({ levels, marks, selectedEdge, editable }: CanvasProps): EditorFlowEdge[] {
   const keptEdges = useRef(new Map<string, EditorFlowEdge>());
-  // Typing into a step changes no connection.
+  // Compared as text, so that typing into a step creates no new connections.
   const conditions = JSON.stringify(
     levels.flatMap(({ node, steps }) => steps.filter(hasBranches).map(({ id }) => nodeIn(node, id))),
   );

@@ -8,10 +8,10 @@ import { useCanvasActions } from './canvas-actions.tsx';
 
 export type EditorFlowEdge = Edge<{ label: string | undefined; editable: boolean }, 'step'>;
 
-/** How far along the connection its label and its tools are: nearer to its end, clear of the “+” of the step where it begins. */
+/** The position of the label and the tools along the connection: near its end, clear of the “+” of the step where it begins. */
 const LABEL_AT = 0.78;
 
-/** The point of the curve from bottom to top that `getBezierPath` draws. */
+/** Returns a point on the curve from bottom to top that `getBezierPath` draws. */
 function labelPoint({
   sourceX,
   sourceY,
@@ -28,8 +28,8 @@ function labelPoint({
 }
 
 /**
- * A connection, labeled with its branch. Its tools, a “+” and a bin, are there only while it is pointed at or selected: always there, they
- * covered the connection itself and lay beside each other where branches join.
+ * A connection, labeled with its branch. Its tools, “+” and delete, are shown only while the connection is hovered or selected: if they
+ * were always shown, they would cover the connection and lie next to each other where branches join.
  */
 export const EditorEdge = memo(function EditorEdge(props: EdgeProps<EditorFlowEdge>) {
   const { id, data, selected, markerEnd, style } = props;
@@ -75,7 +75,7 @@ export const EditorEdge = memo(function EditorEdge(props: EdgeProps<EditorFlowEd
 const toolClass =
   'flex size-6 items-center justify-center rounded-full border bg-surface text-muted shadow-sm hover:border-accent hover:text-accent-text';
 
-/** Not for the keyboard: it inserts and removes connections in the form of a step. */
+/** Not reachable by keyboard: keyboard users insert and remove connections in the form of a step. */
 function EdgeTools({ from, to }: { from: string; to: string }) {
   const { add, disconnect } = useCanvasActions();
   return (

@@ -9,14 +9,14 @@ import { useCanvasActions } from './canvas-actions.tsx';
 import { outletsOf } from './outlets.ts';
 
 export type EditorNodeData = StepNodeData & {
-  /** A condition: what comes after it belongs to a branch. */
+  /** Whether the step is a condition, so that each step after it belongs to a branch. */
   branches: boolean;
-  /** Found by the search. */
+  /** Whether the search found the step. */
   found: boolean;
   editable: boolean;
-  /** The step's id: that of its node names the loops around it, too. */
+  /** The id of the step. The node id also contains the ids of the loops around the step. */
   step: string;
-  /** The node of the open loop around it; empty: there is none. */
+  /** The node of the expanded loop around the step; empty if there is no loop. */
   loop: string;
 };
 export type EditorFlowNode = Node<EditorNodeData, 'step' | 'loop'>;
@@ -24,7 +24,7 @@ export type EditorFlowNode = Node<EditorNodeData, 'step' | 'loop'>;
 export const handleClass =
   'size-2.5! border-2! border-surface! bg-line-strong! transition-transform hover:scale-150 hover:bg-accent!';
 
-/** A step on the canvas of the editor: it can be dragged, connected by its handles, and continued with “+”. */
+/** A step on the canvas of the editor. It can be dragged, connected by its handles, and continued with “+”. */
 export const EditorNode = memo(function EditorNode({ id, data, selected }: NodeProps<EditorFlowNode>) {
   const shown = outletsOf(data.branches);
   return (
@@ -51,17 +51,17 @@ export const EditorNode = memo(function EditorNode({ id, data, selected }: NodeP
 
 type PartProps = { node: string; data: EditorNodeData };
 
-/** The “+” below a step, one for each of its outlets. */
+/** The “+” below a step: one for each outlet of the step. */
 export function AddAfter({ node, data, selected }: PartProps & { selected: boolean }) {
   const { add } = useCanvasActions();
   return outletsOf(data.branches).map(outlet => (
     <span
       key={outlet.id}
       style={{ left: `${outlet.at * 100}%` }}
-      // It begins in the middle of the handle, which must stay free to be dragged.
+      // The button starts at the middle of the handle, whose upper half must stay free for dragging.
       className={`pointer-events-none absolute top-full -translate-x-1/2 pt-1.5 transition-opacity group-hover:opacity-100 ${selected ? '' : 'opacity-0'}`}
     >
-      {/* The keyboard has its own way (Tab); a stop at every "+" would be in its way. */}
+      {/* Keyboard users press Tab to add a step; a tab stop at every "+" would be in the way. */}
       <button
         type="button"
         tabIndex={-1}
@@ -80,7 +80,7 @@ export function AddAfter({ node, data, selected }: PartProps & { selected: boole
   ));
 }
 
-/** Opens or closes a loop. Not for the keyboard, which has O. */
+/** Expands or collapses a loop. Not reachable by keyboard, which has the key O. */
 export function DrawnLoopToggle({ node, data, isOpen }: PartProps & { isOpen: boolean }) {
   const { toggleLoop } = useCanvasActions();
   if (toggleLoop === null) return null;

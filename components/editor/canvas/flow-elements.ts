@@ -20,21 +20,21 @@ export type NodeState = {
   selected: boolean;
   found: boolean;
   editable: boolean;
-  /** The change that a proposal shown over the draft makes to the step, or its status in a run shown over it; null: none. */
+  /** The change of a proposal, or the status in a run, that is shown over the draft; null if there is none. */
   mark: string | null;
-  /** The name of the workflow or the agent that the step names; null where it is not known. */
+  /** The name of the workflow or the agent that the step refers to; null if unknown. */
   called: string | null;
-  /** Whether its result is pinned. */
+  /** Whether the result of the step is pinned. */
   pinned: boolean;
-  /** The size of a loop that is open on the canvas; null: the step is drawn as a card. */
+  /** The size of a loop that is expanded on the canvas; null for a step that is drawn as a card. */
   size: Size | null;
 };
 
-/** Whether what comes after a step belongs to one of its branches. */
+/** Returns whether each step after this step belongs to one of its branches. */
 export const hasBranches = (step: GraphStepInput & { mode?: unknown }): boolean =>
   step.type === 'condition' && step.mode !== 'validate';
 
-/** Returns a step of a level as React Flow draws it; `place` is within the loop around it. */
+/** Returns a step of a level as a React Flow node. `place` is relative to the loop around the step. */
 export function toEditorNode(
   level: string,
   step: GraphStepInput,
@@ -53,10 +53,10 @@ export function toEditorNode(
     height: size.height,
     measured: size,
     handles: state.size === null ? handlesOf(hasBranches(step)) : handlesAt(size),
-    // Between its steps an open loop is the canvas, which is moved and clicked there.
+    // The space between the steps of an expanded loop acts as canvas, so it must not catch pointer events.
     ...(state.size === null ? {} : { style: { pointerEvents: 'none' } }),
-    // Above its neighbours and their “+”. React Flow would raise selected notes as well, over the steps that they explain.
-    // In a loop, its connections would be raised over the “+” of the steps before it.
+    // Raises a selected step above its neighbors and their “+”. React Flow's own option would also raise selected notes over the steps
+    // that they explain, and the connections in a loop over the “+” of the steps before it.
     zIndex: state.selected && level === '' ? 1_000 : 0,
     selected: state.selected,
     ariaLabel: `${title}${level === '' ? '' : `, in ${placeOf(level).step}`}${mark === null ? '' : `: ${mark}`}${state.pinned ? ': pinned result' : ''}${state.problems > 0 ? `: ${state.problems === 1 ? '1 problem' : `${state.problems} problems`}` : ''}`,
@@ -87,11 +87,11 @@ type EdgeState = {
   selected: boolean;
   editable: boolean;
   ghost: boolean;
-  /** A run shown over the draft took it. */
+  /** Whether the run that is shown over the draft took the connection. */
   taken: boolean;
 };
 
-/** Returns a connection between steps of a level as React Flow draws it. */
+/** Returns a connection between steps of a level as a React Flow edge. */
 export function toEditorEdge(level: string, edge: GraphEdge, state: EdgeState): EditorFlowEdge {
   const color = state.taken ? 'var(--ok)' : 'var(--line-strong)';
   return {
@@ -99,7 +99,7 @@ export function toEditorEdge(level: string, edge: GraphEdge, state: EdgeState): 
     type: 'step',
     source: nodeIn(level, edge.from),
     target: nodeIn(level, edge.to),
-    // What both branches take leaves the step in the middle, as what neither names.
+    // A connection that both branches take leaves the step in the middle, like a connection without a branch.
     sourceHandle: state.branches && (edge.branch === 'then' || edge.branch === 'else') ? edge.branch : 'out',
     selected: state.selected,
     focusable: false,
@@ -112,7 +112,7 @@ export function toEditorEdge(level: string, edge: GraphEdge, state: EdgeState): 
 
 export type Direction = 'up' | 'down' | 'left' | 'right';
 
-/** Returns the step that an arrow key leads to: the nearest one in its direction. */
+/** Returns the nearest step in the direction of an arrow key. */
 export function neighbour(places: ReadonlyMap<string, Point>, from: string, direction: Direction): string | null {
   const start = places.get(from);
   if (start === undefined) return null;
@@ -122,7 +122,7 @@ export function neighbour(places: ReadonlyMap<string, Point>, from: string, dire
   for (const [id, { x, y }] of places) {
     const ahead = (vertical ? y - start.y : x - start.x) * sign;
     const aside = Math.abs(vertical ? x - start.x : y - start.y);
-    // Half a step at least: rows of a layout are not exactly level.
+    // At least half a step away: steps in one row of a layout are not exactly level.
     if (id === from || ahead < nodeSize.height / 2) continue;
     const distance = ahead + 2 * aside;
     if (best === null || distance < best.distance) best = { id, distance };

@@ -7,7 +7,7 @@ import { LoopFrame } from '../../graph/loop-frame.tsx';
 import { useCanvasActions } from './canvas-actions.tsx';
 import { AddAfter, DrawnLoopToggle, type EditorFlowNode, handleClass } from './editor-node.tsx';
 
-/** An open loop, in which its steps are drawn and edited. */
+/** An expanded loop, in which its steps are drawn and edited. */
 export const LoopNode = memo(function LoopNode(props: NodeProps<EditorFlowNode>) {
   const { id, data, selected, width = nodeSize.width, height, positionAbsoluteX } = props;
   return (

@@ -1,13 +1,13 @@
 import { isObject } from '@/server/platform/json.ts';
 import { readStored, store } from '../../ui/browser-storage.ts';
 
-/** Whether each loop is open, by its node in the whole draft. A loop that was never opened or closed is missing. */
+/** Whether each loop is expanded, by node id in the whole draft. A loop that the user never expanded or collapsed is missing. */
 export type OpenLoops = Readonly<Record<string, boolean>>;
 
 const MAX_KEPT = 200;
 const keyOf = (workflow: string) => `baton:open-loops:${workflow}`;
 
-/** Returns which loops of a workflow a person opened and closed in this browser. */
+/** Returns the loops of a workflow that the user expanded or collapsed in this browser. */
 export function readOpenLoops(workflow: string): OpenLoops {
   const kept = readStored(keyOf(workflow));
   if (!isObject(kept)) return {};

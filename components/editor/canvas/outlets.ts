@@ -3,7 +3,7 @@ import type { Branch } from '../../../server/domains/workflows/edits/index.ts';
 import { nodeSize } from '../../graph/layout.ts';
 import type { Size } from '../../graph/notes.ts';
 
-/** Where a connection leaves a step: `at` is its place along the lower edge. */
+/** The point where a connection leaves a step. `at` is its position along the lower edge. */
 export type Outlet = { id: string; branch: Branch | undefined; at: number; name: string };
 
 const out: Outlet = { id: 'out', branch: undefined, at: 0.5, name: 'in either case' };
@@ -14,10 +14,10 @@ const branching: readonly Outlet[] = [
   { id: 'else', branch: 'else', at: 0.8, name: 'else' },
 ];
 
-/** The outlets of a step: those of a condition belong to its branches. */
+/** Returns the outlets of a step. A condition has one outlet for each branch. */
 export const outletsOf = (hasBranches: boolean): readonly Outlet[] => (hasBranches ? branching : plain);
 
-/** The side of a handle, as the node draws it. */
+/** The side length of a handle, as the node draws it. */
 const SIDE = 10;
 const handleAt = (at: number, y: number, width = nodeSize.width) => ({
   x: width * at - SIDE / 2,
@@ -37,10 +37,10 @@ const handles = (outlets: readonly Outlet[]): NodeHandle[] => [
 const plainHandles = handles(plain);
 const branchingHandles = handles(branching);
 
-/** The ends of connections: React Flow draws every step once to measure what it is not told. */
+/** Returns the handles of a step. Without them, React Flow renders every step once to measure its handles. */
 export const handlesOf = (hasBranches: boolean): NodeHandle[] => (hasBranches ? branchingHandles : plainHandles);
 
-/** The ends of the connections of an open loop. */
+/** Returns the handles of an expanded loop. */
 export const handlesAt = ({ width, height }: Size): NodeHandle[] => [
   { type: 'target', position: Position.Top, ...handleAt(0.5, 0, width) },
   { id: out.id, type: 'source', position: Position.Bottom, ...handleAt(0.5, height, width) },

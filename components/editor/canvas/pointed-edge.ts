@@ -1,5 +1,5 @@
 /**
- * The connection that is pointed at. Not state of the canvas: only the two connections that it concerns are drawn again, of perhaps
+ * The hovered connection. It is not React state of the canvas, so that a change redraws only the two affected connections, of perhaps
  * thousands.
  */
 export class PointedEdge {
@@ -19,7 +19,7 @@ export class PointedEdge {
     this.#set(id);
   }
 
-  /** The pointer left a connection, or the tools of one, for `to`: both belong together. */
+  /** Handles a pointer that left a connection or its tools for `to`. The connection and its tools count as one area. */
   leave(id: string, to: EventTarget | null): void {
     const parts = `[data-id="${CSS.escape(id)}"].react-flow__edge, [data-edge-tools="${CSS.escape(id)}"]`;
     const stays = to instanceof Element && to.closest(parts) !== null;

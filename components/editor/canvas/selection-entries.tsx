@@ -33,7 +33,7 @@ const ALIGNMENTS: readonly { to: Alignment; label: string; shortcut: string; ico
 
 type EntriesProps = { editor: Editor; onExtract: () => void };
 
-/** The entries of a menu about the selected steps: into one step, out of it, and where they are. */
+/** The menu entries for the selected steps: group, ungroup and arrange. */
 export function SelectionEntries({ editor, onExtract }: EntriesProps) {
   const { selected, drawing } = editor;
   const [only, ...others] = drawing.steps.filter(({ id }) => selected.has(id));

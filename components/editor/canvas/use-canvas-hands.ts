@@ -15,8 +15,8 @@ type Ends = { from: string; to: string };
 const OTHER_LEVEL = 'Steps in a loop are connected with steps of the same loop. Connect the loop itself instead.';
 
 /**
- * Returns what hands do on the canvas, whose nodes may be steps of several loops: it is done to the steps of the loop in which it happens, and what
- * is selected there becomes what is edited.
+ * Returns the pointer actions of the canvas, whose nodes may be steps of several loops. Each action applies to the steps of the loop in
+ * which it happens. The loop of the selected steps becomes the edited level.
  */
 export function useCanvasHands(props: DraftCanvasProps) {
   const latest = useRef(props);
@@ -31,7 +31,7 @@ export function useCanvasHands(props: DraftCanvasProps) {
       const { level, steps } = selectionOf(nodes);
       latest.current.editor.select(steps, steps.size === 0 ? undefined : level);
     };
-    /** Does something to two steps, unless they are in different loops. */
+    /** Applies an action to two steps of the same level; shows an error for steps in different loops. */
     const between = (from: string, to: string, act: (store: StepsStore, ends: Ends) => void) => {
       const [start, end] = [placeOf(from), placeOf(to)];
       if (start.level !== end.level) toast.error(OTHER_LEVEL);
@@ -90,7 +90,7 @@ export function useCanvasHands(props: DraftCanvasProps) {
   }, [storeOf]);
 }
 
-/** A place that names nodes, as one of the steps of their level. */
+/** Converts a place that names nodes into a place that names the steps of their level. */
 function placeIn(place: Place, given: string): { level: string; place: Place } {
   switch (place.kind) {
     case 'free':

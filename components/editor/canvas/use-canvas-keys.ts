@@ -15,15 +15,15 @@ type Keys = {
   editor: Editor;
   editable: boolean;
   onAdd: (place: Place) => void;
-  /** Absent where there are no notes: in loops. */
+  /** Absent in loops, which have no notes. */
   onAddNote: (() => void) | undefined;
   onSearch: () => void;
   /** Moves the focus to the form of a step or a note. */
   onInspect: (node: string) => void;
   onToggleLoop: (loop: string, open: boolean) => void;
-  /** Moves the selected steps into a workflow of their own, or those of the selected call back. */
+  /** Extracts the selected steps into a new workflow, or inlines the workflow that the selected step calls. */
   onExtract: () => void;
-  /** Shows how the workflow starts. */
+  /** Opens the dialog about the ways in which the workflow starts. */
   onStart: () => void;
   onToggleMap: () => void;
   isLoopOpen: (loop: string) => boolean;
@@ -36,7 +36,7 @@ const ARROWS: Readonly<Record<string, Direction>> = {
   ArrowRight: 'right',
 };
 
-/** By how much Alt and an arrow key move what is selected: the distance of the dots. */
+/** The distance in pixels by which Alt and an arrow key move the selection: the spacing of the grid dots. */
 const NUDGE = 16;
 const DIRECTIONS: Readonly<Record<Direction, Point>> = {
   up: { x: 0, y: -NUDGE },
@@ -45,16 +45,16 @@ const DIRECTIONS: Readonly<Record<Direction, Point>> = {
   right: { x: NUDGE, y: 0 },
 };
 
-/** The step or the node of the note that has the focus, or that is selected. */
+/** Returns the step or the note node that has the focus, or else the selected one. */
 function nodeAt(target: EventTarget | null, { inside, selected, note }: Editor): string | undefined {
   const node = target instanceof Element ? target.closest<HTMLElement>('.react-flow__node')?.dataset.id : undefined;
   const focused = node === undefined ? undefined : placeOf(node);
-  // Keys are about the steps that are edited; a step elsewhere may have their ids.
+  // Keys apply to the edited level; a step on another level may have the same id.
   if (focused?.level === inside.join('.')) return focused.step;
   return note === null ? [...selected].at(-1) : noteNodeId(note);
 }
 
-/** Does what a key means on the canvas; false: nothing. */
+/** Performs the canvas action of a key; returns false if the key has none. */
 function onKey(event: KeyboardEvent, keys: Keys): boolean {
   const { editor, editable, onAdd, onAddNote, onSearch, onInspect } = keys;
   const node = nodeAt(event.target, editor);
@@ -89,7 +89,7 @@ function onKey(event: KeyboardEvent, keys: Keys): boolean {
   return true;
 }
 
-/** Alt, Shift and a key align the selected steps. By the place of the key: with Alt it has another letter on some systems. */
+/** Alt, Shift and a key align the selected steps. Keyed by the physical key: with Alt, some systems produce another letter. */
 const ALIGNMENTS: Readonly<Record<string, Alignment>> = {
   ArrowLeft: 'left',
   ArrowRight: 'right',
@@ -107,7 +107,7 @@ function align({ code }: KeyboardEvent, editor: Editor): boolean {
   return alignment !== undefined;
 }
 
-/** The node of a step that is a loop; null for any other. */
+/** Returns the node and the first step of a loop; null for any other step. */
 function loopAt({ editor }: Keys, step: string | undefined): { node: string; first: string | undefined } | null {
   const loop = editor.drawing.steps.find(({ id }) => id === step);
   const steps = loop === undefined ? null : stepsOfLoop(loop as Step);
@@ -122,7 +122,7 @@ function toggleLoop(keys: Keys, step: string | undefined): boolean {
   return loop !== null;
 }
 
-/** Selects the first step of a loop, which is opened; where there is none, the next step is added there. */
+/** Expands a loop and selects its first step. If the loop is empty, opens the palette to add a step there. */
 function enterLoop(keys: Keys, step: string | undefined): boolean {
   const loop = loopAt(keys, step);
   if (loop === null) return false;
@@ -133,8 +133,8 @@ function enterLoop(keys: Keys, step: string | undefined): boolean {
 }
 
 /**
- * The keys of the canvas, while the focus is in it. Tab adds a step; after Escape it leaves the canvas as it would elsewhere, so
- * that the keyboard is never caught (WCAG 2.1.2).
+ * Handles the keys of the canvas while it contains the focus. Tab adds a step. After Escape, Tab leaves the canvas as it does elsewhere,
+ * so that the canvas is no keyboard trap (WCAG 2.1.2).
  */
 export function useCanvasKeys(frame: RefObject<HTMLElement | null>, keys: Keys): void {
   const latest = useRef(keys);
@@ -148,11 +148,11 @@ export function useCanvasKeys(frame: RefObject<HTMLElement | null>, keys: Keys):
       const { editor } = latest.current;
       if (event.key === 'Escape') {
         leaving = true;
-        // Out of an open loop first.
+        // Leaves an expanded loop first.
         if (!editor.leave()) editor.select(new Set());
         return;
       }
-      // Buttons of the canvas keep Tab, Enter and Space for themselves.
+      // Buttons on the canvas handle Tab, Enter and Space themselves.
       const onButton = event.target instanceof Element && event.target.closest('button') !== null;
       if (event.key === 'Tab' && (event.shiftKey || leaving || onButton)) return;
       if (onButton && (event.key === 'Enter' || event.key === ' ')) return;
@@ -165,7 +165,7 @@ export function useCanvasKeys(frame: RefObject<HTMLElement | null>, keys: Keys):
   useClipboard(frame, latest);
 }
 
-/** Copies and pastes steps as JSON. Browsers send these events to the page where no text is selected, wherever the focus is. */
+/** Copies and pastes steps as JSON. Browsers send clipboard events to the page if no text is selected, regardless of the focus. */
 function useClipboard(frame: RefObject<HTMLElement | null>, keys: RefObject<Keys>): void {
   useEffect(() => {
     const isOurs = () => {

@@ -8,12 +8,12 @@ import type { FocusRequest } from '../use-editor.ts';
 import type { CanvasNode } from './editor-canvas.tsx';
 import type { EditorFlowEdge } from './editor-edge.tsx';
 
-/** Matches the panels that lie over the top of the canvas. */
+/** Matches the panels that cover the top of the canvas. */
 const OVER_CANVAS = '[data-over-canvas]';
-/** Between what lies over the canvas and the first step. */
+/** The distance in pixels between the covering panels and the first step. */
 const GAP = 8;
 
-/** How much of the canvas the toolbars beside it cover, from its top, in pixels: on a phone they take several rows. */
+/** Returns the height in pixels that the toolbars cover at the top of the canvas: on a phone, the toolbars take several rows. */
 function coveredHeight(frame: HTMLElement): number {
   const { top } = frame.getBoundingClientRect();
   const above = frame.parentElement?.querySelectorAll(OVER_CANVAS) ?? [];
@@ -21,14 +21,14 @@ function coveredHeight(frame: HTMLElement): number {
   return Math.max(MARGIN, ...ends);
 }
 
-/** How long the view glides to another place, in ms: not at all for people who asked for less motion. */
+/** Returns the duration of a view transition in ms; 0 for users who prefer reduced motion. */
 const glideMs = (): number => (window.matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 150);
 
 type Instance = ReactFlowInstance<CanvasNode, EditorFlowEdge>;
 
 /**
- * Moves the canvas: at first to the whole graph where it can be read, else to its beginning; later to each step that
- * asks for focus. `fit` shows the whole graph beneath the toolbars.
+ * Moves the view of the canvas: first to the whole graph if it is legible at that size, otherwise to its beginning; later to each step
+ * that requests the focus. `fit` shows the whole graph below the toolbars.
  */
 export function useCanvasView(
   places: ReadonlyMap<string, Box>,
@@ -61,13 +61,13 @@ export function useCanvasView(
     const visible = corner.x >= box.left && corner.y >= top && end.x <= box.right && end.y <= box.bottom - MARGIN;
     if (!visible) {
       const zoom = Math.max(flow.getZoom(), LEGIBLE_ZOOM);
-      // In the middle of what is not covered, unless next to nothing is left of it.
+      // Centers the step in the uncovered part, unless that part has almost no height.
       const lower = Math.min(covered, box.height - nodeSize.height - 2 * MARGIN) / 2 / zoom;
       const middle = { x: place.x + nodeSize.width / 2, y: place.y + nodeSize.height / 2 };
       void flow.setCenter(middle.x, middle.y - Math.max(0, lower), { zoom, duration: glideMs() });
     }
     if (keyboard !== 'canvas') return;
-    // React Flow draws a step that was off the screen some frames later, and hides it until it is measured.
+    // React Flow renders a step that was off the screen some frames later, and hides the step until it is measured.
     const before = document.activeElement;
     let request = 0;
     const focusNode = () => {

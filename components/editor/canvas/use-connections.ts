@@ -8,7 +8,7 @@ import type { EditorFlowEdge } from './editor-edge.tsx';
 const branchOf = (handle: string | null | undefined): Branch | undefined =>
   handle === 'then' || handle === 'else' ? handle : undefined;
 
-/** Connecting by dragging: from a handle to a step connects them, to the empty canvas adds a step there. */
+/** Connects steps by dragging from a handle: a drop on a step connects the two steps, a drop on the empty canvas adds a step. */
 export function useConnections({ onConnect, onReconnect, onAdd }: CanvasProps, frame: RefObject<HTMLElement | null>) {
   return useMemo(() => {
     const onConnectEnd: OnConnectEnd = (event, { fromNode, fromHandle, toNode, isValid }) => {
@@ -18,7 +18,7 @@ export function useConnections({ onConnect, onReconnect, onAdd }: CanvasProps, f
       const over = document.elementFromPoint(point.clientX, point.clientY);
       if (over === null || !frame.current?.contains(over)) return;
       const node = over.closest<HTMLElement>('.react-flow__node')?.dataset.id;
-      // An open loop is the canvas of its own steps.
+      // For a connection that starts inside an expanded loop, the loop counts as canvas.
       const target = node !== undefined && fromNode.id.startsWith(`${node}.`) ? undefined : node;
       const branch = branchOf(fromHandle.id);
       if (target !== undefined && target !== fromNode.id) {

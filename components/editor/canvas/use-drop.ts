@@ -6,10 +6,10 @@ import { nodeSize } from '../../graph/layout.ts';
 import { type Levels, levelAround } from '../../graph/levels.ts';
 import type { CanvasProps } from './editor-canvas.tsx';
 
-/** Under which a dragged type of step travels. */
+/** The media type of a dragged step type. */
 export const STEP_TYPE_FORMAT = 'application/x-baton-step-type';
 
-/** Dropping a type of step: on a connection it goes between, elsewhere where it is dropped. */
+/** Handles the drop of a step type: on a connection, the new step is inserted into it; elsewhere, it is added at the drop position. */
 export function useDrop(levels: Levels, boxes: ReadonlyMap<string, Box>, onAdd: CanvasProps['onAdd']) {
   const flow = useReactFlow();
   return useMemo(

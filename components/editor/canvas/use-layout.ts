@@ -18,16 +18,16 @@ export type Drawing = {
   steps: readonly GraphStepInput[];
   edges: readonly GraphEdge[];
   places: Places;
-  /** False until a graph that opens has been laid out: its places are rough, and nothing is drawn there. */
+  /** False until the first layout is complete. Until then the places are rough, and nothing is drawn. */
   isLaidOut: boolean;
 };
-/** The input of a layout, and its places. Where it takes long, they are rough, and a worker gives the final ones. */
+/** The input of a layout, and its places. If the layout takes long, the places are rough, and a worker computes the final places. */
 type Structure = Pick<Drawing, 'steps' | 'edges' | 'places'> & { key: string; takesLong: boolean };
 
 /**
- * Where the steps of a draft are drawn. Typing a name or a script changes nothing here: the layout, which takes 200 ms for
- * 300 steps, is made again only where steps, connections or places have changed. A layout that takes long is made in a
- * worker; until then, steps that were drawn stay where they are.
+ * Returns the positions of the steps of a draft. The layout takes 200 ms for 300 steps, so it is computed again only if steps, connections
+ * or places change, not while the user types a name or a script. A layout that takes long runs in a worker; until it completes, steps that
+ * are already drawn keep their positions.
  */
 export function useLayout(steps: readonly GraphStepInput[]): Drawing {
   const unique = useMemo(() => [...new Map(steps.map(step => [step.id, step])).values()], [steps]);
@@ -50,7 +50,7 @@ function structureOf(key: string, steps: readonly GraphStepInput[], drawn: Place
   return { key, steps, edges, places: roughPlaces(steps, edges, drawn), takesLong: true };
 }
 
-/** Returns the places that a worker gives the steps; null until it does, and where none is needed. */
+/** Returns the places that a worker computes; null until it is done, and if no worker is needed. */
 function useLatePlaces(structure: Structure): Places | null {
   const [late, setLate] = useState<{ of: Structure; places: Places } | null>(null);
   useEffect(() => {
@@ -60,7 +60,7 @@ function useLatePlaces(structure: Structure): Places | null {
   return late?.of === structure ? late.places : null;
 }
 
-/** Returns places without a layout: where the steps are drawn now; new ones below a step that they depend on. */
+/** Returns places without a layout: drawn steps keep their position, new steps are placed below a step that they depend on. */
 function roughPlaces(steps: readonly GraphStepInput[], edges: readonly GraphEdge[], drawn: Places | null): Places {
   const ranked = layoutByRank(steps, edges);
   if (drawn === null) return ranked;

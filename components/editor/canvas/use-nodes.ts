@@ -12,7 +12,7 @@ import type { CanvasNode, CanvasProps } from './editor-canvas.tsx';
 import type { EditorFlowNode } from './editor-node.tsx';
 import { type NodeState, toEditorNode } from './flow-elements.ts';
 
-/** Steps and notes as React Flow's nodes, and what it calls when a hand selects, drags or resizes them. */
+/** Returns steps and notes as React Flow nodes, and the handlers for selecting, dragging and resizing them. */
 export function useNodes(props: CanvasProps) {
   const { selected, onSelect, onSelectNote, onMove } = props;
   const [dragged, setDragged] = useState<Places | null>(null);
@@ -44,7 +44,7 @@ export function useNodes(props: CanvasProps) {
   return { nodes, onNodesChange, onNodeDragStop: onDragStop, onSelectionDragStop: onDragStop };
 }
 
-/** `isNew`: the step came to a graph that was already drawn. */
+/** `isNew`: the step was added to a graph that was already drawn. */
 type DrawnStep = {
   step: GraphStepInput;
   place: Point | undefined;
@@ -91,11 +91,11 @@ function useSteps(props: CanvasProps, dragged: Places | null): EditorFlowNode[] 
         const place = dragged?.get(id) ?? (drawn && { x: drawn.x + inset.x, y: drawn.y + inset.y });
         const last = keptNodes.current.get(id);
         const isThere = last?.place?.x === place?.x && last?.place?.y === place?.y;
-        // A key changes one step of a thousand; the others are not even compared.
+        // A key press changes one step of a thousand; this check skips the comparison of all other steps.
         if (last?.step === step && isThere && isSame(last.state, state)) return last.node;
         const isNew = last?.isNew ?? wasDrawn;
         const drawnNode = toEditorNode(level.node, step, place, state);
-        // It fades in where it is placed.
+        // A new step fades in at its place.
         const node = isNew && place !== undefined ? { ...drawnNode, className: 'animate-in' } : drawnNode;
         keptNodes.current.set(id, { step, place, state, node, isNew });
         return node;
@@ -104,7 +104,7 @@ function useSteps(props: CanvasProps, dragged: Places | null): EditorFlowNode[] 
   }, [levels, problems, marks, selected, found, editable, dragged, props.pinned, props.names]);
 }
 
-/** The notes as nodes, with the places and the size that a hand gives them at this moment. */
+/** Returns the notes as nodes, with their current places and sizes during a drag or resize. */
 function useNotes(
   { levels: [root], notes, selectedNote, editable }: CanvasProps,
   dragged: Places | null,
@@ -126,7 +126,7 @@ function useNotes(
   );
 }
 
-/** The note that React Flow's changes select (null: they deselect it); undefined where they are not about notes. */
+/** Returns the note that React Flow's changes select (null if they deselect it); undefined if the changes concern no note. */
 function noteAfter(changes: readonly NodeChange<CanvasNode>[]): string | null | undefined {
   const about = changes.flatMap(change => {
     const note = change.type === 'select' ? noteOfNode(change.id) : null;
@@ -136,7 +136,7 @@ function noteAfter(changes: readonly NodeChange<CanvasNode>[]): string | null | 
   return about.find(({ selected }) => selected)?.note ?? null;
 }
 
-/** The selected steps after React Flow's changes; null where they change none. */
+/** Returns the selected steps after React Flow's changes; null if the selection stays the same. */
 function selectionAfter(
   selected: ReadonlySet<string>,
   changes: readonly NodeChange<CanvasNode>[],

@@ -14,19 +14,19 @@ const NO_NAMES: Names = new Map();
 
 type Props = {
   diff: DraftDiff;
-  /** Returns what is shown before the change of a step, such as a checkbox to choose it. */
+  /** Returns the element before the change of a step, such as a checkbox. */
   before?: (step: string) => ReactNode;
   /** The step whose change is marked. */
   selected?: string;
-  /** Returns what a step is called; its id for one without a name. */
+  /** Returns the display name of a step. Default: its id. */
   called?: (id: string) => string;
-  /** Whether steps that were added or removed show their fields, too. */
+  /** Whether added and removed steps also show their fields. */
   whole?: boolean;
-  /** Called where a person asks for a step on the graph. */
+  /** Called when the user asks to see a step on the graph. */
   onShow?: (step: string) => void;
 };
 
-/** Shows the differences between two states of a workflow, step by step and field by field. */
+/** Shows the differences between two states of a workflow, by step and field. */
 export function ChangeList({ diff, called = id => id, ...others }: Props) {
   const [ids, setIds] = useState(false);
   const names = useObjectNames(hasIds(diff));

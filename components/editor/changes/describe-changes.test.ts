@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { changedLines, fieldsOfStep, stepsOfBoth, valueText, withoutMoves } from './describe-changes.ts';
 
-test('only lines between the common beginning and end have changed', () => {
+test('only the lines between the common beginning and end are changed', () => {
   expect(changedLines('a\nb\nc', 'a\nx\ny\nc')).toEqual([
     { kind: 'removed', at: 2, text: 'b' },
     { kind: 'added', at: 2, text: 'x' },
@@ -12,11 +12,11 @@ test('only lines between the common beginning and end have changed', () => {
   expect(changedLines('same', 'same')).toEqual([]);
 });
 
-test('values are texts, and an absent one is empty', () => {
+test('values are converted to text, and an absent value is empty', () => {
   expect([valueText('a\nb'), valueText(['x']), valueText(undefined)]).toEqual(['a\nb', '[\n  "x"\n]', '']);
 });
 
-test('steps that were only moved are counted, not listed', () => {
+test('steps that only moved are counted, not listed', () => {
   const moved = { field: 'position', after: { x: 1, y: 2 } };
   const named = { field: 'name', after: 'New' };
   const diff = withoutMoves([
@@ -27,7 +27,7 @@ test('steps that were only moved are counted, not listed', () => {
   expect(diff).toMatchObject({ moved: 2, steps: [{ step: 'b', fields: [named] }, { step: 'c' }] });
 });
 
-test('a step that was added or removed is told by its fields', () => {
+test('an added or removed step is described by its fields', () => {
   const step = { id: 'a', type: 't', position: { x: 1, y: 2 }, name: 'New' };
   expect(fieldsOfStep({ change: 'added', step: 'a', after: step })).toEqual([
     { field: 'type', after: 't' },
@@ -36,7 +36,7 @@ test('a step that was added or removed is told by its fields', () => {
   expect(fieldsOfStep({ change: 'removed', step: 'a', before: step })[1]).toEqual({ field: 'name', before: 'New' });
 });
 
-test('a drawing of both graphs has the steps of either, the newer ones first', () => {
+test('the steps of both graphs are drawn, the newer steps first', () => {
   const step = (id: string, type = 't') => ({ id, type });
   const both = stepsOfBoth({ steps: [step('a'), step('b')] }, { steps: [step('c'), step('b', 'new')] });
   expect(both).toEqual([step('c'), step('b', 'new'), step('a')]);

@@ -13,18 +13,18 @@ export type LineChange = { kind: 'removed' | 'added'; at: number; text: string }
 /** The state before the first version. */
 export const NO_DRAFT: Draft = { name: '', description: '', graph: { steps: [] }, run_setup: {} };
 
-/** Returns a version as a comparison reads it: it has no name and description of its own. */
+/** Returns a version as a state to compare. A version has no name and description. */
 export function stateOf({ graph_snapshot: graph, run_setup }: { graph_snapshot: unknown; run_setup: unknown }): Draft {
   return { ...NO_DRAFT, graph, run_setup } as Draft;
 }
 
-/** Returns a value as text that can be compared line by line; an absent one is empty. */
+/** Returns a value as text that can be compared line by line; an absent value is empty. */
 export function valueText(value: Json | undefined): string {
   if (value === undefined) return '';
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }
 
-/** Returns the lines between the common beginning and end of two texts: those removed, then those added, with their numbers. */
+/** Returns the lines between the common beginning and end of two texts: the removed lines, then the added lines, with their numbers. */
 export function changedLines(before: string, after: string): LineChange[] {
   const [a, b] = [before === '' ? [] : before.split('\n'), after === '' ? [] : after.split('\n')];
   let start = 0;
@@ -36,7 +36,7 @@ export function changedLines(before: string, after: string): LineChange[] {
   return [...lines(a, 'removed'), ...lines(b, 'added')];
 }
 
-/** Returns the changes of steps without their places on the canvas, and the number of steps that were moved. */
+/** Returns the changes of steps without their places on the canvas, and the number of steps that only moved. */
 export function withoutMoves(steps: DraftDiff['steps']): { steps: StepChange[]; moved: number } {
   let moved = 0;
   const others = steps.flatMap((change): StepChange[] => {
@@ -48,7 +48,7 @@ export function withoutMoves(steps: DraftDiff['steps']): { steps: StepChange[]; 
   return { steps: others, moved };
 }
 
-/** Returns the fields of a step that was added or removed, each as a change. */
+/** Returns the fields of an added or removed step, each as a change. */
 export function fieldsOfStep(change: Exclude<StepChange, { change: 'changed' }>): FieldChange[] {
   const isAdded = change.change === 'added';
   const fields = Object.entries(isAdded ? change.after : change.before);
@@ -57,7 +57,7 @@ export function fieldsOfStep(change: Exclude<StepChange, { change: 'changed' }>)
     .map(([field, value]) => (isAdded ? { field, after: value } : { field, before: value }));
 }
 
-/** Returns the steps of both graphs, so that what was removed can be drawn beside what is there. */
+/** Returns the steps of both graphs, so that removed steps can be drawn beside the present steps. */
 export function stepsOfBoth(before: Graph, after: Graph): Step[] {
   const ids = new Set(after.steps.map(({ id }) => id));
   return [...after.steps, ...before.steps.filter(({ id }) => !ids.has(id))];

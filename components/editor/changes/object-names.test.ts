@@ -9,7 +9,7 @@ const [a, b, gone] = ['a', 'b', 'c'].map(letter => `0198c0de-7a2b-7cc3-9d1e-3f2b
 ];
 const none = { steps: [], reordered: false, notes: [], graph: [], run_setup: [], details: [] };
 
-test('names stand in the place of ids; what has none shows its id', () => {
+test('names replace ids, and an id without a name stays', () => {
   const names = namesOf([{ id: a, name: 'Orders' }]);
   const text = `{"workflow_id": "${a}", "other": "${gone}"}`;
   const parts = partsWithNames(text, names);
@@ -19,7 +19,7 @@ test('names stand in the place of ids; what has none shows its id', () => {
   expect(partsWithNames('', names)).toEqual([]);
 });
 
-test('two things of one name differ', () => {
+test('two objects with the same name are told apart', () => {
   const names = namesOf([
     { id: a, name: 'Orders' },
     { id: b, name: 'Orders' },
@@ -27,12 +27,12 @@ test('two things of one name differ', () => {
   expect(names.get(a)).not.toBe(names.get(b));
 });
 
-test('names are read only where there are ids', () => {
+test('names are read only if the changes contain ids', () => {
   expect(hasIds({ ...none, graph: [{ field: 'output', after: 'x' }] })).toBe(false);
   expect(hasIds({ ...none, graph: [{ field: 'on_failure', after: { workflow_id: a } }] })).toBe(true);
 });
 
-test('steps are called by their names, and by their ids without one', () => {
+test('a step is shown by its name, and by its id if it has no name', () => {
   const called = stepNames([{ id: 'x', name: 'Ask Finance' }], [{ id: 'x', name: 'Before' }, { id: 'y' }]);
   expect(['x', 'y', 'z'].map(called)).toEqual(['Ask Finance', 'y', 'z']);
   expect(withStepNames('depends_on', ['x', 'y'], called)).toEqual(['Ask Finance', 'y']);

@@ -2,14 +2,14 @@ import type { DraftDiff } from '../../../server/domains/workflows/edits/index.ts
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-/** The names of things by their ids. */
+/** The names of objects by id. */
 export type Names = ReadonlyMap<string, string>;
 type Thing = { id: string; name: string };
 
-/** Whether anything in the changes may be the id of a thing that has a name. */
+/** Returns whether the changes may contain the id of an object that has a name. */
 export const hasIds = (diff: DraftDiff): boolean => JSON.stringify(diff).search(UUID) >= 0;
 
-/** Returns the names of things. One that several share is told apart by the beginning of the id. */
+/** Returns the names of objects. A name that several objects share gets the beginning of the id as a suffix. */
 export function namesOf(things: readonly Thing[]): Names {
   const shared = new Set(things.filter(({ id, name }) => things.some(each => each.name === name && each.id !== id)));
   return new Map(
@@ -17,10 +17,10 @@ export function namesOf(things: readonly Thing[]): Names {
   );
 }
 
-/** A part of a text; `id`: it is the name of the thing that has this id. */
+/** A part of a text. If `id` is set, the part is the name of the object with this id. */
 export type TextPart = { at: number; text: string; id: string | null };
 
-/** Returns a text with names in the place of ids. An id without a name stays. */
+/** Splits a text and replaces ids by names. An id without a name stays. */
 export function partsWithNames(text: string, names: Names): TextPart[] {
   const parts: TextPart[] = [];
   let end = 0;
@@ -35,10 +35,10 @@ export function partsWithNames(text: string, names: Names): TextPart[] {
   return parts;
 }
 
-/** Fields of a step that name other steps. */
+/** The fields of a step that refer to other steps. */
 const STEP_LISTS: ReadonlySet<string> = new Set(['depends_on', 'then', 'else']);
 
-/** Returns a value in which the ids of steps are names, if the field is one that names steps. */
+/** Returns a value with step ids replaced by names, if the field refers to steps. */
 export function withStepNames<V>(field: string, value: V, called: (id: string) => string): V | string[] {
   if (!STEP_LISTS.has(field) || !Array.isArray(value)) return value;
   return value.map(each => (typeof each === 'string' ? called(each) : String(each)));

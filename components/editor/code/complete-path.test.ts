@@ -12,7 +12,7 @@ const data: CompletionData = {
   loop: null,
 };
 
-/** The labels offered behind a text; null: none. */
+/** Returns the labels offered after a text; null if there are none. */
 function offered(text: string, language: CodeLanguage, loop: CompletionData['loop'] = null) {
   const typing = typingAt(text, language);
   const found = typing && suggestionsFor(typing, language, { ...data, loop });
@@ -31,20 +31,20 @@ describe('completion in Lua and CEL', () => {
     expect(offered('steps.total.error.', 'cel')).toEqual(['code', 'message']);
   });
 
-  test('reads any entry of a list as the first', () => {
+  test('reads any entry of a list as the first entry', () => {
     expect(offered('return input.items[1].', 'lua')).toEqual(['price']);
     expect(offered('input.items[0].', 'cel')).toEqual(['price']);
     expect(offered('input.items.', 'cel')).toBeNull();
   });
 
-  test('offers names of the language once one is begun', () => {
+  test('offers names of the language after their first letter', () => {
     expect(offered('return in', 'lua')).toEqual(['input']);
     expect(offered('return st', 'lua')).toEqual(['steps', 'string']);
     expect(offered('ha', 'cel')).toEqual(['has']);
     expect(offered('return ', 'lua')).toBeNull();
   });
 
-  test('offers nothing for other paths, numbers, what is unknown and what already stands there', () => {
+  test('offers nothing for other paths, numbers, unknown names and complete names', () => {
     for (const text of [
       'other.input.',
       'x.in',
@@ -62,7 +62,7 @@ describe('completion in Lua and CEL', () => {
 });
 
 describe('completion in text and JSON', () => {
-  test('is offered within a template only', () => {
+  test('is offered only within a template', () => {
     expect(offered('Dear input.', 'text')).toBeNull();
     expect(offered('Dear {{', 'text')).toEqual(['input', 'steps']);
     expect(offered('Dear {{ in', 'text')).toEqual(['input']);
@@ -71,7 +71,7 @@ describe('completion in text and JSON', () => {
     expect(offered('{{input.customer}} and input.', 'text')).toBeNull();
   });
 
-  test('is offered for every path of a template, and not in its literals', () => {
+  test('is offered for every path of a template, but not in its literals', () => {
     expect(offered('{{input.customer ?? ', 'text')).toEqual(['input', 'steps']);
     expect(offered('{{input.customer ?? in', 'text')).toEqual(['input']);
     expect(offered('{{input.x??steps.ask-first.result ?? steps.total.result.', 'json')).toEqual(['sum', 'odd name']);
@@ -81,7 +81,7 @@ describe('completion in text and JSON', () => {
     expect(offered("{{ '{{' }} {{in", 'text')).toEqual(['input']);
   });
 
-  test('replaces the name that is being typed', () => {
+  test('replaces the partly typed name', () => {
     expect(typingAt('Dear {{input.cu', 'text')).toEqual({ from: 13, path: ['input'], name: 'cu' });
   });
 
@@ -104,7 +104,7 @@ describe('completion in the steps of a loop', () => {
     expect(offered('item.', 'cel', { item: null })).toBeNull();
   });
 
-  test('is offered nowhere else', () => {
+  test('is not offered outside of a loop', () => {
     expect(offered('return it', 'lua')).toBeNull();
     expect(offered('{{item.', 'text')).toBeNull();
     expect(offered('{{i', 'text')).toEqual(['input']);

@@ -4,9 +4,9 @@ import { type CompletionData, exampleAt, segmentsOf } from './example-values.ts'
 import type { CodeLanguage } from './languages.ts';
 
 export type Suggestion = { label: string; detail?: string; kind: 'property' | 'variable' | 'function' };
-/** `from`: where the text begins that a suggestion replaces. */
+/** `from` is the start of the text that a suggestion replaces. */
 export type Suggestions = { from: number; options: readonly Suggestion[] };
-/** The name that is being typed, and the path that it belongs to; an empty path: a name of its own. */
+/** The partly typed name and the path before it. The path is empty for the first name. */
 export type Typing = { from: number; path: readonly string[]; name: string };
 
 const ROOTS: readonly Suggestion[] = [
@@ -40,7 +40,7 @@ const GLOBALS: Readonly<Record<'lua' | 'cel', readonly Suggestion[]>> = {
   ],
 };
 
-/** Names of a template may hold a hyphen; in code it is a minus. */
+/** A name in a template may contain a hyphen; in code, a hyphen is a minus. */
 const SEGMENT = { template: '[A-Za-z_][\\w-]*', code: '[A-Za-z_]\\w*' };
 const typingPattern = (segment: string) =>
   new RegExp(
@@ -49,8 +49,8 @@ const typingPattern = (segment: string) =>
 const TYPING = { template: typingPattern(SEGMENT.template), code: typingPattern(SEGMENT.code) };
 
 /**
- * Returns what is being typed at the end of `text`, where the language has something to complete; null elsewhere. Prose and
- * JSON have it only within `{{…}}`.
+ * Returns the partly typed name at the end of `text`, if the language offers completion there; otherwise null. Prose and JSON offer
+ * completion only within `{{…}}`.
  */
 export function typingAt(text: string, language: CodeLanguage): Typing | null {
   const isCode = language === 'lua' || language === 'cel';
@@ -61,23 +61,23 @@ export function typingAt(text: string, language: CodeLanguage): Typing | null {
   const found = (isCode ? TYPING.code : TYPING.template).exec(inner);
   if (!found) return null;
   const [, path, name = ''] = found;
-  // In code nothing is offered before something is typed.
+  // Code offers nothing before the first letter.
   if (path === undefined && name === '' && isCode) return null;
   if (path === undefined && !isCode && inner.trim() !== name) return null;
   return { from: text.length - name.length, path: path === undefined ? [] : segmentsOf(path), name };
 }
 
-/** Returns what is typed of the last path of the template that begins at `start`; null in a literal, and behind the template. */
+/** Returns the typed part of the last path in the template that begins at `start`; null in a literal and after the template. */
 function pathIn(text: string, start: number): string | null {
   const inner = text.slice(start);
-  // Braces in a text in quotes begin no template.
+  // Braces in a quoted text begin no template.
   if (inner.includes('}}') || /\{\{\s*'$/.test(text.slice(0, start - 2))) return null;
   const path = inner.slice(inner.lastIndexOf('??') + 1).replace(/^\?/, '');
   const isInText = path.split('"').length % 2 === 0 || path.includes("'");
   return isInText ? null : path;
 }
 
-/** Returns the suggestions for what is being typed; null where there are none, or only what already stands there. */
+/** Returns the suggestions for a partly typed name; null if there are none, or if the only suggestion is already typed. */
 export function suggestionsFor(typing: Typing, language: CodeLanguage, data: CompletionData): Suggestions | null {
   const all = typing.path.length > 0 ? keysAt(typing.path, data) : rootsOf(language, data);
   const wanted = typing.name.toLowerCase();
@@ -114,7 +114,7 @@ function typeName(value: Json): string {
   return typeof value === 'string' ? 'text' : typeof value;
 }
 
-/** Whether a name can stand behind a dot; any other is written in brackets. */
+/** Returns whether a name can follow a dot; any other name is written in brackets. */
 export function isPlainName(name: string, language: CodeLanguage): boolean {
   const segment = language === 'lua' || language === 'cel' ? SEGMENT.code : SEGMENT.template;
   return new RegExp(`^${segment}$`).test(name);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Step } from '../../../server/domains/workflows/edits/index.ts';
 import { completionData, exampleOf, exampleOfOutput, merged } from './completion-data.ts';
 
-describe('what the code of a step can read', () => {
+describe('the data that the code of a step can read', () => {
   const steps: Step[] = [
     { id: 'fetch', type: 'http_request', name: 'Fetch the order' },
     {
@@ -16,7 +16,7 @@ describe('what the code of a step can read', () => {
   const nothing = { inputs: [], run: null, outputs: new Map() };
   const following = (...ids: string[]) => ({ before: steps.filter(({ id }) => ids.includes(id)), loops: [] });
 
-  test('is what the types of the steps and the last run say', () => {
+  test('combines the types of the steps and the last run', () => {
     const run = { input: { from: 'run' }, results: new Map([['fetch', { body: { id: 7 } }]]) };
     const inputs = [{ sample: 1 }, null, undefined, 'text'];
     const data = completionData(following('fetch', 'ask'), { ...nothing, inputs, run });
@@ -35,12 +35,12 @@ describe('what the code of a step can read', () => {
     expect(data.steps[0]?.result).toEqual({ status: 200, headers: {}, body: { id: 7 } });
   });
 
-  test('is known of a loop', () => {
+  test('contains the result of a loop', () => {
     const [loop] = completionData({ before: [{ id: 'each', type: 'for_each' }], loops: [] }, nothing).steps;
     expect(loop?.result).toEqual({ results: [], failed: 0 });
   });
 
-  test('is known without a run, too', () => {
+  test('is known without a run', () => {
     expect(completionData(following('own'), nothing)).toEqual({
       input: {},
       steps: [{ id: 'own', name: 'lua_script', result: null }],
@@ -48,7 +48,7 @@ describe('what the code of a step can read', () => {
     });
   });
 
-  test('is the output of the called workflow, or the id of its run', () => {
+  test('contains the output of the called workflow, or the id of its run', () => {
     const called: Step = { id: 'call', type: 'call_workflow' };
     const outputs = new Map([['call', exampleOfOutput({ total: '{{steps.a.result}}', by: { name: 'x' } })]]);
     const resultOf = (step: Step) =>
@@ -70,27 +70,27 @@ describe('the item of a loop', () => {
       { inputs, run, outputs: new Map() },
     ).loop;
 
-  test('has the keys of the items of a path, in the loops around it as well', () => {
+  test('has the keys of the items at a path, also in the loops around it', () => {
     expect(itemIn('{{input.orders}}')).toEqual({ item: { sku: 'a', lines: [{ qty: 1 }], note: 'b' } });
     expect(itemIn('{{ input.orders ?? [] }}')).toEqual(itemIn('input.orders'));
     expect(itemIn('{{steps.list.result}}')).toEqual({ item: { id: 7 } });
     expect(itemIn('{{input.orders}}', '{{item.lines}}')).toEqual({ item: { qty: 1 } });
   });
 
-  test('is there, but not known, where it is computed', () => {
+  test('is present but unknown if an expression computes it', () => {
     expect(itemIn('input.orders.filter(o, o.sku == "a")')).toEqual({ item: null });
     expect(itemIn('{{input.gone}}')).toEqual({ item: null });
     expect(itemIn()).toBeNull();
   });
 });
 
-test('an example of a recursive schema ends', () => {
+test('an example of a recursive schema is finite', () => {
   const schema: { properties: Record<string, unknown> } = { properties: {} };
   schema.properties.child = schema;
   expect(JSON.stringify(exampleOf(schema)).length).toBeLessThan(200);
 });
 
-test('examples are joined key by key, also under names that objects inherit', () => {
+test('examples are merged key by key, also under names that objects inherit', () => {
   expect(merged({ a: { b: 1 } }, { a: { c: 2 } })).toEqual({ a: { b: 1, c: 2 } });
   expect(merged({ a: 1 }, null)).toEqual({ a: 1 });
   const joined = merged({}, JSON.parse('{"__proto__": 1}'));

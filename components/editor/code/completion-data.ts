@@ -5,12 +5,12 @@ import type { Json, Step } from '../../../server/domains/workflows/edits/index.t
 import { type CompletionData, type CompletionStep, exampleAt, plainPath } from './example-values.ts';
 import type { Readable } from './readable.ts';
 
-/** The input and the results of a run that has taken place. */
+/** The input and the results of a past run. */
 export type RunValues = { input: Json; results: ReadonlyMap<string, Json> };
 
 const MAX_SCHEMA_DEPTH = 6;
 
-/** Returns an example of what a JSON Schema describes; null where it says too little. */
+/** Returns an example of a JSON Schema; null if the schema says too little. */
 export function exampleOf(schema: unknown, depth = 0): JsonValue {
   if (!isObject(schema) || depth > MAX_SCHEMA_DEPTH) return null;
   const { type, properties, items } = schema;
@@ -25,7 +25,7 @@ export function exampleOf(schema: unknown, depth = 0): JsonValue {
   return type === 'number' || type === 'integer' ? 0 : null;
 }
 
-/** Joins two examples; where both have a value that is not an object, the later one counts. */
+/** Merges two examples. If both have a value that is not an object, the second value wins. */
 export function merged(one: Json, other: Json): Json {
   if (other === null) return one;
   if (!isObject(one) || !isObject(other)) return other;
@@ -38,12 +38,12 @@ export function merged(one: Json, other: Json): Json {
 export type Examples = {
   inputs: readonly unknown[];
   run: RunValues | null;
-  /** Outputs of the workflows that steps call, by the ids of the steps. */
+  /** The outputs of the workflows that steps call, by step id. */
   outputs: ReadonlyMap<string, Json>;
 };
 
 /**
- * Returns the values that runs have read, without what is only declared: an empty text that stands for any would be taken for a
+ * Returns the values that past runs have read, without declared examples: the reader would mistake the empty text of an example for a
  * value.
  */
 export function sampleData(readable: Readable, { inputs, run }: Pick<Examples, 'inputs' | 'run'>): CompletionData {
@@ -58,7 +58,7 @@ const nameOf = ({ name, type }: Step) => (typeof name === 'string' && name !== '
 const inputOf = (inputs: readonly unknown[], run: RunValues | null): Json =>
   [...(inputs.filter(isObject) as Json[]), ...(run ? [run.input] : [])].reduce(merged, {});
 
-/** Returns what the code of a step can read, with the keys of all known inputs and results. */
+/** Returns the data that the code of a step can read, with the keys of all known inputs and results. */
 export function completionData(readable: Readable, { inputs, run, outputs }: Examples): CompletionData {
   const steps = readable.before.map((step): CompletionStep => {
     const declared = merged(stepPreview(step.type).result?.(step, exampleOf) ?? null, outputs.get(step.id) ?? null);
@@ -69,22 +69,22 @@ export function completionData(readable: Readable, { inputs, run, outputs }: Exa
 
 function withItems({ loops }: Readable, data: CompletionData): CompletionData {
   let loop: CompletionData['loop'] = null;
-  // The list of an inner loop may be in the item of the outer one.
+  // The list of an inner loop may be a field of the item of the outer loop.
   for (const { items } of loops) loop = { item: itemOf(items, { ...data, loop }) };
   return { ...data, loop };
 }
 
-/** Items of the list that are looked at for the keys of an item. */
+/** The number of list items whose keys are collected. */
 const MAX_ITEMS = 10;
 
-/** Returns an example of the items that a loop reads from a path; null where they are computed, or not known. */
+/** Returns an example of the items that a loop reads from a path; null if an expression computes the items, or if they are unknown. */
 function itemOf(items: Json | undefined, data: CompletionData): Json {
   const path = typeof items === 'string' ? plainPath(items) : null;
   const list = path === null ? null : exampleAt(path, data);
   return Array.isArray(list) ? list.slice(0, MAX_ITEMS).reduce(merged, null) : null;
 }
 
-/** Returns an example of what a workflow's `output` gives: its keys; a template may give anything. */
+/** Returns an example of a workflow's `output` by its keys; the value of a template is unknown. */
 export function exampleOfOutput(output: Json): Json {
   if (!isObject(output)) return null;
   return Object.fromEntries(Object.entries(output).map(([key, value]) => [key, exampleOfOutput(value as Json)]));

@@ -13,15 +13,15 @@ import type { CompletionData } from './example-values.ts';
 import { placeInSteps, withoutEscapes } from './json-place.ts';
 import type { CodeLanguage } from './languages.ts';
 
-/** Where the names come from that an editor completes. */
+/** The source of the names that an editor completes. */
 export type CompletionSource = {
-  /** Reads what the code can name. `within`: the ids of the steps around it in the JSON of a loop's steps. */
+  /** Reads the data that the code can read. `within`: the ids of the steps around the cursor in the JSON of a loop's steps. */
   load: (within: readonly string[]) => Promise<CompletionData>;
-  /** Whether the editor has the steps of a loop, as JSON. */
+  /** Whether the editor holds the steps of a loop as JSON. */
   isLoop: boolean;
 };
 
-/** Longer than any path; a whole script would be searched at each key. */
+/** Longer than any path. Without this limit, each key press would search the whole script. */
 const MAX_LOOK_BEHIND = 1_000;
 
 async function complete(
@@ -51,7 +51,7 @@ type Target = { language: CodeLanguage; isJson: boolean };
 function completionOf({ label, detail, kind }: Suggestion, { language, isJson }: Target): Completion {
   const completion: Completion = { label, type: kind, ...(detail === undefined ? {} : { detail }) };
   if (isPlainName(label, language)) return completion;
-  // `input.odd name` → `input["odd name"]`: the dot goes. In JSON the quotes are within a string.
+  // `input.odd name` → `input["odd name"]`: the dot is removed. In JSON, the quotes are inside a string and are escaped.
   const quoted = JSON.stringify(label);
   const insert = `[${isJson ? JSON.stringify(quoted).slice(1, -1) : quoted}]`;
   return {
@@ -66,8 +66,8 @@ function completionOf({ label, detail, kind }: Suggestion, { language, isJson }:
 }
 
 /**
- * Closes the list where it is shown. Otherwise Escape leaves the field, also while suggestions are still being looked for: what a
- * key does must not depend on how fast they come.
+ * Closes an open completion list; otherwise Escape leaves the field, also while suggestions are loading: the effect of a key must not
+ * depend on how fast suggestions load.
  */
 function closeOrLeave(view: EditorView): boolean {
   const isShown = completionStatus(view.state) === 'active';
@@ -90,7 +90,7 @@ const LOOK = EditorView.theme({
   'li[aria-selected] .cm-completionDetail': { color: 'inherit' },
 });
 
-/** Returns the completion of paths into the input and the results of earlier steps. Enter accepts, Tab leaves the field. */
+/** Returns the completion of paths into the input and the results of earlier steps. Enter accepts a suggestion, Tab leaves the field. */
 export function completionExtensions(language: CodeLanguage, from: CompletionSource): Extension[] {
   const source = (context: CompletionContext) => complete(context, language, from);
   return [autocompletion({ override: [source], defaultKeymap: false, icons: false }), KEYS, LOOK];

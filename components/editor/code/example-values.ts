@@ -1,11 +1,11 @@
 import { isObject } from '@/server/platform/json.ts';
 import type { Json } from '../../../server/domains/workflows/edits/index.ts';
 
-/** Examples of the values that the code of a step can read; completion offers their keys. */
+/** Examples of the values that the code of a step can read. Completion offers their keys. */
 export type CompletionData = {
   input: Json;
   steps: readonly CompletionStep[];
-  /** An item of the loop around the step; null outside of loops. */
+  /** The item of the loop around the step; null outside of loops. */
   loop: { item: Json } | null;
 };
 export type CompletionStep = { id: string; name: string; result: Json };
@@ -17,7 +17,7 @@ export function segmentsOf(path: string): string[] {
   );
 }
 
-/** The value at a path; of a list any index is the first entry: they are alike, and Lua counts from one. */
+/** Returns the value at a path. Any index of a list returns the first entry: the entries are alike, and Lua counts from 1. */
 export function valueAt(value: Json, path: readonly string[]): Json {
   let current: Json = value;
   for (const segment of path) {
@@ -27,7 +27,7 @@ export function valueAt(value: Json, path: readonly string[]): Json {
   return current;
 }
 
-/** Returns the example that a path leads to, such as ['steps', 'order', 'result', 'lines']; null where nothing is known. */
+/** Returns the example at a path such as ['steps', 'order', 'result', 'lines']; null if it is unknown. */
 export function exampleAt([root, ...rest]: readonly string[], { input, steps, loop }: CompletionData): Json {
   if (root === 'input') return valueAt(input, rest);
   if (root === 'item') return valueAt(loop?.item ?? null, rest);
@@ -39,7 +39,7 @@ export function exampleAt([root, ...rest]: readonly string[], { input, steps, lo
 const PLAIN_PATH =
   /^\s*(?:\{\{)?\s*((?:input|steps|item)(?:\.[A-Za-z_][\w-]*|\[\d+\]|\["[^"\]]*"\])*)\s*(?:\?\?[^}]*)?(?:\}\})?\s*$/;
 
-/** Returns the segments of a text that is a path and nothing else, alone or as one template; null for any other. */
+/** Returns the segments of a text that consists of one path or of one template with a path; null for any other text. */
 export function plainPath(text: string): string[] | null {
   const path = PLAIN_PATH.exec(text)?.[1];
   return path === undefined ? null : segmentsOf(path);

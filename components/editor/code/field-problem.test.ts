@@ -3,13 +3,13 @@ import { placeProblem } from './field-problem.ts';
 
 const script = 'local a = 1\n  x = = 2\nreturn a';
 
-test('a message of Lua names a line', () => {
+test('a Lua message names a line', () => {
   const placed = placeProblem(script, "script:2: unexpected symbol near '='");
   expect(placed).toEqual({ from: 14, to: 21, line: 2, message: "unexpected symbol near '='" });
   expect(script.slice(14, 21)).toBe('x = = 2');
 });
 
-test('a message of a template or an expression names a character', () => {
+test('a message about a template or an expression names a character', () => {
   expect(placeProblem('a\n{{oops}}', 'input or steps expected at character 5')).toEqual({
     from: 4,
     to: 5,
@@ -18,12 +18,12 @@ test('a message of a template or an expression names a character', () => {
   });
 });
 
-test('the end of the text is a place, even of an empty one', () => {
+test('the end of the text is a position, even in an empty text', () => {
   expect(placeProblem('1 +', 'Unexpected token at character 4')).toMatchObject({ from: 2, to: 3 });
   expect(placeProblem('', 'Unexpected token at character 1')).toMatchObject({ from: 0, to: 0 });
 });
 
-test('messages without a place, or with one of an earlier text, have none', () => {
+test('a message has no position if it names none, or if it describes an earlier text', () => {
   expect(placeProblem(script, 'is required')).toBeNull();
   expect(placeProblem(script, 'script:9: unexpected symbol')).toBeNull();
   expect(placeProblem('ab', 'Unexpected token at character 9')).toBeNull();

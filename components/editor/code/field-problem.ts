@@ -1,11 +1,11 @@
 import { scriptError } from '../../runs/failure-text.ts';
 
-/** Where a field's problem stands in its text, and its message without the place. */
+/** The position of a problem in the text of a field, and the message without the position. */
 export type PlacedProblem = { from: number; to: number; line: number; message: string };
 
 /**
- * Returns the place that a problem's message names ("script:3: …", "… at character 12"). Null where it names none, or one
- * that the text does not have: it is of an earlier text.
+ * Returns the position that a problem message names ("script:3: …", "… at character 12"). Returns null if the message names none, or a
+ * position that does not exist because the message describes an earlier text.
  */
 export function placeProblem(text: string, message: string): PlacedProblem | null {
   const script = scriptError(message);

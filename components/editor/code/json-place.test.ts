@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { placeInSteps, withoutEscapes } from './json-place.ts';
 
-/** Where `|` stands in a text. */
+/** Returns the place of `|` in a text. */
 const placeIn = (marked: string) => placeInSteps(marked.replace('|', ''), marked.indexOf('|'));
 
-test('a place in the JSON of steps is found by the ids around it', () => {
+test('a place in the JSON of steps has the ids of the steps around it', () => {
   expect(placeIn('[{"id": "a", "type": "wait", "until": "{{|"}, {"id": "b"}]')).toEqual({ ids: ['a'], code: null });
   expect(placeIn('[{"type": "for_each", "steps": [{"id": "c", "x": {"y": ["|"]}}], "id": "b"}]').ids).toEqual([
     'b',
@@ -14,7 +14,7 @@ test('a place in the JSON of steps is found by the ids around it', () => {
   expect(placeIn('[{"instructions": "|"}]').ids).toEqual(['']);
 });
 
-test('scripts and expressions are code, also while their text is open', () => {
+test('scripts and expressions are code, also while their string is not closed', () => {
   const closed = '[{"id": "a", "script": "return |item"}]';
   expect(placeIn(closed)).toEqual({ ids: ['a'], code: { language: 'lua', from: closed.indexOf('return') } });
   const open = '[{"id": "a", "expression": "item.|';

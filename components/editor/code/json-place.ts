@@ -2,9 +2,9 @@ import { jsonLanguage } from '@codemirror/lang-json';
 
 /** A place in the JSON of a loop's steps. */
 export type JsonPlace = {
-  /** The ids of the steps around it, the outermost first. */
+  /** The ids of the steps around the place, the outermost first. */
   ids: string[];
-  /** The language of the text that it is in, and where that text begins; null: not in a script or an expression. */
+  /** The language and the start of the code around the place; null outside of scripts and expressions. */
   code: { language: 'lua' | 'cel'; from: number } | null;
 };
 
@@ -12,7 +12,7 @@ type SyntaxNode = ReturnType<ReturnType<typeof jsonLanguage.parser.parse>['resol
 
 const CODE_FIELDS: Readonly<Record<string, 'lua' | 'cel'>> = { script: 'lua', expression: 'cel' };
 
-/** Returns where `at` is in the JSON of a list of steps, which need not be finished. */
+/** Returns the place at offset `at` in the JSON of a list of steps. The JSON may be incomplete. */
 export function placeInSteps(text: string, at: number): JsonPlace {
   const ids: string[] = [];
   let field: SyntaxNode | null = null;
@@ -36,7 +36,7 @@ function idOf(text: string, object: SyntaxNode): string {
   return value ? text.slice(value.from + 1, value.to - 1) : '';
 }
 
-/** A string that is still open is no node of the tree: it begins at the quote behind the colon. */
+/** The syntax tree has no node for an unclosed string, so the string is found by the quote after the colon. */
 function codeIn(text: string, property: SyntaxNode, at: number): JsonPlace['code'] {
   const language = CODE_FIELDS[nameOf(text, property)];
   const name = property.getChild('PropertyName');
@@ -45,7 +45,9 @@ function codeIn(text: string, property: SyntaxNode, at: number): JsonPlace['code
   return opening === null ? null : { language, from: name.to + opening[0].length };
 }
 
-/** Returns the inner text of a JSON string with a blank for each escape such as `\n`, so that nothing moves. */
+/**
+ * Returns the inner text of a JSON string with each escape such as `\n` replaced by blanks of the same length, so that offsets stay valid.
+ */
 export function withoutEscapes(inner: string): string {
   return inner.replace(/\\./g, '  ');
 }

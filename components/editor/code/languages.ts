@@ -14,7 +14,7 @@ import {
 
 export type CodeLanguage = 'lua' | 'cel' | 'json' | 'text';
 
-/** The tokens of CEL; a text that is not closed ends with its line. */
+/** Returns the type of the next CEL token. An unclosed text ends at the end of its line. */
 function celToken(stream: StringStream): string | null {
   if (stream.eatSpace()) return null;
   if (stream.match(/^\/\/.*/)) return 'comment';
@@ -32,7 +32,7 @@ const CEL = StreamLanguage.define({ name: 'cel', token: celToken });
 const LUA = StreamLanguage.define(lua);
 
 const templateMarks = new MatchDecorator({
-  // The text in single quotes may hold braces.
+  // A text in single quotes may contain braces.
   regexp: /\{\{(?:\s*'[^'\n]*'\s*|[^{}\n]*)\}\}/g,
   decoration: Decoration.mark({ class: 'cm-template' }),
 });
@@ -50,10 +50,10 @@ const templates = ViewPlugin.fromClass(
   },
   { decorations: plugin => plugin.marks },
 );
-// Innermost, so that its color shows within a string, too.
+// Lowest precedence, so that the mark is the innermost element and its color shows within a string.
 const TEMPLATES = Prec.lowest(templates);
 
-/** Returns the highlighting of a language. An expression has no templates. */
+/** Returns the highlighting of a language. Expressions have no templates. */
 export function languageExtensions(language: CodeLanguage): Extension[] {
   switch (language) {
     case 'lua':

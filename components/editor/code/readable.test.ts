@@ -12,7 +12,7 @@ const read = (...path: string[]) => {
   return [before.map(({ id }) => id), loops.map(({ id }) => id)];
 };
 
-test('a step reads what comes before it, in its loop and before its loops', () => {
+test('a step reads the steps before it, in its loop and before its loops', () => {
   expect(read('last')).toEqual([['each', 'first'], []]);
   expect(read('each')).toEqual([['first'], []]);
   expect(read('each', 'inner')).toEqual([['a', 'first'], ['each']]);
@@ -23,13 +23,13 @@ test('a step reads what comes before it, in its loop and before its loops', () =
   expect(read('each', 'beside')).toEqual([['first'], ['each']]);
 });
 
-test('a step that is not there yet reads what its loop reads', () => {
+test('a step that is not in the graph yet reads what its loop reads', () => {
   expect(read('each', '')).toEqual([['first'], ['each']]);
   expect(read('each', 'a', 'x')).toEqual([['first'], ['each']]);
   expect(read('gone')).toEqual([[], []]);
 });
 
-test('a draft whose loop has no list of steps is read as far as it goes', () => {
+test('a draft whose loop has no list of steps is read up to that loop', () => {
   expect(readableAt([{ id: 'l', type: 'for_each', steps: 1 }], ['l', 'a'])).toMatchObject({
     before: [],
     loops: [{ id: 'l' }],

@@ -12,7 +12,10 @@ import { completionData, exampleOf, exampleOfOutput, sampleData } from './comple
 import type { CompletionData } from './example-values.ts';
 import { readableAt } from './readable.ts';
 
-/** The values that can be read somewhere: everything that is known of it, and the last values that were there: pinned, or of the last run or test. */
+/**
+ * The values that a field can read. `known` holds all known values, `samples` only the pinned values and the values of the last run or
+ * test.
+ */
 export type KnownValues = { known: CompletionData; samples: CompletionData };
 type Load = (path: readonly string[]) => Promise<KnownValues>;
 const LoadContext = createContext<Load | null>(null);
@@ -20,12 +23,12 @@ const LoadContext = createContext<Load | null>(null);
 type Props = {
   workflowId: string;
   draft: Draft;
-  /** The loops around the steps whose fields are within it, the outermost first. */
+  /** The loops around the edited steps, the outermost first. */
   loop: readonly string[];
   children: ReactNode;
 };
 
-/** Lets the fields within it complete what the code of a step can read. */
+/** Provides completion data to the code fields inside it. */
 export function CompletionProvider({ workflowId, draft, loop, children }: Props) {
   const lastValues = useLastValues(workflowId);
   const outputsOf = useCalledOutputs();
@@ -35,12 +38,12 @@ export function CompletionProvider({ workflowId, draft, loop, children }: Props)
     async path => {
       const { draft, loop } = latest.current;
       const { graph, run_setup } = draft.state.draft;
-      // A field of the workflow itself, such as its output, reads every step.
+      // A field of the workflow itself, such as its output, can read every step.
       const readable =
         path[0] === '' ? { before: graph.steps, loops: [] } : readableAt(graph.steps, [...loop, ...path]);
       const wanted = readable.before.map(({ id }) => id);
       const [run, outputs] = await Promise.all([
-        // Completion does without: the graph and the saved inputs say enough.
+        // Without last values, completion uses the graph and the saved inputs.
         lastValues(wanted).then(
           last => toRunValues(last, pinsOf(run_setup)),
           () => null,
@@ -59,7 +62,7 @@ export function CompletionProvider({ workflowId, draft, loop, children }: Props)
   return <LoadContext value={load}>{children}</LoadContext>;
 }
 
-/** Every example of the input: kept with the workflow, and typed last in this browser. */
+/** Returns all examples of the input: the inputs saved with the workflow, and the last input typed in this browser. */
 function inputsOf(workflowId: string, setup: { readonly [field: string]: Json }): unknown[] {
   const saved = Array.isArray(setup.saved_inputs)
     ? setup.saved_inputs.map(entry => (entry as { input?: Json }).input)
@@ -67,10 +70,10 @@ function inputsOf(workflowId: string, setup: { readonly [field: string]: Json })
   return [setup.trigger_payload, ...saved, lastInput(workflowId)];
 }
 
-/** Steps whose called workflows are read. */
+/** The maximum number of steps whose called workflows are read. */
 const MAX_CALLS = 5;
 
-/** Returns a function that reads examples of the outputs of the workflows that steps call, by the ids of the steps. */
+/** Returns a function that reads examples of the outputs of called workflows, by the ids of the calling steps. */
 function useCalledOutputs(): (steps: readonly Step[]) => Promise<ReadonlyMap<string, Json>> {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -89,7 +92,7 @@ function useCalledOutputs(): (steps: readonly Step[]) => Promise<ReadonlyMap<str
           );
           return [id, exampleOfOutput(graph_snapshot.output ?? null)];
         } catch {
-          // A template, or a workflow that is gone: nothing is known of its output.
+          // The workflow is named by a template or no longer exists, so its output is unknown.
           return [id, null];
         }
       };
@@ -100,14 +103,14 @@ function useCalledOutputs(): (steps: readonly Step[]) => Promise<ReadonlyMap<str
 }
 
 /**
- * Returns what completes the code of a step ('': of the workflow), or, with `isLoop`, of the steps within it; undefined outside of
- * the editor.
+ * Returns the completion source of a step (or of the workflow for ''). With `isLoop`, returns the source for the steps inside the loop.
+ * Returns undefined outside of the editor.
  */
 export function useCompletion(step: string, isLoop: boolean): CompletionSource | undefined {
   const load = useContext(LoadContext);
   return useMemo(() => {
     if (load === null) return undefined;
-    // The JSON of a loop is read as one of its steps reads, also where no step is around the place.
+    // At a place outside of all inner steps, the JSON of a loop reads what one of its steps would read.
     const inner = (within: readonly string[]) => (within.length > 0 ? within : ['']);
     return {
       isLoop,
@@ -116,7 +119,7 @@ export function useCompletion(step: string, isLoop: boolean): CompletionSource |
   }, [load, step, isLoop]);
 }
 
-/** Returns a function that reads what a field of a step ('': of the workflow) can read; null outside of the editor. */
+/** Returns a function that loads the values that a field of a step (or of the workflow for '') can read; null outside of the editor. */
 export function useValues(step: string): (() => Promise<KnownValues>) | null {
   const load = useContext(LoadContext);
   return useMemo(() => (load === null ? null : () => load([step])), [load, step]);
