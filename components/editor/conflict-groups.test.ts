@@ -18,7 +18,7 @@ test('conflicts are grouped by step, in their order', () => {
   ]);
 });
 
-test('each side has added, changed or removed the part', () => {
+test('a side added, changed or removed the part', () => {
   expect(changeOfSide({ step: 'a', field: 'name', base: 1, ours: 2, theirs: 3 }, 'ours')).toBe('changed');
   expect(changeOfSide({ step: 'a', field: 'name', ours: 2, theirs: 3 }, 'theirs')).toBe('added');
   expect(changeOfSide({ step: 'a', field: null, base: 1, ours: 2 }, 'theirs')).toBe('removed');

@@ -12,10 +12,7 @@ import type { Draft } from './use-draft.ts';
 
 type Chosen = ReadonlyMap<string, Side>;
 
-/**
- * Shows the conflicting changes of two people, step by step: both sides, and the choice of one. Nothing is saved until
- * this is decided.
- */
+/** Shows the conflicting changes of two people, by step: both sides, and a choice between them. Nothing is saved until the user decides. */
 export function ConflictPanel({ draft }: { draft: Draft }) {
   const { me } = useSession();
   const [chosen, setChosen] = useState<Chosen>(new Map());
@@ -77,13 +74,13 @@ export function ConflictPanel({ draft }: { draft: Draft }) {
 type GroupProps = {
   group: ConflictGroup;
   draft: Draft;
-  /** Names the people who made the other side. */
+  /** The people who made the other side. */
   who: string;
   chosen: Chosen;
   onChoose: (conflicts: readonly Conflict[], side: Side) => void;
 };
 
-/** The conflicts of one step, with both sides of each field, and the choice of a side for the whole step. */
+/** The conflicts of one step: both sides of each field, and a choice of one side for the whole step. */
 function StepConflicts({ group: { step, conflicts }, draft, who, chosen, onChoose }: GroupProps) {
   return (
     <li className="flex flex-col gap-2 p-3">

@@ -4,7 +4,7 @@ import { Button } from '../ui/button.tsx';
 import { readError } from '../ui/errors.ts';
 import type { Validation } from './use-draft.ts';
 
-/** Stands where the problems of the draft do, while the server cannot be asked for them. It asks again by itself. */
+/** Replaces the list of problems while the server cannot check the draft. The check is retried automatically. */
 export function DraftCheckFailure({ validation }: { validation: Validation }) {
   const { error, isRetried, checking, retry } = validation;
   const why = readError(error).message;

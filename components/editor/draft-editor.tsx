@@ -41,7 +41,7 @@ export type DraftEditorProps = {
   editable: boolean;
 };
 
-/** The draft as a graph to build, with the selected step as a form beside it, or the whole as JSON. */
+/** The editor of a draft: the graph, with a form for the selected step beside it, or the whole graph as JSON. */
 export function DraftEditor(props: DraftEditorProps) {
   const { workflowId, draft, editable } = props;
   const kept = useKeptEdits(workflowId, draft, editable);
@@ -67,14 +67,14 @@ export function DraftEditor(props: DraftEditorProps) {
 }
 
 type StepsEditorProps = DraftEditorProps & {
-  /** The steps that are edited: those of the draft, or of a loop in it. */
+  /** The steps that are edited: the steps of the draft, or of a loop in it. */
   view: StepsDraft;
-  /** The ids of that loop and of those around it, the outermost first. */
+  /** The ids of the shown loop and of the loops around it, the outermost first. */
   path: readonly string[];
   unfinished: UnfinishedFields;
-  /** Whether the canvas takes the keyboard, because a person came here from a loop or from the steps around it. */
+  /** Whether the canvas takes the focus, because the user came here from a loop or from the steps around it. */
   takesFocus: boolean;
-  /** Whether the palette opens at once. */
+  /** Whether the palette is open at first. */
   adds: boolean;
   onLoop: (path: readonly string[], step?: string, adds?: boolean) => void;
 };
@@ -168,7 +168,7 @@ function StepsEditor({ view: root, path, takesFocus, adds, onLoop, ...props }: S
   );
 }
 
-/** The place for which the palette is open, if it is: `isOpen` at first. A type that is given is added there at once. */
+/** Returns the place for which the palette is open, and a function that opens it or adds a step of a given type at once. */
 function useAdding({ add }: Pick<Editor, 'add'>, isOpen: boolean) {
   const [place, setPlace] = useState<Place | null>(isOpen ? { kind: 'free' } : null);
   const onAdd = useCallback(
@@ -183,16 +183,16 @@ function useAdding({ add }: Pick<Editor, 'add'>, isOpen: boolean) {
 
 type Shown = { steps: readonly Step[]; path: readonly string[]; level: readonly string[] };
 
-/** The problems of the draft, those of the canvas, and those of the steps that are edited. */
+/** Returns the problems of the draft, of the canvas, and of the edited steps. */
 function useProblems({ problems: found }: Validation, { steps, path, level }: Shown) {
-  // Here, because the page of a workflow is loaded without the words.
+  // Translated here, because the workflow page loads without the console texts.
   const allProblems = useMemo(() => found.map(problem => inConsoleWords(problem)), [found]);
   const canvasProblems = useMemo(() => problemsInside(allProblems, steps, path), [allProblems, steps, path]);
   const problems = useMemo(() => problemsInside(allProblems, steps, level), [allProblems, steps, level]);
   return { allProblems, canvasProblems, problems };
 }
 
-/** The steps of the canvas with those of its open loops, and the editor of the steps in which something is selected. */
+/** Returns the steps of the canvas and of its expanded loops, and the editor of the level that contains the selection. */
 function useCanvasLevels(workflowId: string, draft: Draft, root: StepsDraft, path: readonly string[]) {
   const { graph } = root.state.draft;
   const drawing = useLayout(graphSteps(root.state.draft));
@@ -204,7 +204,7 @@ function useCanvasLevels(workflowId: string, draft: Draft, root: StepsDraft, pat
   const notes = useMemo(() => drawnNotes(graph), [graph]);
   const { isOpen, setLoop } = useOpenLoops(workflowId, path, drawing.steps);
   const around = inside.join('.');
-  // The steps that are edited are shown in any case.
+  // The edited steps are always shown.
   const isShown = useCallback((node: string) => isOpen(node) || `${around}.`.startsWith(`${node}.`), [isOpen, around]);
   const levels = useLevels(drawing, notes, isShown);
   const own = inside.length === 0 ? undefined : levelAt(levels, around);
@@ -221,7 +221,7 @@ function useCanvasLevels(workflowId: string, draft: Draft, root: StepsDraft, pat
   return { level, view, editor, levels, isLaidOut: drawing.isLaidOut, toggleLoop };
 }
 
-/** Gives the canvas the keyboard once, where a person came here from a loop or from the steps around it. */
+/** Focuses the canvas once if the user came here from a loop or from the steps around it. */
 function useArrival({ refocus }: Editor, takesFocus: boolean): void {
   const arrived = useRef(takesFocus);
   useEffect(() => {
@@ -230,13 +230,13 @@ function useArrival({ refocus }: Editor, takesFocus: boolean): void {
   }, [refocus]);
 }
 
-/** Brings the selected step into what columns leave of the canvas. */
+/** Brings the selected step into the part of the canvas that the columns leave visible. */
 function useShownBeside({ selected, show }: Editor, columns: boolean): void {
   const step = useRef<string | undefined>(undefined);
   [step.current] = selected;
   useEffect(() => {
     if (!columns) return;
-    // Once the canvas has its new width.
+    // Waits until the canvas has its new width.
     let frame = requestAnimationFrame(() => {
       frame = requestAnimationFrame(() => {
         if (step.current !== undefined) show([step.current], 'stays');
@@ -246,7 +246,7 @@ function useShownBeside({ selected, show }: Editor, columns: boolean): void {
   }, [columns, show]);
 }
 
-/** Returns what shows a form beside the canvas, which it opens: that of a step or note, and that of a new note. */
+/** Returns functions that open the side panel with the form of a step, a note or a new note. */
 function useInspection(editor: Editor, { show }: ReturnType<typeof useSide>) {
   const url = useUrlState();
   const inUrl = url.get('panel') + url.get('settings');

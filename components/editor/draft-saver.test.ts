@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DraftSaver, type SaveOutcome, type SaveState } from './draft-saver.ts';
 
-/** A server in memory that answers when told to. */
+/** A server in memory whose answers the test controls. */
 function setUp() {
   const calls: { text: string; etag: string; answer: (outcome: SaveOutcome) => void }[] = [];
   const states: SaveState['kind'][] = [];
@@ -19,8 +19,8 @@ function setUp() {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe('saving a draft while it is typed', () => {
-  it('waits for a pause, then saves once, based on what it read', async () => {
+describe('saving a draft while the user types', () => {
+  it('waits for a pause, then saves once, based on the draft that was read', async () => {
     const { saver, calls, states } = setUp();
     saver.edit('v2');
     await vi.advanceTimersByTimeAsync(99);
@@ -35,7 +35,7 @@ describe('saving a draft while it is typed', () => {
     expect(saver.dirty).toBe(false);
   });
 
-  it('saves what was typed during a save, based on that save', async () => {
+  it('saves edits made during a save, based on that save', async () => {
     const { saver, calls } = setUp();
     saver.edit('v2');
     await vi.advanceTimersByTimeAsync(100);
@@ -47,7 +47,7 @@ describe('saving a draft while it is typed', () => {
     expect(calls.slice(1).map(({ text, etag }) => [text, etag])).toEqual([['v3', '2']]);
   });
 
-  it('asked to save during a save, answers when everything is saved', async () => {
+  it('a flush during a save resolves when everything is saved', async () => {
     const { saver, calls } = setUp();
     saver.edit('v2');
     await vi.advanceTimersByTimeAsync(100);
@@ -63,7 +63,7 @@ describe('saving a draft while it is typed', () => {
     await vi.advanceTimersByTimeAsync(0);
     expect(answered).toEqual(['saved', 'saved']);
     expect(calls.map(({ text }) => text)).toEqual(['v2', 'v3']);
-    // If the save fails, the caller that waits for it receives `failed`.
+    // If the save fails, the waiting caller receives `failed`.
     saver.edit('v4');
     await vi.advanceTimersByTimeAsync(100);
     wait();
@@ -72,7 +72,7 @@ describe('saving a draft while it is typed', () => {
     expect(answered.at(-1)).toBe('failed');
   });
 
-  it('never overwrites after a conflict until both sides are brought together', async () => {
+  it('never overwrites after a conflict until both sides are merged', async () => {
     const { saver, calls } = setUp();
     saver.edit('mine');
     await vi.advanceTimersByTimeAsync(100);
@@ -88,7 +88,7 @@ describe('saving a draft while it is typed', () => {
     expect(saver.saved).toBe('theirs');
   });
 
-  it('does not send what does not parse, and keeps it', async () => {
+  it('does not send JSON that does not parse, and keeps it', async () => {
     const { saver, calls } = setUp();
     saver.edit('bad');
     await vi.advanceTimersByTimeAsync(1000);
@@ -99,7 +99,7 @@ describe('saving a draft while it is typed', () => {
     expect(saver.state.kind).toBe('saved');
   });
 
-  it('keeps what could not be saved, and saves it when tried again', async () => {
+  it('keeps edits after a failed save, and saves them on the next try', async () => {
     const { saver, calls } = setUp();
     saver.edit('v2');
     await vi.advanceTimersByTimeAsync(100);
@@ -116,14 +116,14 @@ describe('saving a draft while it is typed', () => {
     ]);
     calls[1]?.answer({ kind: 'failed', error: new Error('too large'), retryAfterMs: null });
     await vi.advanceTimersByTimeAsync(0);
-    // Something shorter is another matter.
+    // A shorter value is accepted.
     saver.edit('v');
     await vi.advanceTimersByTimeAsync(100);
     expect(calls.at(-1)?.text).toBe('v');
   });
 });
 
-describe('a save that failed', () => {
+describe('a failed save', () => {
   const fail = async (setUpOne: ReturnType<typeof setUp>, retryAfterMs?: number) => {
     setUpOne.calls.at(-1)?.answer({ kind: 'failed', error: new Error('away'), retryAfterMs });
     await vi.advanceTimersByTimeAsync(0);
@@ -131,7 +131,7 @@ describe('a save that failed', () => {
   const waitOf = ({ saver }: ReturnType<typeof setUp>) =>
     saver.state.kind === 'failed' ? (saver.state.retryAt ?? Number.NaN) - Date.now() : Number.NaN;
 
-  it('is repeated later and later, at most half a minute apart, until it succeeds', async () => {
+  it('is repeated at growing intervals, at most half a minute apart, until it succeeds', async () => {
     const one = setUp();
     one.saver.edit('v2');
     await vi.advanceTimersByTimeAsync(100);
@@ -153,7 +153,7 @@ describe('a save that failed', () => {
     await vi.advanceTimersByTimeAsync(0);
     expect(one.saver.state.kind).toBe('saved');
     expect(one.saver.dirty).toBe(false);
-    // The next failure starts over.
+    // The next failure starts with the first interval again.
     one.saver.edit('v3');
     await vi.advanceTimersByTimeAsync(100);
     await fail(one);
@@ -168,7 +168,7 @@ describe('a save that failed', () => {
     expect(waitOf(one)).toBe(60_000);
   });
 
-  it('takes along what was edited meanwhile, and is not hurried by it', async () => {
+  it('includes later edits in the retry, and is not hurried by them', async () => {
     const one = setUp();
     one.saver.edit('v2');
     await vi.advanceTimersByTimeAsync(100);
@@ -181,7 +181,7 @@ describe('a save that failed', () => {
     expect(one.calls.map(({ text }) => text)).toEqual(['v2', 'v3']);
   });
 
-  it('is forgotten once nothing is left to save, or what is left cannot be', async () => {
+  it('is not retried once nothing is left to save, or the rest cannot be saved', async () => {
     const one = setUp();
     one.saver.edit('v2');
     await vi.advanceTimersByTimeAsync(100);

@@ -2,40 +2,40 @@ import { Backoff } from './backoff.ts';
 
 export type SaveState =
   | { kind: 'saved' }
-  /** Will be saved by itself. */
+  /** Will be saved automatically. */
   | { kind: 'unsaved' }
   | { kind: 'saving' }
-  /** Cannot be saved as it is: it does not parse. */
+  /** Cannot be saved, because the value does not parse. */
   | { kind: 'invalid'; message: string }
-  /** Somebody else saved meanwhile; nothing is overwritten until the two are brought together. */
+  /** Someone else saved a newer draft; nothing is overwritten until the two drafts are merged. */
   | { kind: 'conflict' }
-  /** `retryAt`: when it is tried again by itself, in ms since the epoch; null: not until a person changes something or saves. */
+  /** `retryAt` is the time of the automatic retry, in ms since the epoch; null if only an edit or a manual save tries again. */
   | { kind: 'failed'; error: unknown; retryAt: number | null };
 
 export type SaveOutcome =
   | { kind: 'saved'; etag: string }
   | { kind: 'conflict' }
-  /** `retryAfterMs`: the least time until it is tried again; null where that would fail, too. */
+  /** `retryAfterMs` is the minimum delay before a retry; null if a retry would fail, too. */
   | { kind: 'failed'; error: unknown; retryAfterMs?: number | null | undefined };
 
 export type DraftSaverOptions<T> = {
   value: T;
   etag: string;
-  /** Must not throw: failures are outcomes. `etag` is what the change is based on. */
+  /** Must not throw: failures are outcomes. `etag` identifies the stored draft that the change is based on. */
   save: (value: T, etag: string) => Promise<SaveOutcome>;
-  /** Why a value cannot be saved, or null. */
+  /** Returns the reason why a value cannot be saved, or null. */
   check: (value: T) => string | null;
-  /** Whether two values need not be saved one after the other. Default: identity. */
+  /** Returns whether two values are equal for saving. Default: identity. */
   same?: (a: T, b: T) => boolean;
   onState: (state: SaveState) => void;
-  /** Quiet time before an edit is saved, in ms. Default 800. */
+  /** The pause after an edit before it is saved, in ms. Default: 800. */
   delayMs?: number;
 };
 
 /**
- * Saves a draft while it is being edited: one save at a time, each based on the one before, so that two editors never
- * overwrite each other unseen. What was edited during a save is saved by the next one. A save that failed is repeated
- * until it succeeds, unless that cannot help.
+ * Saves a draft while it is being edited. It sends one save at a time, each based on the previous one, so that two editors never overwrite
+ * each other unnoticed. Edits made during a save are part of the next save. A failed save is repeated until it succeeds, unless a retry
+ * cannot succeed.
  */
 export class DraftSaver<T> {
   readonly #options: DraftSaverOptions<T>;
@@ -58,7 +58,7 @@ export class DraftSaver<T> {
     return this.#state;
   }
 
-  /** The value that the server has, as far as this saver knows: what the present one is based on. */
+  /** The value that was last read from or saved to the server. The present value is based on it. */
   get saved(): T {
     return this.#saved;
   }
@@ -67,17 +67,17 @@ export class DraftSaver<T> {
     return this.#etag;
   }
 
-  /** Whether leaving now would lose something. */
+  /** Whether leaving the page now would lose edits. */
   get dirty(): boolean {
     const { same = Object.is } = this.#options;
     return !same(this.#value, this.#saved);
   }
 
-  /** Replaces the value; it is saved when editing pauses. */
+  /** Replaces the value, which is saved when editing pauses. */
   edit(value: T): void {
     this.#value = value;
     const problem = this.dirty ? this.#options.check(value) : null;
-    // The next try takes the edit with it.
+    // The scheduled retry includes this edit.
     if (this.dirty && problem === null && isRetried(this.#state)) return;
     this.#stopTimer();
     if (this.#state.kind === 'conflict') return;
@@ -89,10 +89,10 @@ export class DraftSaver<T> {
     }
   }
 
-  /** Saves at once what can be saved; resolves when nothing is left to save, or saving is not possible. */
+  /** Saves immediately if possible. Resolves when nothing is left to save, or saving is not possible. */
   async flush(): Promise<SaveState> {
     this.#stopTimer();
-    // It goes on with what was edited meanwhile.
+    // The save that is in progress continues with the edits made meanwhile.
     if (this.#underWay !== null) return this.#underWay;
     if (this.#state.kind === 'conflict' || !this.dirty) return this.#state;
     const problem = this.#options.check(this.#value);
@@ -116,7 +116,7 @@ export class DraftSaver<T> {
     this.#etag = outcome.etag;
     this.#saved = value;
     this.#set({ kind: 'saved' });
-    // Edited meanwhile.
+    // Edits were made during the save.
     if (this.dirty) return this.flush();
     return this.#state;
   }
@@ -126,7 +126,7 @@ export class DraftSaver<T> {
     return { kind: 'failed', error, retryAt };
   }
 
-  /** After a conflict: bases `value` on what the server has now, `stored` with `etag`, and saves it over that. */
+  /** Resolves a conflict: bases `value` on `stored`, the server's draft with this `etag`, and saves `value` over it. */
   async rebase(value: T, stored: T, etag: string): Promise<SaveState> {
     this.#value = value;
     this.#saved = stored;
@@ -135,7 +135,7 @@ export class DraftSaver<T> {
     return this.flush();
   }
 
-  /** Takes what is stored, such as a restored version, as the value. */
+  /** Replaces the value with a stored one, such as a restored version. */
   reset(value: T, etag: string): void {
     this.#stopTimer();
     this.#value = value;
@@ -155,5 +155,5 @@ export class DraftSaver<T> {
   }
 }
 
-/** Whether a save has failed and is tried again by itself. */
+/** Returns whether a save has failed and is retried automatically. */
 export const isRetried = (state: SaveState): boolean => state.kind === 'failed' && state.retryAt !== null;

@@ -44,14 +44,14 @@ const byId = (steps: readonly Step[], id: string) => steps.find(each => each.id 
 describe('a new step', () => {
   const draft = draftOf(step('a'), check, step('yes', 'check'));
 
-  test('has no ID that is taken outside of its loop, and neither has a copy', () => {
+  test('and a copy have no ID that is taken outside of their loop', () => {
     const reserved = ['wait', 'a', 'a_2'];
     expect(planStep(draft, { type: 'wait' }, { kind: 'free' }, placesOf(draft), reserved).added).toEqual(['wait_2']);
     expect(planPaste(draftOf(), [step('a')], reserved).added).toEqual(['a_3']);
     expect(planDuplicate(draft, ['a'], reserved).added).toEqual(['a_3']);
   });
 
-  test('goes after another, into a branch, between two, or by itself', () => {
+  test('goes after a step, into a branch, between two steps, or without a connection', () => {
     const places = placesOf(draft);
     const after = planStep(draft, { type: 'lua_script' }, { kind: 'after', step: 'check', branch: 'else' }, places);
     expect(after.added).toEqual(['lua_script']);
@@ -78,7 +78,7 @@ describe('a new step', () => {
     expect(placeAfter(draft, 'nowhere')).toEqual({ kind: 'free' });
   });
 
-  test('has an id that no other step has, nor one in a loop', () => {
+  test('has an id that no other step has, including the steps of loops', () => {
     const inner = [
       { id: 'wait', type: 'wait' },
       { id: 'wait_2', type: 'wait' },
@@ -92,7 +92,7 @@ describe('a new step', () => {
     expect(freeId(new Set(['a'.repeat(58)]), 'a'.repeat(64))).toBe(`${'a'.repeat(58)}_2`);
   });
 
-  test('covers no other where people have placed them, and moves none but what comes after it', () => {
+  test('overlaps no step in a graph with fixed positions, and moves only the steps after it', () => {
     const placed = draftOf(at('a', 0, 0), at('b', 0, 104, 'a'), at('c', 0, 208, 'b'), at('d', 400, 104, 'a'));
     const places = placesOf(placed);
     const after = stepsAfter(
@@ -113,7 +113,7 @@ describe('a new step', () => {
     ]);
   });
 
-  test('stays where it is dropped, and the others where they are drawn', () => {
+  test('keeps its drop position, and the other steps keep theirs', () => {
     const places = placesOf(draft);
     const plan = planStep(draft, { type: 'lua_script' }, { kind: 'free', position: { x: 900, y: 50 } }, places);
     const after = applied(draft, plan.edits);
@@ -123,14 +123,14 @@ describe('a new step', () => {
   });
 });
 
-test('dragging one step leaves the others where they are drawn', () => {
+test('dragging one step fixes the positions of the others', () => {
   const draft = draftOf(step('a'), step('b', 'a'));
   const places = placesOf(draft);
   const steps = stepsAfter(draft, planMoves(draft, new Map([['b', { x: 10.4, y: 500.6 }]]), places));
   expect(steps.map(({ position }) => position)).toEqual([places.get('a'), { x: 10, y: 501 }]);
 });
 
-test('removal closes the chain; disabling enables where all are disabled', () => {
+test('removal closes the chain; disabling enables the steps if all are disabled', () => {
   const draft = draftOf(step('a'), step('b', 'a'), step('c', 'b'));
   expect(stepsAfter(draft, planRemoval(['b']))[1]).toMatchObject({ id: 'c', depends_on: ['a'] });
   const off = applied(draft, planDisabling(draft, ['a', 'b']));
@@ -139,7 +139,7 @@ test('removal closes the chain; disabling enables where all are disabled', () =>
   expect(on).toEqual(draft.graph.steps);
 });
 
-test('a dependent of a condition changes its branch, or runs in either case', () => {
+test('a dependent of a condition changes its branch, or runs in both cases', () => {
   const draft = draftOf(step('a'), check, step('yes', 'check'));
   const moved = stepsAfter(draft, planBranch('check', 'yes', 'else'))[1];
   expect(moved).toMatchObject({ else: ['yes'] });
@@ -149,10 +149,10 @@ test('a dependent of a condition changes its branch, or runs in either case', ()
   expect(either[2]).toMatchObject({ depends_on: ['check'] });
 });
 
-describe('copies', () => {
+describe('copies of steps', () => {
   const draft = draftOf(step('a'), check, step('yes', 'check'), step('end', 'yes'));
 
-  test('are pasted under free ids, and refer to each other by them', () => {
+  test('are pasted under free ids, and refer to each other by these ids', () => {
     const copied = pastedSteps(copyText(draft, ['yes', 'end']));
     const plan = planPaste(draft, copied ?? []);
     expect(plan.added).toEqual(['yes_2', 'end_2']);
@@ -169,13 +169,13 @@ describe('copies', () => {
     expect(planPaste(draftOf(), [step('yes'), step('end', 'yes')]).added).toEqual(['yes', 'end']);
   });
 
-  test('are in both branches where the step is', () => {
+  test('run in both branches if the copied step does', () => {
     const both = draftOf(step('a'), { ...check, else: ['yes'] }, step('yes', 'check'));
     const steps = stepsAfter(both, planDuplicate(both, ['yes']).edits);
     expect(byId(steps, 'check')).toMatchObject({ then: ['yes', 'yes_2'], else: ['yes', 'yes_2'] });
   });
 
-  test('are duplicated beside what they are copies of', () => {
+  test('are duplicated beside the copied steps', () => {
     const steps = stepsAfter(draft, planDuplicate(draft, ['yes', 'end']).edits);
     expect(byId(steps, 'check')).toMatchObject({ then: ['yes', 'yes_2'] });
     expect(byId(steps, 'yes_2')).toMatchObject({ depends_on: ['check'] });

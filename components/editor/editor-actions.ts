@@ -20,32 +20,32 @@ import {
   ROW_GAP,
 } from '../graph/layout.ts';
 
-/** Where a new step goes. */
+/** The place of a new step in the graph. */
 export type Place =
   | { kind: 'free'; position?: Point }
   | { kind: 'after'; step: string; branch?: Branch }
   | { kind: 'between'; from: string; to: string };
-/** A step to add: its type, and fields that it begins with beside those of its type. */
+/** A step to add: its type, and initial fields besides the defaults of the type. */
 export type NewStep = { type: string; fields?: Readonly<Record<string, Json>> | undefined };
-/** Where each step is drawn. */
+/** The position of each step as drawn. */
 export type Places = ReadonlyMap<string, Point>;
-/** Edits that belong together, and the ids of the steps that they add. */
+/** A group of edits, and the ids of the steps that they add. */
 export type Plan = { edits: Edit[]; added: string[] };
 
 const GAP = { x: nodeSize.width + 32, y: nodeSize.height + ROW_GAP };
 
 const idsOf = (value: Json | undefined): string[] =>
   Array.isArray(value) ? value.filter((id): id is string => typeof id === 'string') : [];
-/** A draft's steps as the drawing reads them. */
+/** Returns a draft's steps as the drawing reads them. */
 export const graphSteps = (draft: Draft) => draft.graph.steps as readonly GraphStepInput[];
 
-/** Whether people have placed the steps; otherwise the layout does. */
+/** Returns whether the steps have fixed positions; otherwise the layout places them. */
 export function isPlaced(draft: Draft): boolean {
   const steps = graphSteps(draft);
   return steps.length > 0 && steps.every(step => ownPosition(step) !== null);
 }
 
-/** Returns an id that no step of the draft has: `base`, or `base_2` and so on. */
+/** Returns an id that no step of the draft has: `base`, `base_2` and so on. */
 export function freeId(taken: ReadonlySet<string>, base: string): string {
   const start = STEP_ID.test(base) ? base.slice(0, 58) : 'step';
   if (!taken.has(start)) return start;
@@ -56,15 +56,15 @@ export function freeId(taken: ReadonlySet<string>, base: string): string {
 
 const NO_IDS: readonly string[] = [];
 
-/** The ids that no new step of the draft may have: those of its steps, also in loops, and those that are reserved. */
+/** Returns the ids that no new step of the draft may have: the ids of all steps, including steps in loops, and the reserved ids. */
 const takenIds = (draft: Draft, reserved: readonly string[]): ReadonlySet<string> =>
   new Set([...draft.graph.steps.flatMap(step => [step.id, ...idsInLoop(step)]), ...reserved]);
 
-/** Returns an id for a new step of a type, which no other step has. */
+/** Returns an unused id for a new step of a type. */
 export const freeStepId = (draft: Draft, type: string, reserved = NO_IDS): string =>
   freeId(takenIds(draft, reserved), type);
 
-/** Plans a new step. `places` says where the steps are drawn now, `reserved` which ids it may not have. */
+/** Plans a new step. `places` holds the present positions of the steps, `reserved` the ids that the new step may not have. */
 export function planStep(draft: Draft, fresh: NewStep, place: Place, places: Places, reserved = NO_IDS): Plan {
   const { type, fields } = fresh;
   const id = freeId(takenIds(draft, reserved), type);
@@ -85,7 +85,7 @@ export function planStep(draft: Draft, fresh: NewStep, place: Place, places: Pla
     return { edits: [...edits, { type: 'connect', from: place.step, to: id, branch: place.branch }], added };
   }
   const { position } = place;
-  // Once a person has placed one step, the layout no longer moves the others.
+  // Once the user has placed one step, the layout no longer moves the others.
   if (position !== undefined && draft.graph.steps.length > 0)
     return { edits: [...pinAll(draft, places), { type: 'add_step', step: { ...step, position } }], added };
   if (!isPlaced(draft)) return { edits: [{ type: 'add_step', step }], added };
@@ -95,7 +95,7 @@ export function planStep(draft: Draft, fresh: NewStep, place: Place, places: Pla
   return { edits: [{ type: 'add_step', step: { ...step, position: free } }], added };
 }
 
-/** Where the next step goes after `id`: a condition's branches are filled one after the other. */
+/** Returns the place of the next step after `id`: the branches of a condition are filled one after the other. */
 export function placeAfter(draft: Draft, id: string): Place {
   const step = draft.graph.steps.find(each => each.id === id);
   if (step === undefined) return { kind: 'free' };
@@ -106,7 +106,7 @@ export function placeAfter(draft: Draft, id: string): Place {
 
 const below = (point: Point | undefined): Point => ({ x: point?.x ?? 0, y: (point?.y ?? 0) + GAP.y });
 
-/** The point, or the next one to its right where no step is drawn. */
+/** Returns the point, or the next free point to its right if a step overlaps it. */
 function freePoint(places: Places, wanted: Point): Point {
   const isTaken = ({ x, y }: Point) =>
     [...places.values()].some(each => Math.abs(each.x - x) < GAP.x && Math.abs(each.y - y) < nodeSize.height + 12);
@@ -115,7 +115,7 @@ function freePoint(places: Places, wanted: Point): Point {
   return { x, y: wanted.y };
 }
 
-/** Moves a step and everything that comes after it down by one row. */
+/** Moves a step and all steps after it down by one row. */
 function moveDown(draft: Draft, from: string, places: Places): Edit[] {
   const edges = edgesOf(graphSteps(draft));
   const moved = new Set<string>();
@@ -128,14 +128,14 @@ function moveDown(draft: Draft, from: string, places: Places): Edit[] {
   return [...moved].map(step => ({ type: 'move', step, position: below(places.get(step)) }));
 }
 
-/** Gives every step the position at which it is drawn. */
+/** Stores the drawn position of every step. */
 function pinAll(draft: Draft, places: Places): Edit[] {
   return graphSteps(draft)
     .filter(step => ownPosition(step) === null)
     .map(({ id }) => ({ type: 'move', step: id, position: places.get(id) ?? { x: 0, y: 0 } }));
 }
 
-/** Plans what dragging steps to other places does. */
+/** Plans the new positions of dragged steps. */
 export function planMoves(draft: Draft, moved: Places, places: Places): Edit[] {
   const moves = [...moved].map(([step, { x, y }]): Edit => {
     return { type: 'move', step, position: { x: Math.round(x), y: Math.round(y) } };
@@ -143,15 +143,15 @@ export function planMoves(draft: Draft, moved: Places, places: Places): Edit[] {
   return [...pinAll(draft, places), ...moves];
 }
 
-/** Leaves all places to the layout again. */
+/** Removes all stored positions, so that the layout places the steps again. */
 export const planLayout = (draft: Draft): Edit[] =>
   draft.graph.steps.filter(step => 'position' in step).map(({ id }) => ({ type: 'move', step: id, position: null }));
 
-/** Plans the removal of steps; what depended on them depends on what they depended on. */
+/** Plans the removal of steps. Each dependent of a removed step depends on that step's dependencies instead. */
 export const planRemoval = (ids: readonly string[]): Edit[] =>
   ids.map(step => ({ type: 'remove_step', step, heal: true }));
 
-/** Disables the steps, or enables them where all are disabled. */
+/** Disables the steps, or enables them if all are disabled. */
 export function planDisabling(draft: Draft, ids: readonly string[]): Edit[] {
   const steps = draft.graph.steps.filter(({ id }) => ids.includes(id));
   const all = steps.every(step => step.disabled === true);
@@ -162,7 +162,7 @@ export function planDisabling(draft: Draft, ids: readonly string[]): Edit[] {
   );
 }
 
-/** Moves a dependent of a condition into a branch; null: it runs in either case. */
+/** Moves a dependent of a condition into a branch; null: the dependent runs in both cases. */
 export function planBranch(from: string, to: string, branch: Branch | null): Edit[] {
   return [
     { type: 'disconnect', from, to },
@@ -170,12 +170,12 @@ export function planBranch(from: string, to: string, branch: Branch | null): Edi
   ];
 }
 
-/** Returns steps as text that can be pasted into another workflow, or read by people. */
+/** Returns steps as readable text that can be pasted into another workflow. */
 export function copyText(draft: Draft, ids: readonly string[]): string {
   return JSON.stringify({ steps: draft.graph.steps.filter(({ id }) => ids.includes(id)) }, null, 2);
 }
 
-/** Returns the steps in a text that was copied, or in any graph; null where there are none. */
+/** Returns the steps in a copied text or in any graph; null if there are none. */
 export function pastedSteps(text: string): Step[] | null {
   try {
     const value: unknown = parseJson(text);
@@ -194,7 +194,7 @@ export function pastedSteps(text: string): Step[] | null {
   }
 }
 
-/** Plans the addition of copied steps under free ids; what they say of each other is renamed with them. */
+/** Plans the addition of copied steps under free ids. References between the copied steps are renamed as well. */
 export function planPaste(draft: Draft, copied: readonly Step[], reserved = NO_IDS): Plan {
   const unique = [...new Map(copied.map(step => [step.id, step])).values()];
   let pasted: Draft = { ...draft, graph: { steps: unique }, run_setup: {} };
@@ -220,7 +220,7 @@ export function planPaste(draft: Draft, copied: readonly Step[], reserved = NO_I
   return { edits, added: [...own] };
 }
 
-/** Plans copies of steps beside them: they run after the same steps, in the same branches. */
+/** Plans copies of steps beside the originals. The copies run after the same steps and in the same branches. */
 export function planDuplicate(draft: Draft, ids: readonly string[], reserved = NO_IDS): Plan {
   const steps = draft.graph.steps.filter(({ id }) => ids.includes(id));
   const plan = planPaste(draft, steps, reserved);

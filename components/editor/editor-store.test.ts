@@ -14,7 +14,7 @@ const draftOf = (...steps: Step[]): Draft => ({ name: 'n', description: '', grap
 const ADA = { id: 'ada', name: 'Ada' };
 const textOf = (...steps: Step[]) => formatGraph({ steps });
 
-/** A store over a server in memory, which checks ETags. */
+/** Returns a store with an in-memory server that checks ETags. */
 function setUp(...steps: Step[]) {
   let stored: Stored = { draft: draftOf(...steps), etag: '1' };
   const refusals: Error[] = [];
@@ -49,11 +49,11 @@ function setUp(...steps: Step[]) {
     later: (ms: number) => {
       now += ms;
     },
-    /** Reading waits for this from now on. */
+    /** Delays all later reads until this promise resolves. */
     readAfter: (until: Promise<void>) => {
       reading = () => until;
     },
-    /** Reading fails from now on. */
+    /** Makes all later reads fail. */
     readFails: () => {
       reading = () => Promise.reject(new TypeError('Failed to fetch'));
     },
@@ -64,7 +64,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 const pause = () => vi.advanceTimersByTimeAsync(100);
 
-test('saves and undoes a change of the order of keys, typed as JSON or made by a form', async () => {
+test('saves and undoes a change of the key order, typed as JSON or made by a form', async () => {
   const form = (...names: string[]) => ({ properties: Object.fromEntries(names.map(name => [name, {}])) });
   const asked = (...names: string[]): Step => ({ ...step('a'), form: form(...names) });
   const { store, server } = setUp(asked('x', 'y'));
@@ -81,7 +81,7 @@ test('saves and undoes a change of the order of keys, typed as JSON or made by a
   expect(saved()).toBe('{"properties":{"y":{},"x":{}}}');
 });
 
-test('saves and undoes a change of the run setup alone', async () => {
+test('saves and undoes a change of only the run setup', async () => {
   const { store, setup } = setUp(step('a'));
   const run_setup = { pinned_results: { a: 1 } };
   store.change([{ type: 'set_run_setup', run_setup }]);
@@ -93,7 +93,7 @@ test('saves and undoes a change of the run setup alone', async () => {
   expect(setup()).toEqual({});
 });
 
-describe('one history', () => {
+describe('the history', () => {
   test('undoes and redoes edits and typed JSON in turn', () => {
     const { store, ids } = setUp(step('a'));
     store.change([{ type: 'add_step', step: step('b', 'a') }]);
@@ -117,7 +117,7 @@ describe('one history', () => {
     expect(store.state.canRedo).toBe(false);
   });
 
-  test('takes what is typed in one go as one step', () => {
+  test('groups continuous typing into one step', () => {
     const { store, later } = setUp(step('a'));
     const type = (name: string) => store.change([{ type: 'update_step', step: 'a', set: { name } }], 'a.name');
     type('R');
@@ -131,7 +131,7 @@ describe('one history', () => {
     expect(store.state.draft.graph.steps[0]).toEqual(step('a'));
   });
 
-  test('undoes several edits at once, and none of them where one does not fit', () => {
+  test('undoes several edits at once, and applies none of them if one fails', () => {
     const { store, ids } = setUp(step('a'), step('b', 'a'));
     const refused = store.change([
       { type: 'remove_step', step: 'a' },
@@ -155,11 +155,11 @@ describe('one history', () => {
     expect(store.state.draft.graph.steps).toEqual([step('a'), step('b', 'a')]);
   });
 
-  describe('of large JSON', () => {
+  describe('large JSON', () => {
     const large = (id: string): Step => ({ ...step(id), script: `return "${'x'.repeat(50_000)}"` });
     const typed = (store: EditorStore, ...idsTyped: string[]) => store.typeText(textOf(...idsTyped.map(large)));
 
-    test('is read once the typing pauses, as one step of the history', async () => {
+    test('is read after a pause in typing, as one step of the history', async () => {
       const { store, ids, server } = setUp(large('a'));
       const seen = vi.fn();
       store.subscribe(seen);
@@ -189,7 +189,7 @@ describe('one history', () => {
       expect(ids()).toEqual(expected);
     });
 
-    test('is part of a merge that reads what others have saved', async () => {
+    test('is included in a merge with changes that others saved', async () => {
       const { store, ids, other, readAfter } = setUp(large('a'));
       const { promise, resolve } = Promise.withResolvers<void>();
       readAfter(promise);
@@ -205,7 +205,7 @@ describe('one history', () => {
     });
   });
 
-  test('keeps JSON that does not parse, and the canvas waits for it', async () => {
+  test('keeps JSON that does not parse, and leaves the canvas unchanged', async () => {
     const { store, ids, server } = setUp(step('a'));
     store.typeText('{"steps": [');
     await pause();
@@ -221,7 +221,7 @@ describe('one history', () => {
     expect(server()).toEqual([step('a')]);
   });
 
-  test('undoes JSON with two steps of one id', () => {
+  test('undoes JSON with two steps that share an id', () => {
     const { store, ids } = setUp(step('a'), step('b'));
     store.typeText(textOf(step('a'), step('a'), step('b')));
     store.typeText(textOf(step('a'), step('a')));
@@ -241,7 +241,7 @@ describe('saving', () => {
     expect(store.state.saveState.kind).toBe('saved');
   });
 
-  test('merges with what somebody else saved, and undo leaves their part', async () => {
+  test('merges with changes that someone else saved, and undo keeps them', async () => {
     const { store, other, server, ids } = setUp(step('a'));
     other(step('a'), step('theirs', 'a'));
     store.change([{ type: 'add_step', step: step('mine', 'a') }]);
@@ -253,7 +253,7 @@ describe('saving', () => {
     expect(server().map(({ id }) => id)).toEqual(['a', 'theirs']);
   });
 
-  test('asks where both changed the same, and loses neither side', async () => {
+  test('asks if both sides changed the same part, and loses neither side', async () => {
     const { store, other, server } = setUp(step('a'));
     other({ ...step('a'), name: 'Theirs', timeout_s: 5 });
     store.change([{ type: 'update_step', step: 'a', set: { name: 'Mine' } }]);
@@ -268,7 +268,7 @@ describe('saving', () => {
     expect(store.state).toMatchObject({ saveState: { kind: 'saved' }, conflicts: [] });
   });
 
-  test('asked to save, answers once the merge is saved', async () => {
+  test('a save that starts a merge resolves when the merge is saved', async () => {
     const { store, other, server } = setUp(step('a'));
     other(step('a'), step('theirs'));
     store.change([{ type: 'add_step', step: step('mine') }]);
@@ -276,7 +276,7 @@ describe('saving', () => {
     expect(server()).toHaveLength(3);
   });
 
-  test('does not lose what others saved while the JSON was unfinished', async () => {
+  test('does not lose changes of others that were saved while the JSON was unfinished', async () => {
     const { store, other, server } = setUp(step('a'));
     store.change([{ type: 'add_step', step: step('mine') }]);
     other(step('a'), step('theirs'));
@@ -289,7 +289,7 @@ describe('saving', () => {
     expect(server().map(({ id }) => id)).toEqual(['a', 'mine', 'more', 'theirs']);
   });
 
-  test('keeps JSON that becomes unfinished during a merge, and merges it once it is finished', async () => {
+  test('keeps JSON that becomes unfinished during a merge, and merges it once it parses', async () => {
     const { store, other, server, readAfter } = setUp(step('a'));
     const { promise, resolve } = Promise.withResolvers<void>();
     readAfter(promise);
@@ -305,7 +305,7 @@ describe('saving', () => {
     expect(server().map(({ id }) => id)).toEqual(['a', 'mine', 'more', 'theirs']);
   });
 
-  test('tries again after a failure, by itself or when asked', async () => {
+  test('tries again after a failure, automatically or on request', async () => {
     const { store, refusals, server } = setUp(step('a'));
     refusals.push(new Error('away'), new Error('away'));
     store.change([{ type: 'add_step', step: step('b') }]);
@@ -322,13 +322,13 @@ describe('saving', () => {
     refusals.push(new Error('away'));
     store.change([{ type: 'add_step', step: step('d') }]);
     await pause();
-    // As when the browser is connected again.
+    // The page calls this when the browser is online again.
     store.retry();
     await vi.advanceTimersByTimeAsync(0);
     expect(server()).toHaveLength(4);
   });
 
-  test('tries again where a merge could not read what others saved', async () => {
+  test('tries again if a merge could not read the stored draft', async () => {
     const { store, other, server, readAfter, readFails } = setUp(step('a'));
     other(step('a'), step('theirs'));
     readFails();
@@ -347,7 +347,7 @@ describe('saving', () => {
     ).toEqual(['a', 'mine', 'more', 'theirs']);
   });
 
-  test('takes a restored version, and undo leads back', async () => {
+  test('takes a restored version, and undo returns to the draft before', async () => {
     const { store, ids } = setUp(step('a'));
     store.take({ draft: draftOf(step('old')), etag: '1' });
     expect(ids()).toEqual(['old']);
@@ -357,8 +357,8 @@ describe('saving', () => {
   });
 });
 
-describe('what others have saved', () => {
-  test('is shown where nothing waits to be saved, and undo leaves it', async () => {
+describe('changes that others saved', () => {
+  test('are shown if nothing waits to be saved, and undo keeps them', async () => {
     const { store, other, ids, server } = setUp(step('a'));
     store.change([{ type: 'add_step', step: step('mine') }]);
     await pause();
@@ -371,7 +371,7 @@ describe('what others have saved', () => {
     expect(server().map(({ id }) => id)).toEqual(['a', 'theirs']);
   });
 
-  test('waits for the save of what was edited here, also while it is read', async () => {
+  test('wait for the save of local edits, also while they are being read', async () => {
     const { store, other, ids, server, readAfter } = setUp(step('a'));
     other(step('a'), step('theirs'));
     store.change([{ type: 'add_step', step: step('mine') }]);
@@ -396,7 +396,7 @@ describe('what others have saved', () => {
 describe('changes that were never saved', () => {
   const base: Stored = { draft: draftOf(step('a')), etag: '1' };
 
-  test('are one step of the history on top of what others have saved since, and save themselves', async () => {
+  test('become one step of the history on top of changes saved since, and are saved', async () => {
     const { store, other, server, ids } = setUp(step('a'));
     other(step('a'), step('theirs'));
     await store.pull();
@@ -411,7 +411,7 @@ describe('changes that were never saved', () => {
     expect(ids()).toEqual(['a', 'theirs']);
   });
 
-  test('ask what to keep where others have changed the same', async () => {
+  test('ask which side to keep if others have changed the same part', async () => {
     const { store, other, server } = setUp(step('a'));
     other({ ...step('a'), name: 'Theirs' });
     await store.pull();
@@ -424,7 +424,7 @@ describe('changes that were never saved', () => {
     expect(server()[0]?.name).toBe('Mine');
   });
 
-  test('do not displace what this page has changed since', async () => {
+  test('do not replace later edits of this page', async () => {
     const { store, refusals, server } = setUp(step('a'));
     store.change([{ type: 'update_step', step: 'a', set: { name: 'Now' } }]);
     refusals.push(new Error('away'));
@@ -436,7 +436,7 @@ describe('changes that were never saved', () => {
     expect(server()[0]?.name).toBe('Now');
   });
 
-  test('may be JSON that is unfinished', async () => {
+  test('may contain unfinished JSON', async () => {
     const { store, other, server } = setUp(step('a'));
     other(step('a'), step('theirs'));
     await store.pull();

@@ -17,16 +17,16 @@ import { retryAfterMs } from './save-failure.ts';
 
 export type EditorState = {
   readonly draft: Draft;
-  /** The JSON as somebody typed it; null: the draft's own. */
+  /** The JSON as the user typed it; null if it is the formatted draft. */
   readonly text: string | null;
-  /** Why the text is not a graph. The draft is then the last text that was one. */
+  /** The reason why the text is not a graph. The draft then comes from the last text that was a graph. */
   readonly textProblem: string | null;
   readonly canUndo: boolean;
   readonly canRedo: boolean;
   readonly saveState: SaveState;
-  /** The conflicts between this editor's changes and those saved elsewhere; empty unless saving waits for a decision. */
+  /** The conflicts between the edits of this editor and changes saved elsewhere; empty unless the user has to decide. */
   readonly conflicts: readonly Conflict[];
-  /** The people who saved the other side of the conflicts; empty where they are not known. */
+  /** The people who saved the other side of the conflicts; empty if unknown. */
   readonly savedBy: readonly Person[];
 };
 
@@ -39,32 +39,32 @@ export type Stored = { draft: Draft; etag: string };
 export type StoreOptions = Stored & {
   /** Must not throw: failures are outcomes. */
   save: (draft: Draft, etag: string) => Promise<SaveOutcome>;
-  /** Reads what the server has. Throws where it cannot. */
+  /** Reads the stored draft. Throws if the server cannot be read. */
   read: () => Promise<Stored>;
-  /** Returns who has saved the draft since the state with this ETag. Must not throw: returns no names on a failure. */
+  /** Returns the people who have saved the draft since the state with this ETag. Must not throw: returns no names on a failure. */
   readSavers?: (since: string) => Promise<readonly Person[]>;
   delayMs?: number;
-  /** Milliseconds since any moment; for grouping what is typed. */
+  /** Returns milliseconds since an arbitrary start. Used to group typing. */
   now?: () => number;
 };
 
 export type ChangeResult = { ok: true; unrewritten: readonly Unrewritten[] } | { ok: false; message: string };
 
-/** One step of the history: how to leave the present draft for the one before. */
+/** One step of the history: how to return from the present draft to the one before. */
 type Entry = {
   back: Edit | { type: 'replace'; draft: Draft };
   text: string | null;
-  /** Changes with the same key that follow each other soon are one step. */
+  /** Successive changes with the same key within `GROUP_MS` are one step. */
   key: string | null;
   at: number;
   before: Draft;
 };
 type Work = Pick<EditorState, 'draft' | 'textProblem'>;
 
-/** Keys of a name typed in one go undo together. */
+/** Successive keys in a name undo together if each follows within this time. */
 const GROUP_MS = 1_000;
 const MAX_ENTRIES = 500;
-/** JSON of this length is read when the typing pauses: in a graph of 1,000 steps, reading it at each key took 52 ms of CPU. */
+/** JSON above this length is parsed after a pause in typing: in a graph of 1,000 steps, parsing at each key took 52 ms of CPU. */
 const LARGE_TEXT = 50_000;
 const PAUSE_MS = 150;
 
@@ -72,8 +72,8 @@ const noConflicts: readonly Conflict[] = [];
 const nobody: readonly Person[] = [];
 
 /**
- * The draft of a workflow while it is edited. Canvas, inspector and JSON change it through one history, and it saves itself,
- * merging with what others save. Everything but the shape of the JSON is left to the server to check.
+ * The draft of a workflow while it is edited. Canvas, inspector and JSON share its history. It saves automatically and merges with changes
+ * that others save. Only the shape of the JSON is checked here; the server checks everything else.
  */
 export class EditorStore {
   readonly #options: StoreOptions;
@@ -84,7 +84,7 @@ export class EditorStore {
   #state: EditorState;
   #merging: Promise<SaveState> | null = null;
   readonly #backoff = new Backoff();
-  /** Large JSON that was typed and is not read yet. */
+  /** Large typed JSON that is not parsed yet. */
   #typed: { text: string; timer: ReturnType<typeof setTimeout> } | null = null;
 
   constructor(options: StoreOptions) {
@@ -115,12 +115,12 @@ export class EditorStore {
     return this.#state;
   }
 
-  /** Whether leaving now would lose something. */
+  /** Whether leaving the page now would lose edits. */
   get dirty(): boolean {
     return this.#typed !== null || this.#saver.dirty;
   }
 
-  /** The draft that the present one is based on, and its ETag. */
+  /** The stored draft that the present draft is based on, and its ETag. */
   get base(): Stored {
     return { draft: this.#saver.saved.draft, etag: this.#saver.etag };
   }
@@ -130,7 +130,7 @@ export class EditorStore {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Applies edits as one step of the history, all or none. Edits with the same `key` that follow each other are one step. */
+  /** Applies all edits or none, as one step of the history. Successive edits with the same `key` are one step. */
   change(edits: readonly Edit[], key: string | null = null): ChangeResult {
     this.#readTyped();
     if (this.#state.textProblem !== null) {
@@ -143,7 +143,7 @@ export class EditorStore {
       const result = apply(draft, edit);
       if (!result.ok) return { ok: false, message: result.problem.message };
       draft = result.draft;
-      // A rename is undone by its own inverse: by ids alone, the step would be another one.
+      // A rename needs its own inverse: a comparison by ids would see a removed and an added step.
       inverse = edits.length === 1 ? result.inverse : null;
       unrewritten.push(...result.unrewritten);
     }
@@ -151,7 +151,7 @@ export class EditorStore {
     return { ok: true, unrewritten };
   }
 
-  /** Takes a text as the JSON of the graph, a large one after a pause. What does not parse is kept as text, and is not saved. */
+  /** Takes a text as the JSON of the graph, large texts after a pause. Text that does not parse is kept, but not saved. */
   typeText(text: string): void {
     clearTimeout(this.#typed?.timer);
     const isLarge = text.length >= LARGE_TEXT;
@@ -177,13 +177,13 @@ export class EditorStore {
     }
   }
 
-  /** Returns the JSON to the last text that was a graph. */
+  /** Resets the JSON to the last text that was a graph. */
   discardText(): void {
     this.#readTyped();
     this.#move(this.#state.draft, { text: null, textProblem: null }, null, null);
   }
 
-  /** Undoes the last change. Returns why it did nothing, such as a step whose old id is another one's by now. */
+  /** Undoes the last change. Returns the reason if that is not possible, such as a step whose old id is used by another step now. */
   undo(): string | null {
     this.#readTyped();
     return this.#travel(this.#past, this.#future);
@@ -194,7 +194,7 @@ export class EditorStore {
     return this.#travel(this.#future, this.#past);
   }
 
-  /** Saves at once, merging with what others have saved; resolves when nothing is left to save, or saving is not possible. */
+  /** Saves immediately and merges with changes of others. Resolves when nothing is left to save, or saving is not possible. */
   async save(): Promise<SaveState> {
     this.#readTyped();
     this.#backoff.stop();
@@ -204,14 +204,14 @@ export class EditorStore {
     return (await this.#merging) ?? this.#state.saveState;
   }
 
-  /** Saves at once what would be tried again later, as when the browser is connected again. */
+  /** Retries a failed save immediately, such as when the browser is online again. */
   retry(): void {
     if (isRetried(this.#state.saveState)) void this.save();
   }
 
   /**
-   * Applies changes that were made to `base` elsewhere and never saved, such as before a crash, as one step of the history;
-   * `text` is unfinished JSON that was typed over them. Where others have changed the same since, saving asks what to keep.
+   * Applies never-saved changes, such as from before a crash, as one step of the history. The changes were made to `base`; `text` is
+   * unfinished JSON typed over them. If others have changed the same parts since, saving asks which side to keep.
    */
   async restore(base: Stored, draft: Draft, text: string | null): Promise<ChangeResult> {
     this.#readTyped();
@@ -220,7 +220,7 @@ export class EditorStore {
     const result = merge(base.draft, draft, this.#state.draft);
     if (result.ok && text === null) this.#move(result.draft, { text: null, textProblem: null }, null, null);
     else {
-      // Changes to an older state: what this page has changed since is saved first, and then merged with them like another's.
+      // For changes to an older state, the edits of this page are saved first and then merged like those of another person.
       if ((await this.save()).kind !== 'saved') return refused;
       const parsed = text === null ? null : parseGraph(text);
       const textProblem = parsed !== null && 'problem' in parsed ? parsed.problem : null;
@@ -230,7 +230,7 @@ export class EditorStore {
     return { ok: true, unrewritten: [] };
   }
 
-  /** Takes a draft that the server just returned, such as a restored version; undo leads back. */
+  /** Takes a draft that the server just returned, such as a restored version. Undo returns to the draft before. */
   take({ draft, etag }: Stored): void {
     this.#readTyped();
     this.#move(draft, { text: null, textProblem: null }, null, null);
@@ -239,7 +239,7 @@ export class EditorStore {
   }
 
   /**
-   * Shows what others have saved, where nothing here waits to be saved: otherwise the next save merges the two. Does nothing where the
+   * Shows changes that others have saved, if nothing here waits to be saved; otherwise the next save merges the two. Does nothing if the
    * server cannot be read.
    */
   async pull(): Promise<void> {
@@ -253,7 +253,7 @@ export class EditorStore {
     this.#saver.reset({ draft: stored.draft, textProblem: null }, stored.etag);
   }
 
-  /** Ends a conflict by the side that `choose` returns for each one. */
+  /** Resolves the conflicts with the side that `choose` returns for each. */
   async resolve(choose: Choose): Promise<SaveState> {
     this.#merging = this.#merge(choose).finally(() => {
       this.#merging = null;
@@ -287,14 +287,14 @@ export class EditorStore {
     if (entry.back.type === 'replace') after = entry.back.draft;
     else {
       const result = apply(present, entry.back);
-      // It stays in the history: it can be undone once what hinders it is gone.
+      // The entry stays in the history: undo works again once the obstacle is removed.
       if (!result.ok) return result.problem.message;
       ({ draft: after, inverse: back } = result);
     }
     from.pop();
     const isNothing = sameDraft(present, after) && identicalJson(present.graph, after.graph) && entry.text === text;
     to.push({ back, text, key: null, at: 0, before: present });
-    // A text of its own is shown again only where it still says what the draft is.
+    // The typed text is shown again only if it still represents the draft.
     const parsed = entry.text === null ? null : parseGraph(entry.text);
     const keeps = parsed !== null && ('problem' in parsed || identicalJson(parsed.graph, after.graph));
     const problem = parsed !== null && 'problem' in parsed ? parsed.problem : null;
@@ -313,7 +313,7 @@ export class EditorStore {
     else this.#set({ saveState: save });
   }
 
-  /** Starts a merge unless one is under way, a person has to decide, or unfinished JSON would later overwrite what it brings. */
+  /** Starts a merge, unless a merge is in progress, the user has to decide, or unfinished JSON would later overwrite the merged changes. */
   #mergeUnlessAsking(): void {
     const { textProblem, conflicts } = this.#state;
     if (textProblem !== null) this.#set({ saveState: { kind: 'invalid', message: textProblem } });
@@ -325,7 +325,7 @@ export class EditorStore {
     }
   }
 
-  /** Brings together what others saved and what was edited here since the last save; asks where both changed the same. */
+  /** Merges changes that others saved with the local edits since the last save. Asks if both sides changed the same part. */
   async #merge(choose?: Choose): Promise<SaveState> {
     let stored: Stored;
     let savedBy = nobody;
@@ -343,7 +343,7 @@ export class EditorStore {
     this.#readTyped();
     const { draft, textProblem } = this.#state;
     if (textProblem !== null) {
-      // Typed meanwhile: it is merged once it is finished.
+      // The user typed unfinished JSON meanwhile; the merge runs once the JSON parses.
       const save: SaveState = { kind: 'invalid', message: textProblem };
       this.#set({ saveState: save });
       return save;
@@ -360,7 +360,7 @@ export class EditorStore {
     return this.#saver.rebase(value, { draft: stored.draft, textProblem: null }, stored.etag);
   }
 
-  /** After a merge the history leads through edits alone: a text or a whole draft of before lacks what others have saved. */
+  /** Removes typed texts and whole drafts from the history after a merge: they lack the merged changes of others. */
   #forgetTexts(): void {
     for (const stack of [this.#past, this.#future]) {
       const whole = stack.findLastIndex(entry => entry.back.type === 'replace');
@@ -379,14 +379,14 @@ export class EditorStore {
   }
 }
 
-/** Returns the edit that leads from `after` back to `before`; a copy of the whole draft where steps cannot be told apart by id. */
+/** Returns the edit that reverts `after` to `before`. If two steps share an id, the edit replaces the whole draft. */
 function wayBack(before: Draft, after: Draft): Entry['back'] {
   return hasDuplicateIds(before.graph) || hasDuplicateIds(after.graph)
     ? { type: 'replace', draft: before }
     : restoreOf(before, after);
 }
 
-/** Whether the server would store the same: it keeps the order of keys, which the forms of inputs show. */
+/** Returns whether two drafts are stored identically. The server keeps the order of keys, which the input forms show. */
 const isSameSaved = (a: Draft, b: Draft): boolean =>
   a.name === b.name &&
   a.description === b.description &&

@@ -11,7 +11,7 @@ const steps = [
   { id: 'orders', type: 'for_each', name: 'Each order', steps: [{ id: 'check', type: 'condition' }, inner] },
 ];
 
-test('steps in loops are found at any depth, and say where they are', () => {
+test('steps in loops are found at any depth, with the names of their loops', () => {
   const found = findSteps(steps, ' HTTP ');
   expect(found.map(({ node, inside }) => [node, inside])).toEqual([
     ['load', []],
@@ -21,7 +21,7 @@ test('steps in loops are found at any depth, and say where they are', () => {
   expect(findSteps(steps, '')).toEqual([]);
 });
 
-test('a found step in a closed loop marks the outermost closed one', () => {
+test('a found step in a closed loop marks the outermost closed loop', () => {
   const found = findSteps(steps, 'charge');
   const marked = (...open: string[]) => [...markedNodes(found, level => open.includes(level))];
   expect(marked()).toEqual(['orders']);

@@ -3,12 +3,12 @@ import { nodeIn } from '../graph/levels.ts';
 import { stepsOfLoop } from '../graph/loop-steps.ts';
 import { stepTypeLook } from '../graph/step-icon.tsx';
 
-/** A step that the search has found: its node, and the names of the loops around it, the outermost first. */
+/** A step found by the search: its node, and the names of the loops around it, the outermost first. */
 export type FoundStep = { node: string; step: GraphStepInput; inside: readonly string[] };
 
 export const nameOf = ({ id, name }: GraphStepInput): string => (typeof name === 'string' && name ? name : id);
 
-/** Returns the steps whose id, name or type holds the text, those in loops behind the loop, however deep. */
+/** Returns the steps whose id, name or type contains the text, at any depth. The steps of a loop follow the loop. */
 export function findSteps(steps: readonly GraphStepInput[], text: string): FoundStep[] {
   const wanted = text.trim().toLowerCase();
   return wanted === '' ? [] : findIn('', [], steps, wanted);
@@ -36,7 +36,7 @@ function findIn(
   });
 }
 
-/** Returns the nodes to mark: those of the found steps, and for a step in a closed loop that loop. */
+/** Returns the nodes to mark: the found steps, and for a step in a closed loop the outermost closed loop. */
 export function markedNodes(found: readonly FoundStep[], isDrawn: (level: string) => boolean): ReadonlySet<string> {
   return new Set(
     found.map(({ node }) => {

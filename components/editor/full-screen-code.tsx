@@ -5,7 +5,7 @@ import { IconButton } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { LazyCodeEditor } from './lazy-code-editor.tsx';
 
-/** The button that opens the code of a field over the whole page. Both editors show the same text. */
+/** A button that opens the code of a field across the whole page. Both editors show the same text. */
 export function FullScreenCode(props: ComponentProps<typeof LazyCodeEditor>) {
   const [open, setOpen] = useState(false);
   return (

@@ -3,11 +3,11 @@ import { parseJson } from '../../server/platform/json-text.ts';
 
 export type DraftGraph = Draft['graph'];
 
-/** Returns a graph as the JSON text that people edit. */
+/** Returns a graph as formatted JSON for editing. */
 export const formatGraph = (graph: DraftGraph): string => `${JSON.stringify(graph, null, 2)}\n`;
 
 /**
- * Returns a text as a graph, or why it is none. Only the shape is checked: a draft may be incomplete
+ * Parses a text as a graph, or returns the reason why it is not a graph. Only the shape is checked: a draft may be incomplete
  * (docs/specification/workflows.md#drafts).
  */
 export function parseGraph(text: string): { graph: DraftGraph } | { problem: string } {
@@ -24,8 +24,8 @@ export function parseGraph(text: string): { graph: DraftGraph } | { problem: str
 }
 
 /**
- * Returns `next` built from the objects of `present` wherever nothing differs, so that an edit of the text changes, in the
- * history and on the canvas, only the steps and fields that it touches.
+ * Returns a copy of `next` that reuses the equal objects of `present`, so that an edit of the text changes only the steps and fields that
+ * it touches, in the history and on the canvas.
  */
 export function shareUnchanged(present: DraftGraph, next: DraftGraph): DraftGraph {
   const byId = new Map(present.steps.map(step => [step.id, step]));
@@ -48,7 +48,7 @@ function sharedStep(before: Step, step: Step): Step {
   return Object.fromEntries(entries) as Step;
 }
 
-/** Whether two steps of a graph have the same id: a text may hold such a graph while it is being edited. */
+/** Returns whether two steps of a graph have the same id, which a text may contain while it is being edited. */
 export function hasDuplicateIds({ steps }: DraftGraph): boolean {
   return new Set(steps.map(({ id }) => id)).size < steps.length;
 }

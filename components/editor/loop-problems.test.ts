@@ -11,7 +11,7 @@ const loop: Step = {
   ],
 };
 
-test('a problem in a loop is placed by the ids of its steps', () => {
+test('the place of a problem in a loop consists of step ids', () => {
   expect(placeInLoop(loop, 'steps[0].form.properties')).toBe('ask › form.properties');
   expect(placeInLoop(loop, 'steps[1].steps[1].script')).toBe('inner › last › script');
   expect(placeInLoop(loop, 'steps[1].items')).toBe('inner › items');
@@ -24,13 +24,13 @@ test('a step without an id is named by its number', () => {
   expect(placeInLoop(undefined, 'steps[0].type')).toBe('step 1 › type');
 });
 
-test('problems of the loop itself are not in it', () => {
+test('problems of the loop itself are not included', () => {
   expect(isInLoop({ path: 'steps[0].script' })).toBe(true);
   expect(isInLoop({ path: 'steps' })).toBe(false);
   expect(isInLoop({ path: 'items' })).toBe(false);
 });
 
-test('problems in a loop become those of its steps', () => {
+test('problems in a loop become problems of its steps', () => {
   const problem = (step_id: string, path: string) => ({
     step_id,
     path,
@@ -50,6 +50,6 @@ test('problems in a loop become those of its steps', () => {
     ['inner', 'items'],
   ]);
   expect(problemsInside(problems, [loop], [])).toEqual(problems);
-  // A loop that holds something else than steps cannot be opened.
+  // A loop whose `steps` is not a list of steps cannot be opened.
   expect(inside('each', 'inner')).toEqual([]);
 });

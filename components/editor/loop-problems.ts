@@ -3,12 +3,12 @@ import { stepsOfLoop } from '../graph/loop-steps.ts';
 import { innerSteps } from './code/readable.ts';
 import type { Problem } from './use-draft.ts';
 
-/** Whether a problem is in one of the steps of a loop, rather than in the loop itself. */
+/** Returns whether a problem is in a step of a loop, not in the loop itself. */
 export const isInLoop = ({ path }: Pick<Problem, 'path'>): boolean => /^steps\[\d+\]/.test(path);
 
 /**
- * Returns where in a loop a problem is, by the ids of the steps: `steps[0].steps[1].script` → "inner › last › script". A step
- * without an id is named by its number, from 1.
+ * Returns the place of a problem in a loop by step ids: `steps[0].steps[1].script` → "inner › last › script". A step without an id is
+ * named by its number, from 1.
  */
 export function placeInLoop(loop: Step | undefined, path: string): string {
   const names: string[] = [];
@@ -27,20 +27,20 @@ export function placeInLoop(loop: Step | undefined, path: string): string {
 const FIRST_STEP = /^steps\[(\d+)\]\.?/;
 
 /**
- * Returns the problems of the steps in the loop at `path` (its id and those of the loops around it, the outermost first), as
- * problems of these steps. `steps` are those of the draft.
+ * Returns the problems in the loop at `path` as problems of its steps. `path` holds the ids of the loop and of the loops around it, the
+ * outermost first. `steps` are the steps of the draft.
  */
 export function problemsInside(
   problems: readonly Problem[],
   steps: readonly Step[],
   path: readonly string[],
 ): readonly Problem[] {
-  // The same list, so that typing in a step draws none of the others again.
+  // Returns the same list, so that typing in a step renders no other step again.
   if (path.length === 0) return problems;
   return problems.flatMap(problem => innerProblem(problem, steps, path) ?? []);
 }
 
-/** Returns a problem as one of the step in the loop at `path`; null where it is elsewhere. */
+/** Converts a problem into a problem of a step in the loop at `path`; null if it is outside of the loop. */
 export function innerProblem(problem: Problem, steps: readonly Step[], path: readonly string[]): Problem | null {
   let inner = problem;
   let level: readonly Step[] = steps;
@@ -55,7 +55,7 @@ export function innerProblem(problem: Problem, steps: readonly Step[], path: rea
   return inner;
 }
 
-/** Returns the nodes of a problem on the canvas: its step and the loops around it, the outermost first (../graph/levels.ts). */
+/** Returns the canvas nodes of a problem: its step and the loops around it, the outermost first (../graph/levels.ts). */
 export function nodesOf({ step_id, path }: Pick<Problem, 'step_id' | 'path'>, steps: readonly Step[]): string[] {
   if (step_id === null) return [];
   const nodes = [step_id];

@@ -10,7 +10,7 @@ const loop = (id: string, ...steps: Step[]): Step => ({ id, type: 'for_each', it
 function setUp(...steps: Step[]) {
   const stored: Stored = { draft: { name: 'n', description: '', graph: { steps }, run_setup: {} }, etag: '1' };
   const save = async () => ({ kind: 'saved', etag: '1' }) as const;
-  // Nothing is saved meanwhile.
+  // A long delay, so that nothing is saved during the test.
   return new EditorStore({ ...stored, save, read: async () => stored, delayMs: 2 ** 30 });
 }
 const idsOf = (store: Pick<EditorStore, 'state'>) => store.state.draft.graph.steps.map(({ id }) => id);
@@ -39,7 +39,7 @@ test('a loop in a loop is edited in its place', () => {
   expect(new Set(inner.reservedIds)).toEqual(new Set(['each', 'x', 'inner', 'z']));
 });
 
-test('a step of a loop gets no id that a step around it has', () => {
+test('a new step of a loop gets no id of a step around the loop', () => {
   const store = setUp(lua('a'), loop('each', lua('x'), loop('inner', lua('z'))), loop('other', lua('o')));
   const each = new LoopStore(store, ['each']);
   const inner = new LoopStore(store, ['each', 'inner']);
@@ -52,7 +52,7 @@ test('a step of a loop gets no id that a step around it has', () => {
   expect(inner.change([{ type: 'rename_step', step: 'z', to: 'o' }])).toMatchObject({ ok: true });
 });
 
-test('a state is the same until the steps change, and without a loop there are none', () => {
+test('the state is the same object until the steps change, and has no steps without the loop', () => {
   const store = setUp(lua('a'), loop('each', lua('x')));
   const inner = new LoopStore(store, ['each']);
   const { state } = inner;
@@ -64,7 +64,7 @@ test('a state is the same until the steps change, and without a loop there are n
   expect(inner.change([{ type: 'add_step', step: lua('y') }])).toMatchObject({ ok: false });
 });
 
-test('a loop that holds something else than steps has none to show', () => {
+test('a loop whose steps are not a list shows no steps', () => {
   expect(stepsOfLoop({ id: 'l', type: 'for_each', steps: [lua('a'), 1] as Json })).toBeNull();
   expect(stepsOfLoop({ id: 'l', type: 'for_each' })).toBeNull();
   expect(stepsOfLoop(lua('a'))).toBeNull();

@@ -9,19 +9,19 @@ import {
 import { stepsOfLoop } from '../graph/loop-steps.ts';
 import type { ChangeResult, EditorState, EditorStore } from './editor-store.ts';
 
-/** The part of a store that canvas and forms use to edit its steps. */
+/** The part of a store that canvas and forms need to edit steps. */
 export type StepsStore = Pick<EditorStore, 'state' | 'change' | 'undo' | 'redo'> & {
-  /** Ids that no new step may have, beside those of its own steps. */
+  /** Ids that no new step may have, besides the ids of the store's own steps. */
   readonly reservedIds?: readonly string[];
-  /** The number of loops around its steps; absent: none. */
+  /** The number of loops around the steps; absent if there are none. */
   readonly depth?: number;
-  /** The ids of the steps around these loops, which its own steps may read. */
+  /** The ids of the steps around these loops, whose results the steps may read. */
   readonly aroundIds?: readonly string[];
 };
-/** A draft as canvas and forms edit it: all of it, or the steps of a loop. */
+/** A draft as canvas and forms edit it: the whole draft, or the steps of a loop. */
 export type StepsDraft = { state: EditorState; store: StepsStore };
 
-/** Returns the steps of the loop at `path`, the ids of loops with the outermost first; null where there is none. */
+/** Returns the steps of the loop at `path`, the ids of loops with the outermost first; null if the loop does not exist. */
 export function stepsAt(steps: readonly Step[], path: readonly string[]): readonly Step[] | null {
   let level: readonly Step[] | null = steps;
   for (const id of path) {
@@ -32,7 +32,7 @@ export function stepsAt(steps: readonly Step[], path: readonly string[]): readon
   return level;
 }
 
-/** Returns the steps with others in the loop at `path`. */
+/** Returns the steps with the steps of the loop at `path` replaced. */
 function withStepsAt(
   steps: readonly Step[],
   [id, ...rest]: readonly string[],
@@ -45,39 +45,39 @@ function withStepsAt(
   });
 }
 
-/** The ids of all steps, those in loops included. */
+/** Returns the ids of all steps, including the steps of loops. */
 const allIds = (steps: readonly Step[]): string[] => steps.flatMap(step => [step.id, ...idsInLoop(step)]);
 
-/** The ids of the steps around the loop at `path`: its own steps read those by the same names. */
+/** Returns the ids of the steps around the loop at `path`. The steps of the loop read them by id, so they must not be reused. */
 function idsAround(steps: readonly Step[], path: readonly string[]): Set<string> {
   return new Set(path.flatMap((_, depth) => (stepsAt(steps, path.slice(0, depth)) ?? []).map(({ id }) => id)));
 }
 
-/** The id that an edit gives a step; undefined for an edit that gives none. */
+/** Returns the id that an edit gives to a step; undefined if it gives none. */
 function newId(edit: Edit): string | undefined {
   if (edit.type === 'rename_step') return edit.to;
   return edit.type === 'add_step' || edit.type === 'insert_between' ? edit.step.id : undefined;
 }
 
-/** The steps of a loop as a draft of their own. What changes it changes the loop, as one step of the same history. */
+/** The steps of a loop as a draft. A change of these steps changes the loop, as one step of the shared history. */
 export class LoopStore implements StepsStore {
   readonly #store: EditorStore;
   readonly #path: readonly string[];
   #seen: { outer: EditorState; state: EditorState } | null = null;
 
-  /** `path`: the ids of the loop and of those around it, the outermost first. */
+  /** `path` holds the ids of the loop and of the loops around it, the outermost first. */
   constructor(store: EditorStore, path: readonly string[]) {
     this.#store = store;
     this.#path = path;
   }
 
-  /** The state of the store with the loop's steps as the graph; without steps once the loop is gone. */
+  /** The state of the draft with the loop's steps as its graph; without steps once the loop is removed. */
   get state(): EditorState {
     const outer = this.#store.state;
     if (this.#seen?.outer === outer) return this.#seen.state;
     const steps = stepsAt(outer.draft.graph.steps, this.#path) ?? [];
     const last = this.#seen?.state.draft;
-    // Typing elsewhere must not redraw the loop.
+    // Reused, so that typing elsewhere does not render the loop again.
     const draft: Draft = last?.graph.steps === steps ? last : { ...outer.draft, graph: { steps }, run_setup: {} };
     const state = { ...outer, draft };
     this.#seen = { outer, state };
@@ -96,7 +96,7 @@ export class LoopStore implements StepsStore {
     return [...idsAround(this.#store.state.draft.graph.steps, this.#path)];
   }
 
-  /** Applies edits to the steps of the loop, all or none. */
+  /** Applies all edits or none to the steps of the loop. */
   change(edits: readonly Edit[], key: string | null = null): ChangeResult {
     let { draft } = this.state;
     const unrewritten: Unrewritten[] = [];

@@ -5,7 +5,7 @@ import { useUrlState } from '../ui/use-url-state.ts';
 import { LoopStore, type StepsDraft, stepsAt } from './loop-store.ts';
 import type { Draft } from './use-draft.ts';
 
-/** Returns the loop whose steps are shown (`path`, by ids; empty: the draft itself), these steps, and what shows others. */
+/** Returns the shown loop (`path`, by ids; empty for the draft itself), its steps, and a function that shows another loop. */
 export function useLoops(draft: Draft) {
   const url = useUrlState();
   const named = url.get('loop');
@@ -27,7 +27,7 @@ export function useLoops(draft: Draft) {
   return { path, view, onLoop, moved: moved.current, adds: shown !== '' && adding.current === shown };
 }
 
-/** Returns the steps of the loop at `path` as a draft of their own; those of the draft itself for an empty path. */
+/** Returns the steps of the loop at `path` as a draft; the draft itself for an empty path. */
 export function useStepsDraft({ state, store }: Pick<Draft, 'state' | 'store'>, path: readonly string[]): StepsDraft {
   const inner = useMemo(() => (path.length === 0 ? null : new LoopStore(store, path)), [store, path]);
   return useMemo((): StepsDraft => {
@@ -37,7 +37,7 @@ export function useStepsDraft({ state, store }: Pick<Draft, 'state' | 'store'>, 
 
 type PathProps = { path: readonly string[]; onLoop: (path: readonly string[], step?: string) => void };
 
-/** The way from the draft to the loop that is shown; nothing for the draft itself. */
+/** The breadcrumb from the draft to the shown loop; empty for the draft itself. */
 export function LoopPath({ path, onLoop }: PathProps) {
   if (path.length === 0) return null;
   const names = ['Draft', ...path];

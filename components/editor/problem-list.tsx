@@ -6,7 +6,7 @@ import { cx } from '../ui/classes.ts';
 import { isInLoop, placeInLoop } from './loop-problems.ts';
 import type { Problem } from './use-draft.ts';
 
-/** Everything that is wrong with the draft, or may be; a click leads to the place. */
+/** The errors and warnings of the draft; a click leads to the place of a problem. */
 export function ProblemList({
   steps,
   problems,
@@ -23,7 +23,7 @@ export function ProblemList({
   const warnings = problems.length - errors;
   const byId = new Map(steps.map(step => [step.id, step]));
   const [open, setOpen] = useState(true);
-  // A workflow that was just created has done nothing wrong.
+  // A new workflow without steps is not shown as faulty.
   const isNew = steps.length === 0 && problems.every(({ code }) => code === 'no_steps');
   const list = isNew ? [] : problems;
   return (

@@ -21,7 +21,7 @@ async function saidOf(...steps: Step[]): Promise<string[]> {
     .map(({ message, hint }) => (hint === undefined ? message : `${message} | ${hint}`));
 }
 
-describe('a problem in the words of the console', () => {
+describe('the console texts for problems', () => {
   test.each<[string, Step[], string[]]>([
     ['no steps', [], ['Add the first step']],
     [

@@ -1,11 +1,11 @@
 import type { GraphProblem } from '../code/locate-problem.ts';
 import { labelOf } from './step-fields.ts';
 
-/** A problem in the words of the console; `hint` is left out where the message says what to do. */
+/** The console text for a problem; `hint` is left out if the message already says what to do. */
 type Words = { message: string; hint?: string | undefined };
 type Translate = (problem: GraphProblem) => Words | null;
 
-/** Messages for fields that a step lacks, where the label alone would not do. */
+/** Messages for missing fields whose label does not make a good message. */
 const MISSING: Readonly<Record<string, string>> = {
   workflow_id: 'Choose a workflow',
   instance_id: 'Choose an MCP instance',
@@ -24,7 +24,7 @@ const missing = ({ path }: GraphProblem): Words => ({
   message: MISSING[lastName(path)] ?? `Enter a value for “${subjectOf(path)}”`,
 });
 
-/** The console's words for the problems whose messages name fields of the API, by their codes. */
+/** Console texts by problem code, for problems whose messages name fields of the API. */
 const BY_CODE: Readonly<Record<string, Translate>> = {
   no_steps: () => ({ message: 'Add the first step' }),
   missing_field: missing,
@@ -101,7 +101,7 @@ const BY_CODE: Readonly<Record<string, Translate>> = {
   }),
 };
 
-/** zod’s messages about a value, and what to say instead. */
+/** zod messages about a value, and their replacements. */
 const BY_MESSAGE: readonly (readonly [RegExp, (at: string, limit: string) => string])[] = [
   [/^Too big: expected (?:number|int) to be <=(\S+)$/, (at, limit) => `${at} must be at most ${limit}`],
   [/^Too small: expected (?:number|int) to be >=(\S+)$/, (at, limit) => `${at} must be at least ${limit}`],
@@ -111,17 +111,17 @@ const BY_MESSAGE: readonly (readonly [RegExp, (at: string, limit: string) => str
   [/^Invalid input: expected boolean, received \w+$/, at => `${at} must be true or false`],
 ];
 const EMPTY_TEXT = /^Too small: expected string to have >=1 characters$/;
-/** Messages that continue the name of their field. */
+/** Messages that need the name of their field as the subject. */
 const PREDICATE = /^(?:must|is|are|needs?|has|have|cannot|may|reads|takes|contains|makes) /;
-/** Messages that name a place in the text of their field, where the editor shows them. */
+/** Messages with a position in the text of their field. The editor marks that position. */
 const PLACED = / at character \d+$|^script:\d+:/;
 
-/** Returns a problem of a graph in the console’s words: the API names fields (`depends_on`), people see labels and connections. */
+/** Returns a graph problem with console texts: the API names fields (`depends_on`), the console shows labels and connections. */
 export function inConsoleWords<P extends GraphProblem>(problem: P): P {
   if (PLACED.test(problem.message)) return problem;
   const { hint: _, ...rest } = problem;
   const words = wordsFor(problem);
-  // As P: only texts differ, and `hint` is optional in all problems.
+  // The cast to P is safe: only texts differ, and `hint` is optional in all problems.
   return { ...rest, message: words.message, ...(words.hint === undefined ? {} : { hint: words.hint }) } as P;
 }
 
@@ -138,7 +138,7 @@ function wordsFor(problem: GraphProblem): Words {
   return { message: capitalized(message), hint };
 }
 
-/** `steps[0].tool_args.url` → “Arguments › url”: the field by its label, and the place in its value. */
+/** `steps[0].tool_args.url` → “Arguments › url”: the label of the field, and the path in its value. */
 function subjectOf(path: string): string {
   const [field = '', ...rest] = path.replace(/^(?:steps\[\d+\]\.?)+(?=.)/, '').split('.');
   const [, name = '', index = ''] = /^([^[]*)(.*)$/.exec(field) ?? [];
@@ -147,6 +147,6 @@ function subjectOf(path: string): string {
 
 const lastName = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
 
-/** A sentence that begins with a name of the API, such as `on_lost`, keeps it as it is. */
+/** A sentence that begins with an API name, such as `on_lost`, is not capitalized. */
 const capitalized = (text: string): string =>
   /^[a-z]+_/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);

@@ -21,11 +21,11 @@ type Props = {
   workflowId: string;
   nextVersion: number;
   draft: Draft;
-  /** Errors that the server would refuse it for. */
+  /** The number of errors for which the server would refuse to publish. */
   errors: number;
 };
 
-/** Publishes the draft as the next version, with a note for those who read the history. */
+/** Publishes the draft as the next version, with a release note. */
 export function PublishDialog({ open, onOpenChange, workflowId, nextVersion, draft, errors }: Props) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -99,7 +99,7 @@ export function PublishDialog({ open, onOpenChange, workflowId, nextVersion, dra
   );
 }
 
-/** Shows the changes of the draft since the latest version, which publishing brings to new runs. */
+/** Shows the changes of the draft since the latest version. */
 function SinceLast({ workflowId, latest, draft }: { workflowId: string; latest: number; draft: Draft }) {
   const trpc = useTRPC();
   const version = useQuery(

@@ -13,7 +13,7 @@ import type { Editor } from './use-editor.ts';
 
 export type RegroupProps = { workflowId: string; store: StepsStore; editor: Editor; onClose: () => void };
 
-/** Moves the selected steps into a workflow of their own, or puts those of the workflow that the selected step calls in its place. */
+/** Extracts the selected steps into a new workflow, or replaces the selected call with the steps of the called workflow. */
 export function RegroupDialog(props: RegroupProps) {
   const { editor, store } = props;
   const [ids] = useState(() => [...editor.selected]);
@@ -44,7 +44,7 @@ function ExtractDialog({ workflowId, store, editor, onClose, ids }: RegroupProps
     mutationFn: async () => {
       if (!planned.ok) throw new Error(planned.message);
       const graph = planned.graph as Inputs['workflows_create']['graph'];
-      // What cannot be published could not be called: nothing is created then.
+      // A workflow that cannot be published could not be called, so it is validated before anything is created.
       const report = await client.workflows_validate.mutate({ id: workflowId, graph });
       const [error] = report.errors;
       if (error !== undefined)
@@ -101,7 +101,7 @@ function ExtractDialog({ workflowId, store, editor, onClose, ids }: RegroupProps
   );
 }
 
-/** The names of the values that the call hands over and takes back. */
+/** The names of the values that the call passes and returns. */
 function Handed({ graph, input }: { graph: Graph; input: unknown }) {
   const names = (value: unknown) => (typeof value === 'object' && value !== null ? Object.keys(value) : []);
   const [given, taken] = [names(input), names(graph.output)];

@@ -11,7 +11,7 @@ type Kept = { width: number; isOpen: boolean };
 
 const clamp = (width: number): number => Math.round(Math.min(SIDE_WIDTH.max, Math.max(SIDE_WIDTH.min, width)));
 
-/** Returns the width of the side and whether it is open, as this browser remembers them. */
+/** Returns the width and the open state of the side panel, as stored in this browser. */
 export function useSide() {
   const [kept, setKept] = useState<Kept>(readKept);
   useEffect(() => store(KEY, kept), [kept]);
@@ -32,14 +32,14 @@ function readKept(): Kept {
 
 type SideProps = {
   side: ReturnType<typeof useSide>;
-  /** Whether it has columns, and takes all the width but a part of the canvas. */
+  /** Whether the panel has columns and takes the full width except a part of the canvas. */
   columns: boolean;
   children: ReactNode;
 };
-/** The width of the columns: no more than they need, and some of the canvas stays. */
+/** The width of the columns: at most the width that they need, and never the whole canvas. */
 const COLUMNS_WIDTH = 'min(1200px, calc(100% - 260px))';
 
-/** The forms beside the canvas, whose width a person chooses by the edge between the two. On small screens they are beneath it. */
+/** The side panel beside the canvas, resizable by its edge. On small screens the panel is below the canvas. */
 export function ResizableSide({ side, columns, children }: SideProps) {
   const { width, isOpen, resize } = side;
   const begin = useRef<{ x: number; width: number } | null>(null);

@@ -1,6 +1,6 @@
 import { readError } from '../ui/errors.ts';
 
-/** Says that a draft could not be saved, and what a person can do where repeating it cannot help. */
+/** Returns the message for a failed save, with advice if a retry cannot help. */
 export function describeSaveFailure({ error, retryAt }: { error: unknown; retryAt: number | null }): string {
   if (retryAt !== null) return 'Not saved. Trying again';
   const { status, message, details } = readError(error);

@@ -8,17 +8,17 @@ const answered = (status: number, headers: Record<string, string> = {}, data: ob
     meta: { response: new Response(null, { status, headers }) },
   });
 
-test('what may pass by itself is tried again', () => {
+test('a temporary failure is retried', () => {
   expect(retryAfterMs(new TypeError('Failed to fetch'))).toBeUndefined();
   for (const status of [401, 408, 425, 500, 502, 503, 504]) expect(retryAfterMs(answered(status))).toBeUndefined();
 });
 
-test('after too many requests, it waits as long as the server asks', () => {
+test('after too many requests, the retry waits as long as the server asks', () => {
   expect(retryAfterMs(answered(429, { 'Retry-After': '17' }))).toBe(17_000);
   expect(retryAfterMs(answered(429))).toBe(0);
 });
 
-test('what cannot succeed is not repeated, and says what to do', () => {
+test('a permanent failure is not retried, and its message says what to do', () => {
   const words = [
     [403, 'Ask an admin'],
     [404, 'Copy your changes'],

@@ -10,8 +10,8 @@ import type { Draft } from './use-draft.ts';
 type Look = { icon: ReactNode; tone: string; text: string; rest?: ReactNode };
 
 /**
- * Whether the draft is saved, and what happens where it is not. Always visible where one types: a lost edit is the worst thing
- * an editor can do. It is as high in each state; `compact` is one line that fits a bar.
+ * Shows whether the draft is saved, and what happens if it is not. Always visible while the user types, because a lost edit is the worst
+ * failure of an editor. All states have the same height; `compact` is one line for a toolbar.
  */
 export function SaveIndicator({ draft, compact = false }: { draft: Draft; compact?: boolean }) {
   const state = draft.state.saveState;
@@ -19,7 +19,7 @@ export function SaveIndicator({ draft, compact = false }: { draft: Draft; compac
   return (
     <div className={cx('flex min-w-0 items-center gap-2 text-xs', compact ? 'h-7' : 'h-9', tone)}>
       {icon}
-      {/* The title has the whole text where it does not fit. */}
+      {/* The title shows the whole text if it is truncated. */}
       <p className={cx('min-w-0', compact ? 'truncate' : 'line-clamp-2 wrap-anywhere')} title={text}>
         <span role="status">{text}</span>
         {rest}
@@ -71,7 +71,7 @@ function lookOf(state: SaveState): Look {
   }
 }
 
-/** The time until the next try. A screen reader is not told each second. */
+/** The seconds until the next retry. Hidden from screen readers, which would announce every second. */
 function Countdown({ until }: { until: number }) {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

@@ -1,9 +1,9 @@
 import type { Scope } from '../trpc/scope.ts';
 
-/** The parameters that a shared link leaves out: `run` opens a dialog, `cursor` is a place in a list. */
+/** Parameters that a shared link leaves out: `run` opens a dialog, `cursor` is a position in a list. */
 const PASSING = ['run', 'cursor'];
 
-/** Returns the address of a page with its workspace and project, and without what only the present user needs. */
+/** Returns the address of a page with its workspace and project, without the parameters that only concern the present user. */
 export function shareableUrl(address: string, { tenant, project }: Scope): string {
   const url = new URL(address);
   for (const name of PASSING) url.searchParams.delete(name);

@@ -33,15 +33,15 @@ type SidePanelProps = Pick<
   'workflowId' | 'editor' | 'problems' | 'editable' | 'unfinished' | 'onAdd' | 'onOpenLoop'
 > & {
   draft: Draft;
-  /** The steps that are edited: those of the draft, or of a loop in it. */
+  /** The steps that are edited: the steps of the draft, or of a loop in it. */
   view: StepsDraft;
-  /** The ids of that loop and of those around it, the outermost first. */
+  /** The ids of the shown loop and of the loops around it, the outermost first. */
   path: readonly string[];
-  /** Those of the whole draft. */
+  /** The problems of the whole draft. */
   allProblems: readonly Problem[];
   stepTypes: readonly StepTypeForm[];
   panel: PanelName;
-  /** Whether the form of the step stands between its input and its output. */
+  /** Whether the form of the step is shown between its input and its output. */
   columns: boolean;
   /** The run that is shown over the draft. */
   run: RunOverDraft | null;
@@ -127,7 +127,7 @@ export function SidePanel(props: SidePanelProps) {
   );
 }
 
-/** Escape leads from a form back to the step on the canvas. */
+/** Moves the focus from a form back to the step on the canvas when Escape is pressed. */
 function useEscape(frame: RefObject<HTMLElement | null>, onEscape: () => void): void {
   useEffect(() => {
     const panel = frame.current;

@@ -2,7 +2,7 @@
 import { type ReactNode, useSyncExternalStore } from 'react';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
 
-/** From this width of the window on there is room for three columns beside some of the canvas. */
+/** The window width from which three columns fit beside a part of the canvas. */
 const WIDE = '(min-width: 1200px)';
 
 function subscribe(onChange: () => void): () => void {
@@ -11,7 +11,7 @@ function subscribe(onChange: () => void): () => void {
   return () => query.removeEventListener('change', onChange);
 }
 
-/** Whether the input, the settings and the output of a step are shown side by side; on smaller screens they are tabs. */
+/** Returns whether the input, the settings and the output of a step are shown side by side; on smaller screens they are tabs. */
 export const useColumns = (): boolean =>
   useSyncExternalStore(
     subscribe,

@@ -37,7 +37,7 @@ describe('the form of a step', () => {
   });
 
   test('leaves connections to their own editor', () => {
-    // A check of the schema needs no workers.
+    // Reading the schema needs no workers.
     const fields = kinds(condition({} as Parameters<typeof condition>[0]));
     expect(fields).toEqual({ expression: 'cel', mode: 'choice', message: 'long' });
   });
@@ -53,10 +53,10 @@ describe('the form of a step', () => {
   });
 });
 
-describe('what is typed into a field', () => {
+describe('text typed into a field', () => {
   const read = (kind: FieldKind, text: string, integer = false) => readFieldText({ kind, integer }, text);
 
-  test('becomes a value, or says why it is none', () => {
+  test('becomes a value or a problem', () => {
     expect(read('number', '1.5')).toEqual({ value: 1.5 });
     expect(read('number', '1.5', true)).toEqual({ problem: 'Enter a whole number.' });
     expect(read('number', 'x')).toEqual({ problem: 'Enter a number.' });
@@ -66,7 +66,7 @@ describe('what is typed into a field', () => {
     expect(read('json', ' ')).toEqual({ value: undefined });
   });
 
-  test('is shown again as it was', () => {
+  test('is shown again as it was typed', () => {
     expect(fieldText('list', ['a', 'b'])).toBe('a\nb');
     expect(fieldText('number', 3)).toBe('3');
     expect(fieldText('json', undefined)).toBe('');

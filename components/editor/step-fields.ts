@@ -2,14 +2,14 @@ import { isTexts } from '@/server/platform/json.ts';
 import { parseJson, readNumber } from '@/server/platform/json-text.ts';
 import type { Json } from '../../server/domains/workflows/edits/index.ts';
 
-/** The server's declaration of a step type; the forms are made from it. */
+/** The server's declaration of a step type, from which its form is made. */
 export type StepTypeForm = {
   type: string;
-  /** JSON Schema of the fields beside those that every step has. */
+  /** The JSON Schema of the fields besides the common fields of all steps. */
   schema: FieldsSchema;
-  /** Whether its steps can be retried. */
+  /** Whether steps of the type can be retried. */
   retries: boolean;
-  /** Why it cannot be published on this server; null: it can. */
+  /** The reason why steps of the type cannot be published on this server; null if they can. */
   unavailable: string | null;
   defaultTimeoutS: number | null;
 };
@@ -57,7 +57,7 @@ export type StepField = {
   integer: boolean;
 };
 
-/** Fields whose control does not follow from their schema: languages, and things that are chosen from lists. */
+/** Fields whose control does not follow from their schema: code, and choices from lists. */
 const OWN_KINDS: Readonly<Record<string, FieldKind>> = {
   'lua_script.script': 'lua',
   'condition.expression': 'cel',
@@ -77,12 +77,12 @@ const OWN_KINDS: Readonly<Record<string, FieldKind>> = {
   'call_workflow.version': 'version',
   'call_workflow.input': 'input',
 };
-/** The connections of the graph, which have their own editor. */
+/** The fields that hold connections of the graph, which have their own editor. */
 const CONNECTIONS: ReadonlySet<string> = new Set(['then', 'else']);
-/** Texts that may be longer than this get several lines. */
+/** Texts that may be longer than this get a control with several lines. */
 const SHORT_TEXT = 500;
 
-/** Returns the fields of a step type as a form shows them; required ones first. */
+/** Returns the form fields of a step type, required fields first. */
 export function fieldsOf({ type, schema }: StepTypeForm): StepField[] {
   const required = new Set(schema.required ?? []);
   const fields = Object.entries(schema.properties ?? {})
@@ -99,12 +99,12 @@ export function fieldsOf({ type, schema }: StepTypeForm): StepField[] {
         integer: property.type === 'integer',
       };
     });
-  // The tools to choose from are those of the instance.
+  // The tool choices depend on the instance, so the instance comes first.
   const rank = ({ kind, required }: StepField) => (kind === 'instance' ? 2 : Number(required));
   return fields.sort((a, b) => rank(b) - rank(a));
 }
 
-/** Fields that people know by other words than their names in the API. */
+/** Labels of fields that users know by another word than the API name. */
 const LABELS: Readonly<Record<string, string>> = {
   agent_id: 'Agent',
   connection_id: 'Connection',
@@ -147,7 +147,7 @@ function kindOf({ type, enum: choices, maxLength, items }: PropertySchema): Fiel
 
 export type FieldRead = { value: Json | undefined } | { problem: string };
 
-/** Reads what was typed into a field of numbers, lists or JSON; undefined: the field is left out. */
+/** Parses the text typed into a field of numbers, lists or JSON; undefined if the field is left out. */
 export function readFieldText({ kind, integer }: Pick<StepField, 'kind' | 'integer'>, text: string): FieldRead {
   if (text.trim() === '') return { value: undefined };
   if (kind === 'number') {
@@ -168,7 +168,7 @@ export function readFieldText({ kind, integer }: Pick<StepField, 'kind' | 'integ
   }
 }
 
-/** Fields that hold any JSON, whatever they are shown as. */
+/** Field kinds that accept any JSON, independent of their control. */
 export const JSON_KINDS: ReadonlySet<FieldKind> = new Set<FieldKind>([
   'json',
   'arguments',
@@ -180,7 +180,7 @@ export const JSON_KINDS: ReadonlySet<FieldKind> = new Set<FieldKind>([
   'steps',
 ]);
 
-/** The text of a field's value, as `readFieldText` reads it. */
+/** Returns the text of a field's value, in the form that `readFieldText` parses. */
 export function fieldText(kind: FieldKind, value: Json | undefined): string {
   if (value === undefined) return '';
   if (kind === 'list' && isTexts(value)) return value.join('\n');

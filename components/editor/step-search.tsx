@@ -14,10 +14,10 @@ type SearchProps = {
   onClose: () => void;
 };
 
-/** The most steps that the list names; Enter reaches the others. */
+/** The maximum number of steps in the list; Enter reaches the others. */
 const MAX_LISTED = 100;
 
-/** Searches the steps of a graph: Enter and the arrow keys show one after the other, Escape closes. */
+/** Searches the steps of a graph. Enter and the arrow keys move through the results, Escape closes the search. */
 export function StepSearch({ found, text, onText, onShow, onClose }: SearchProps) {
   const [at, setAt] = useState(-1);
   const count = useMemo(
@@ -42,7 +42,7 @@ export function StepSearch({ found, text, onText, onShow, onClose }: SearchProps
       <div className="flex items-center gap-2 py-1 pr-1 pl-2">
         <Search aria-hidden className="size-3.5 shrink-0 text-faint" />
         <input
-          // biome-ignore lint/a11y/noAutofocus: the person asked for it just now
+          // biome-ignore lint/a11y/noAutofocus: the user asked for it just now
           autoFocus
           aria-label="Search steps"
           placeholder="Name, ID or type"
@@ -68,7 +68,7 @@ export function StepSearch({ found, text, onText, onShow, onClose }: SearchProps
 
 type ListProps = { found: readonly FoundStep[]; at: number; onShow: (index: number) => void };
 
-/** The found steps, each with the loops in which it is. */
+/** The found steps, each with the loops around it. */
 function FoundList({ found, at, onShow }: ListProps) {
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {
@@ -77,7 +77,7 @@ function FoundList({ found, at, onShow }: ListProps) {
   return (
     <ul ref={list} aria-label="Found steps" className="max-h-32 overflow-y-auto border-t py-1 sm:max-h-60">
       {found.map(({ node, step, inside }, index) => (
-        // A phone has room for the one that is shown.
+        // A phone has room only for the step that is shown on the canvas.
         <li key={node} className={cx(at >= 0 && index !== at && 'max-sm:hidden')}>
           <button
             type="button"

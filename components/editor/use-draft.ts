@@ -16,14 +16,14 @@ import { toPeople } from './use-editors.ts';
 
 export type Workflow = Outputs['workflows_get'];
 
-/** The draft of a workflow while it is edited: its state, and what changes it. */
+/** The draft of a workflow while it is edited: its state and its actions. */
 export type Draft = {
   state: EditorState;
   store: EditorStore;
   save: () => Promise<SaveState>;
-  /** Ends a conflict by the side chosen for each part of it. */
+  /** Resolves a conflict with the side chosen for each part. */
   resolve: (choose: Choose) => Promise<SaveState>;
-  /** Takes a workflow that the server just returned, as after restoring a version. */
+  /** Takes a workflow that the server just returned, such as after restoring a version. */
   take: (workflow: Workflow) => void;
 };
 
@@ -32,7 +32,10 @@ const storedOf = ({ name, description, graph, run_setup, etag }: Workflow): Stor
   etag,
 });
 
-/** The request that saves a draft. Its name, description and run setup are sent only where they changed: the audit log names what a request sets. */
+/**
+ * Returns the request that saves a draft. Name, description and run setup are sent only if they changed, because the audit log lists the
+ * fields of a request.
+ */
 function patchOf(id: string, base: Stored['draft'], draft: Stored['draft']): Inputs['workflows_patch'] {
   const { name, description } = draft;
   return {
@@ -40,17 +43,17 @@ function patchOf(id: string, base: Stored['draft'], draft: Stored['draft']): Inp
     graph: draft.graph as Inputs['workflows_patch']['graph'],
     ...(name !== base.name && { name }),
     ...(description !== base.description && { description }),
-    // Its other fields are saved by the dialogs that change them, which read them anew.
+    // The dialogs that change other fields of the run setup save them, after reading them again.
     ...(!sameJson(draft.run_setup, base.run_setup) && {
       run_setup: draft.run_setup as Inputs['workflows_patch']['run_setup'],
     }),
   };
 }
 
-/** Drafts whose page was left before all was saved, by person and workflow: they go on, and their page takes them up again. */
+/** Drafts whose page was left before everything was saved, by user and workflow. They keep saving, and their page reuses them. */
 const left = new Map<string, EditorStore>();
 
-/** The draft of a workflow while it is edited: saved by itself, never over somebody else's change. */
+/** Returns the draft of a workflow, which saves automatically and never overwrites the changes of others. */
 export function useDraft(workflow: Workflow): Draft {
   const trpc = useTRPC();
   const client = useTRPCClient();
@@ -111,7 +114,7 @@ export function useDraft(workflow: Workflow): Draft {
   );
 }
 
-/** Asks before the tab is closed on something unsaved, and saves at once when the page is left inside the console. */
+/** Asks before a tab with unsaved edits is closed, and saves immediately when the user leaves the page inside the console. */
 function useLeaveGuard(store: EditorStore, key: string): void {
   useEffect(() => {
     left.delete(key);
@@ -127,7 +130,7 @@ function useLeaveGuard(store: EditorStore, key: string): void {
   }, [store, key]);
 }
 
-/** Tries a failed save again at once when the browser is connected, or the tab looked at, again. */
+/** Retries a failed save immediately when the browser is online again or the tab becomes visible. */
 function useEarlyRetry(store: EditorStore): void {
   useEffect(() => {
     const retry = () => void (document.visibilityState === 'visible' && store.retry());
@@ -143,13 +146,13 @@ function useEarlyRetry(store: EditorStore): void {
 export type Problem = GraphProblem & { severity: 'error' | 'warning' };
 
 export type Validation = {
-  /** False for viewers, who may not ask: nothing is known of the draft then. */
+  /** False for viewers, who may not validate drafts; the problems are then unknown. */
   enabled: boolean;
   problems: Problem[];
-  /** While the answer is of an older graph. */
+  /** True while the answer is about an older graph. */
   checking: boolean;
   error: unknown;
-  /** Whether a failed check is tried again by itself. */
+  /** Whether a failed check is retried automatically. */
   isRetried: boolean;
   retry: () => void;
 };
@@ -159,7 +162,7 @@ const CHECK_AGAIN_MS = 5_000;
 const numbers = new WeakMap<object, number>();
 let graphsNumbered = 0;
 
-/** The number of a graph object. For keys of queries: with a graph as the key, each rendering hashed all of it. */
+/** Returns a number that identifies a graph object in query keys: with the graph itself as the key, each render hashed the whole graph. */
 function numberOf(graph: DraftGraph): number {
   const known = numbers.get(graph);
   if (known !== undefined) return known;
@@ -168,7 +171,7 @@ function numberOf(graph: DraftGraph): number {
   return graphsNumbered;
 }
 
-/** Returns the problems that the server finds in a graph, and asks again once the graph has stopped changing. */
+/** Returns the problems that the server finds in a graph. Asks again after the graph has stopped changing. */
 export function useValidation(id: string, draft: DraftGraph, enabled: boolean): Validation {
   const trpc = useTRPC();
   const settled = useDebounced(draft, 400);

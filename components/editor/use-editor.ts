@@ -53,7 +53,7 @@ function useSelection(drawing: Drawing, { ids, select: selectSteps }: SelectedLe
   );
   const selectNote = useCallback(
     (id: string | null) => {
-      // Notes are on the canvas itself, not in loops.
+      // Notes exist only on the canvas itself, not in loops.
       if (id !== null) select(none, '');
       setNote(id);
     },
@@ -63,17 +63,17 @@ function useSelection(drawing: Drawing, { ids, select: selectSteps }: SelectedLe
 }
 
 /**
- * The node of a step or a note to bring into view (null: the canvas itself), and where the keyboard goes: to it, to its form, or
- * nowhere. The component that draws that place moves the focus once it is drawn, perhaps some frames later.
+ * The step or note to bring into view (null for the canvas itself), and where the focus goes: to its node, to its form, or nowhere. The
+ * component that renders the target moves the focus once it is rendered, perhaps some frames later.
  */
 export type FocusRequest = { step: string | null; keyboard: 'canvas' | 'form' | 'stays' };
 
-/** Everything that canvas, toolbar, keys and inspector do to a draft. */
+/** The actions of canvas, toolbar, keys and inspector on a draft. */
 export type Editor = ReturnType<typeof useEditor>;
 
 type Selection = ReturnType<typeof useSelection>;
 
-/** Returns what brings steps and notes into view, and leads the keyboard to them. */
+/** Returns the functions that bring steps and notes into view and focus them. */
 function useShowing({ select, selectNote, ...selection }: Selection, inside: readonly string[]) {
   const [focus, setFocus] = useState<FocusRequest | null>(null);
   const latest = useRef({ ...selection, inside });
@@ -92,7 +92,7 @@ function useShowing({ select, selectNote, ...selection }: Selection, inside: rea
         selectNote(note);
         setFocus({ step: node, keyboard });
       },
-      /** Adds a step to those that are selected, or takes out the one that has the keyboard, which moves on to the step. */
+      /** Adds a step to the selection, or removes the previously focused step from it. The focus moves on to the step. */
       extend: (step: string, from: string) => {
         const next = new Set(latest.current.selected);
         if (next.has(step)) next.delete(from);
@@ -100,13 +100,13 @@ function useShowing({ select, selectNote, ...selection }: Selection, inside: rea
         select(next);
         setFocus({ step, keyboard: 'canvas' });
       },
-      /** Returns the keyboard to the canvas, as after a dialog is closed. */
+      /** Returns the focus to the canvas, such as after a dialog is closed. */
       refocus: () => {
         const { note, selected } = latest.current;
         const [step = null] = note === null ? selected : [noteNodeId(note)];
         setFocus({ step, keyboard: 'canvas' });
       },
-      /** Selects the loop around the steps that are edited, where it is drawn on the same canvas; false: there is none. */
+      /** Selects the loop around the edited steps, if it is drawn on the same canvas; otherwise returns false. */
       leave: (): boolean => {
         const around = latest.current.inside;
         const loop = around.at(-1);
@@ -114,9 +114,9 @@ function useShowing({ select, selectNote, ...selection }: Selection, inside: rea
         show([loop], 'canvas', around.slice(0, -1).join('.'));
         return true;
       },
-      /** Leads the keyboard to the canvas itself, as where the element that had it is gone. */
+      /** Moves the focus to the canvas itself, such as when the focused element was removed. */
       focusCanvas: () => setFocus({ step: null, keyboard: 'canvas' }),
-      /** Called by the place that a request named, once it has the keyboard. */
+      /** Called by the focused component once it has the focus. */
       onFocused: () => setFocus(null),
     };
   }, [select, selectNote]);
@@ -124,8 +124,8 @@ function useShowing({ select, selectNote, ...selection }: Selection, inside: rea
 }
 
 /**
- * The state of the editor around a draft: what is selected, where it is drawn, and what can be done to it. `draft` and `drawing` are those
- * of the level that is edited: the canvas's own steps, or those of an open loop on it.
+ * Returns the state and the actions of the editor of a draft: selection, positions and edits. `draft` and `drawing` belong to the edited
+ * level: the steps of the canvas, or of an expanded loop on it.
  */
 export function useEditor(draft: StepsDraft, drawing: Drawing, level: SelectedLevel) {
   const { store } = draft;
@@ -187,7 +187,7 @@ function stepActions(store: StepsStore, { places, selected, show }: Surroundings
   };
   return {
     add,
-    /** Where the next step goes unless a person says where: after the one selected step. */
+    /** Returns the default place of the next step: after the single selected step. */
     placeAfter: (step: string) => placeAfter(draft(), step),
     nextPlace: (): Place => {
       const [step, ...others] = selected();
@@ -199,7 +199,7 @@ function stepActions(store: StepsStore, { places, selected, show }: Surroundings
     },
     toggleDisabled: () => void change(store, planDisabling(draft(), selected())),
     copySelected: () => copyText(draft(), selected()),
-    /** Adds the steps in a text; false: there are none. */
+    /** Adds the steps in a text; returns false if it contains none. */
     pasteText: (text: string): boolean => {
       const steps = pastedSteps(text);
       if (steps !== null) paste(steps);
@@ -212,10 +212,10 @@ function stepActions(store: StepsStore, { places, selected, show }: Surroundings
 
 const loadRegrouping = () => import('../../server/domains/workflows/edits/regroup.ts');
 
-/** Returns the actions on several selected steps together. */
+/** Returns the actions on several selected steps. */
 function groupActions(store: StepsStore, { places, selected, show }: Surroundings) {
   const draft = () => store.state.draft;
-  /** Applies what puts steps into one or takes them out of one; says why where that is not possible. */
+  /** Applies a grouping or ungrouping of steps; shows the reason if it is not possible. */
   const regroup = (result: Regrouping): boolean => {
     if (!result.ok) toast.error(result.message);
     return result.ok && change(store, [result.edit]);
@@ -227,7 +227,7 @@ function groupActions(store: StepsStore, { places, selected, show }: Surrounding
       const result = groupIntoLoop(draft(), selected(), loop, store.depth);
       if (regroup(result)) show([loop]);
     },
-    /** Puts the steps of the selected loop in its place. */
+    /** Replaces the selected loop with its steps. */
     dissolveSelected: async () => {
       const { dissolveLoop } = await loadRegrouping();
       const [loop = ''] = selected();
@@ -251,7 +251,7 @@ type NoteSurroundings = Omit<Surroundings, 'show'> & {
   showNode: (node: string, keyboard: FocusRequest['keyboard']) => void;
 };
 
-/** Returns the actions on notes, and those on steps and notes alike. */
+/** Returns the actions on notes, and the actions on steps and notes alike. */
 function noteActions(store: StepsStore, { places, selected, note, showNode }: NoteSurroundings) {
   const draft = () => store.state.draft;
   const plansOf = (moved: Places) => {
@@ -259,7 +259,7 @@ function noteActions(store: StepsStore, { places, selected, note, showNode }: No
     return [...planNoteMoves(draft(), moved), ...(steps.size === 0 ? [] : planMoves(draft(), steps, places()))];
   };
   return {
-    /** Adds an empty note beside the selected step, and leads to its form. */
+    /** Adds an empty note beside the selected step, and focuses its form. */
     addNote: () => {
       const [step = null] = selected();
       const plan = planNote(draft(), step, places());
@@ -267,9 +267,9 @@ function noteActions(store: StepsStore, { places, selected, note, showNode }: No
       else if (change(store, [plan.edit])) showNode(noteNodeId(plan.id), 'form');
     },
     resizeNote: (id: string, size: Size) => void change(store, planNoteChange(draft(), id, size)),
-    /** Moves nodes of the canvas to other places. */
+    /** Moves nodes of the canvas. */
     moveNodes: (moved: Places) => void change(store, plansOf(moved)),
-    /** Moves what is selected a little. */
+    /** Moves the selection by a small distance. */
     nudge: (by: Point) => {
       const id = note();
       const drawn = drawnNotes(draft().graph).find(each => each.id === id);

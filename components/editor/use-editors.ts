@@ -7,13 +7,13 @@ import type { EditorStore, Person } from './editor-store.ts';
 
 const ANNOUNCE_EVERY_MS = 15_000;
 
-/** Returns people of an answer of the API as the editor has them. */
+/** Converts people of an API response to the people of the editor. */
 export const toPeople = (editors: Outputs['workflows_list_editors']['saved']): Person[] =>
   editors.map(({ user_id: id, name }) => ({ id, name }));
 
 /**
- * Returns who else has the draft open in an editor. While this page is in view, it asks every 15 seconds, announces the user with it
- * (`announces`), and shows what others have saved. A page that is hidden or closed is forgotten after 40 seconds.
+ * Returns the other people who have the draft open in an editor. While the page is visible, it polls every 15 seconds, announces the user
+ * if `announces` is set, and loads changes that others have saved. The server forgets a hidden or closed page after 40 seconds.
  */
 export function useEditors(id: string, store: EditorStore, announces: boolean): readonly Person[] {
   const trpc = useTRPC();
@@ -28,7 +28,7 @@ export function useEditors(id: string, store: EditorStore, announces: boolean): 
     refetchInterval: ANNOUNCE_EVERY_MS,
     staleTime: ANNOUNCE_EVERY_MS,
     gcTime: 0,
-    // The next interval asks again.
+    // No retry: the next interval asks again.
     retry: false,
   });
   useEffect(() => {

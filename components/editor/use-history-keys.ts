@@ -3,14 +3,14 @@ import { useEffect } from 'react';
 import { toast } from '../ui/toaster.tsx';
 import type { EditorStore } from './editor-store.ts';
 
-/** Tells a person why undoing or redoing did nothing. */
+/** Shows the reason why undo or redo did nothing. */
 export function sayProblem(problem: string | null): void {
   if (problem !== null) toast.warning(problem);
 }
 
 /**
- * ⌘Z and ⇧⌘Z (Ctrl elsewhere, and Ctrl+Y) undo and redo edits of the draft wherever on the page the focus is: the history of a
- * single text field would undo only part of what the one of the draft holds. Dialogs keep the keys for their own fields.
+ * Undoes and redoes edits of the draft on ⌘Z and ⇧⌘Z (elsewhere Ctrl and Ctrl+Y), wherever the focus is on the page: the history of a
+ * single text field would undo only part of an edit of the draft. Dialogs keep the keys for their own fields.
  */
 export function useHistoryKeys(store: EditorStore, enabled: boolean): void {
   useEffect(() => {
@@ -23,7 +23,7 @@ export function useHistoryKeys(store: EditorStore, enabled: boolean): void {
       event.preventDefault();
       sayProblem(key === 'y' || event.shiftKey ? store.redo() : store.undo());
     };
-    // Before the fields themselves, whose own undo would run as well.
+    // Captures the key before the fields themselves, whose own undo would run as well.
     window.addEventListener('keydown', onKeyDown, true);
     return () => window.removeEventListener('keydown', onKeyDown, true);
   }, [store, enabled]);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { withWord } from './use-other-window.ts';
 
-test('a window is known from its first word until it leaves', () => {
+test('a window is known from its first message until it closes', () => {
   const none: ReadonlySet<string> = new Set();
   const one = withWord(none, { window: 'a', says: 'asks' });
   expect([...one]).toEqual(['a']);

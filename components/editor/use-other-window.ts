@@ -1,12 +1,15 @@
 'use client';
 import { useEffect, useState } from 'react';
 
-/** `here`: a window has the editor open. `asks`: it has just opened it, and wants to hear of others. `left`: it has closed it. */
+/**
+ * A message between windows. `here`: the window has the editor open. `asks`: the window just opened the editor and asks for the others.
+ * `left`: the window closed the editor.
+ */
 type Word = { window: string; says: 'here' | 'asks' | 'left' };
 
 /**
- * Returns whether another window of this browser has the editor of the draft open. The windows tell each other: the server
- * knows people, not windows. `announces` is false where this window does not edit.
+ * Returns whether another window of this browser has the editor of the draft open. The windows tell each other, because the server knows
+ * users, not windows. `announces` is false if this window does not edit.
  */
 export function useOtherWindow(user: string, workflow: string, announces: boolean): boolean {
   const [others, setOthers] = useState<ReadonlySet<string>>(new Set());
@@ -20,7 +23,7 @@ export function useOtherWindow(user: string, workflow: string, announces: boolea
       setOthers(before => withWord(before, data));
     };
     const leave = () => say('left');
-    // A page that the browser keeps for Back has left, and returns.
+    // A page in the browser's back/forward cache has left before, and announces itself again when it returns.
     const enter = () => say('asks');
     enter();
     window.addEventListener('pagehide', leave);
@@ -36,7 +39,7 @@ export function useOtherWindow(user: string, workflow: string, announces: boolea
   return others.size > 0;
 }
 
-/** Returns the open windows after one of them has said something. */
+/** Returns the open windows after a message. */
 export function withWord(open: ReadonlySet<string>, { window, says }: Word): ReadonlySet<string> {
   if (open.has(window) === (says !== 'left')) return open;
   const next = new Set(open);

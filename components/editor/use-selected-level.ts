@@ -7,12 +7,14 @@ import { stepsAt } from './loop-store.ts';
 const none: ReadonlySet<string> = new Set();
 const idsOf = (step: string): ReadonlySet<string> => (step === '' ? none : new Set([step]));
 
-/** The steps that are edited: those of the canvas, or (`inside`, by ids) of an open loop on it; and which of them are selected. */
+/**
+ * The edited level (`inside`: the ids of the expanded loop on the canvas, empty for the canvas itself), its steps and the selected steps.
+ */
 export type SelectedLevel = ReturnType<typeof useSelectedLevel>;
 
 /**
- * The selected steps, and the open loop in which they are. The URL has one selected step, too, so that it can be shared, but it only
- * follows: Next hands its search parameters on in a transition, and what is selected must be drawn with the next frame.
+ * Returns the selected steps and the expanded loop that contains them. The URL holds a single selected step, so that it can be shared. The
+ * URL only follows the selection: Next updates search parameters in a transition, but the selection must be drawn in the next frame.
  */
 export function useSelectedLevel(steps: readonly Step[]) {
   const url = useUrlState();
@@ -20,7 +22,7 @@ export function useSelectedLevel(steps: readonly Step[]) {
   const [state, setState] = useState(() => parsed(inUrl));
   const written = useRef(inUrl);
   useEffect(() => {
-    // Another link or Back, not an earlier selection of our own that arrives late.
+    // Reacts to another link or Back, not to an earlier selection of this page that arrives late.
     const params = new URLSearchParams(window.location.search);
     const isCurrent = `${params.get('inside') ?? ''}:${params.get('step') ?? ''}` === inUrl;
     if (inUrl === written.current || !isCurrent) return;

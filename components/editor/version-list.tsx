@@ -21,7 +21,7 @@ import type { Draft } from './use-draft.ts';
 
 type Version = Outputs['workflows_list_versions']['versions'][number];
 
-/** The published versions, newest first: what changed, what it looked like, and back to it. */
+/** The published versions, newest first, with actions to compare, view and restore each version. */
 export function VersionList({
   workflowId,
   latest,

@@ -17,7 +17,7 @@ import { type Draft, useDraft, useValidation, type Workflow } from './use-draft.
 import { useEditors } from './use-editors.ts';
 import { useOtherWindow } from './use-other-window.ts';
 
-// React Flow and the forms, which the other views of a workflow do without.
+// Contains React Flow and the forms, which the other views of a workflow do not need.
 const DraftEditor = dynamic(() => import('./draft-editor.tsx').then(module => module.DraftEditor), {
   ssr: false,
   loading: () => <Skeleton className="m-4 h-[60dvh]" />,
@@ -43,7 +43,7 @@ const RunDialog = dynamic(() => loadRun().then(module => module.RunDialog), { ss
 
 const loadViews = () => Promise.all([loadVersions(), loadRuns(), loadPublish(), loadRun()]);
 
-/** One workflow: its draft as a graph and as JSON, its versions, its runs. */
+/** The page of a workflow: its draft as a graph and as JSON, its versions and its runs. */
 export function WorkflowPage({ id, stepTypes }: { id: string; stepTypes: readonly StepTypeForm[] }) {
   const trpc = useTRPC();
   const workflow = useQuery(trpc.workflows_get.queryOptions({ id }));
@@ -123,14 +123,14 @@ function WorkflowView({ workflow, stepTypes }: { workflow: Workflow; stepTypes: 
   );
 }
 
-/** The lists of versions and of runs scroll beneath the bar. */
+/** The lists of versions and runs scroll below the bar. */
 const listClass = 'min-h-0 flex-1 overflow-y-auto px-4 py-5 sm:px-6';
 
 function useKeys(draft: Draft, editable: boolean): void {
   const url = useUrlState();
   const { agents } = useSession().me;
   useHotkeys({ 'mod+s': () => void draft.save() }, editable);
-  // Here the conversation is beside the graph, not over it.
+  // On this page, the conversation opens beside the graph, not over it.
   useHotkeys({ 'mod+j': () => url.set({ tab: undefined, panel: 'autopilot', proposal: undefined }) }, agents);
 }
 
@@ -138,7 +138,7 @@ function Publish(props: ComponentProps<typeof PublishDialog>) {
   return useOpened(props.open) ? <PublishDialog {...props} /> : null;
 }
 
-/** The dialogs of a run of the latest version and of a test run; each is open while it is given the workflow. */
+/** The dialogs of a run of the latest version and of a test run. Each dialog is open while its workflow is set. */
 function RunDialogs({ started, tested, draft }: Record<'started' | 'tested', Workflow | null> & { draft: Draft }) {
   const url = useUrlState();
   const hasRun = useOpened(started !== null);
