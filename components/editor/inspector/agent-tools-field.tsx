@@ -7,7 +7,7 @@ import { Checkbox } from '../../ui/checkbox.tsx';
 import { readAgentTools } from './agent-tools.ts';
 import { JsonField, type SchemaFieldProps } from './code-field.tsx';
 
-/** The tools of an agent step: lists to choose from, or JSON where a person prefers it or the value is not a list of tools. */
+/** The tools of an agent step: lists to choose from, or JSON if the user prefers it or the value is not a list of tools. */
 export function AgentToolsField(props: SchemaFieldProps) {
   const { value, step, onChange, readOnly, problem, workflowId } = props;
   const [asJson, setAsJson] = useState(false);

@@ -1,7 +1,7 @@
 import { isObject, isTexts } from '@/server/platform/json.ts';
 import type { AgentTools } from '../../agent-tools/tool-choices.ts';
 
-/** Returns the tools of an agent step as the lists show them; null for a value that they cannot show, such as one that is unfinished. */
+/** Returns the tools of an agent step as the lists show them; null for a value that the lists cannot show, such as unfinished JSON. */
 export function readAgentTools(value: unknown): AgentTools | null {
   if (value === undefined) return [];
   return Array.isArray(value) && value.every(isTool) ? (value as AgentTools) : null;

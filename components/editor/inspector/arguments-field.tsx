@@ -38,7 +38,7 @@ type ArgumentsProps = SchemaFieldProps & {
   schema: JsonObject | null;
 };
 
-/** The arguments of something that is called: a form made from its schema, or JSON where there is none or a person prefers it. */
+/** The arguments of a called tool or workflow: a form made from the schema, or JSON if there is no schema or the user prefers it. */
 export function ArgumentsField({ title, described, owner, description, schema, ...props }: ArgumentsProps) {
   const { step, value, onChange, readOnly, problem } = props;
   const [asJson, setAsJson] = useState(false);
@@ -92,14 +92,14 @@ type ArgumentProps = {
 
 function Argument({ step, argument, value, readOnly, onChange }: ArgumentProps) {
   const { label, hint, required, kind, choices } = argument;
-  // What was typed, while it means the present value: `1.` on the way to `1.5` must not become `1`.
+  // Keeps the typed text while it means the present value: `1.` on the way to `1.5` must not become `1`.
   const [typed, setTyped] = useState(() => argumentText(value));
   const shown = argumentText(readArgument(argument, typed)) === argumentText(value) ? typed : argumentText(value);
   const type = (text: string) => {
     setTyped(text);
     onChange(readArgument(argument, text));
   };
-  // A template may stand where the schema wants a choice or a flag.
+  // A template may replace a choice or a flag.
   const isText = typeof value === 'string' && value.includes('{{');
   if ((kind === 'choice' || kind === 'flag') && !isText) {
     const options = kind === 'flag' ? ['true', 'false'] : choices;

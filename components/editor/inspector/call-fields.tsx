@@ -10,11 +10,11 @@ import { withPresent } from './pickers.tsx';
 import { TypedField } from './typed-field.tsx';
 import { useNamedWorkflow } from './workflow-picker.tsx';
 
-/** The newest versions are offered; the first of them, a page of the list, with their release notes. */
+/** The newest versions are offered: the first page of the list, with their release notes. */
 const OFFERED_VERSIONS = 100;
 const NOTED_VERSIONS = 20;
 
-/** Chooses the version of the called workflow; a number is typed where a template names the workflow. */
+/** Chooses the version of the called workflow. If a template names the workflow, the user types a version number. */
 export function VersionField(props: SchemaFieldProps) {
   const { field, step, value, onChange, problem, readOnly } = props;
   const trpc = useTRPC();
@@ -41,7 +41,7 @@ export function VersionField(props: SchemaFieldProps) {
   );
 }
 
-/** Returns the latest version by name, and the versions by number, newest first. */
+/** Returns the options: the latest version by name, and the versions by number, newest first. */
 function versionOptions(latest: number, notes: ReadonlyMap<number, string>): SelectOption<string>[] {
   const numbers = Array.from({ length: Math.min(latest, OFFERED_VERSIONS) }, (_, older) => latest - older);
   return [
@@ -69,7 +69,7 @@ export function CallInputField(props: SchemaFieldProps) {
   );
 }
 
-/** Returns the graph that a step calls, as far as it is known before a run. */
+/** Returns the graph that a step calls, if it is known before a run. */
 function useCalledGraph({ workflow_id, version }: SchemaFieldProps['step']) {
   const trpc = useTRPC();
   const { workflow } = useNamedWorkflow(workflow_id);

@@ -20,7 +20,7 @@ const noWorkers = {} as Parameters<typeof condition>[0];
 const types = [condition(noWorkers), forEach(noWorkers), httpRequest(undefined), humanTask, mcpCall(undefined)];
 const choices = types.flatMap(type => fieldsOf(formOf(type)).filter(({ kind }) => kind === 'choice'));
 
-test('every choice of a step is in words, and its default is named', () => {
+test('every choice of a step has a label, and its default is named', () => {
   expect(choices.map(({ name }) => name)).toEqual(
     expect.arrayContaining(['mode', 'on_item_error', 'response', 'on_lost', 'on_timeout']),
   );
@@ -28,14 +28,14 @@ test('every choice of a step is in words, and its default is named', () => {
     const [usual, ...options] = choiceOptions(name, raw, required);
     expect(usual?.label, name).toMatch(/^Default: ./);
     for (const { value, label } of options) expect(label, name).not.toBe(value);
-    // The schema and the words name the same default.
+    // The schema and the labels name the same default.
     const declared = raw.find(choice => hint?.includes(`${choice} (default)`));
     const named = options.find(({ label }) => usual?.label === `Default: ${label}`);
     if (declared !== undefined) expect(named?.value, name).toBe(declared);
   }
 });
 
-test('a choice without words stays as it is', () => {
+test('a choice without a label stays as it is', () => {
   expect(choiceOptions('unit', ['m', 'ft'], true)).toEqual([
     { value: 'm', label: 'm' },
     { value: 'ft', label: 'ft' },

@@ -3,7 +3,7 @@ import type { StepField } from '../step-fields.ts';
 
 type Words = { usual: string; words: Readonly<Record<string, string>> };
 
-/** The choices of fields in words, by the name of the field, and which of them is the default. */
+/** The labels of choices and the default choice, by field name. */
 const CHOICES: Readonly<Record<string, Words>> = {
   mode: {
     usual: 'branch',
@@ -23,7 +23,7 @@ const CHOICES: Readonly<Record<string, Words>> = {
   },
 };
 
-/** Returns the choices of a field in words. Where it may be left out, the first one says what the default is. */
+/** Returns the labeled choices of a field. The first choice of an optional field names the default. */
 export function choiceOptions(name: string, choices: readonly string[], required: boolean): SelectOption<string>[] {
   const known = Object.hasOwn(CHOICES, name) ? CHOICES[name] : undefined;
   const wordOf = (choice: string) => known?.words[choice] ?? choice;
@@ -34,7 +34,7 @@ export function choiceOptions(name: string, choices: readonly string[], required
   ];
 }
 
-/** Returns the explanation of a choice; none where its words say all of it. */
+/** Returns the explanation of a choice; undefined if its label says everything. */
 export function choiceHint({ name, hint }: Pick<StepField, 'name' | 'hint'>): string | undefined {
   if (!Object.hasOwn(CHOICES, name)) return hint;
   return name === 'on_lost' ? 'If Baton stops during the call, it cannot know whether the call happened.' : undefined;

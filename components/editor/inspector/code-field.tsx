@@ -23,19 +23,19 @@ export type SchemaFieldProps = {
   value: Json | undefined;
   /** undefined: the field is left out of the step. */
   onChange: (value: Json | undefined) => void;
-  /** The problem that the server finds in the value. */
+  /** The problem that the server found in the value. */
   problem: string | undefined;
   readOnly: boolean;
   unfinished: UnfinishedFields;
-  /** Under which unfinished text is kept. */
+  /** The key under which unfinished text is kept. */
   id: string;
 };
 
-/** Reads what is typed; keeps it as it is, and the step as it was, while it cannot be read. */
+/** Parses typed text. While the text does not parse, keeps the text and leaves the step unchanged. */
 export function useTyped({ field, value, onChange, unfinished, id, problem }: SchemaFieldProps) {
   const [text, setText] = useState(() => unfinished.get(id) ?? fieldText(field.kind, value));
   const read = readFieldText(field, text);
-  // Undone, or changed elsewhere.
+  // The value was changed by Undo or elsewhere.
   const isStale = 'value' in read && fieldText(field.kind, read.value) !== fieldText(field.kind, value);
   const shown = isStale && !unfinished.has(id) ? fieldText(field.kind, value) : text;
   const type = (next: string) => {
@@ -51,13 +51,13 @@ export function useTyped({ field, value, onChange, unfinished, id, problem }: Sc
   return { text: shown, type, error: 'problem' in own ? `Not saved yet: ${own.problem}` : problem };
 }
 
-/** A field of any JSON, in an editor of code. */
+/** A code editor for a field with any JSON. */
 export function JsonField(props: SchemaFieldProps) {
   const { text, type, error } = useTyped(props);
   return <CodeField {...props} text={text} problem={error} onChange={next => type(String(next ?? ''))} keepsEmpty />;
 }
 
-/** A field of a step that holds code or a long text. */
+/** A code editor for a field with code or a long text. */
 export function CodeField(props: SchemaFieldProps & { text: string; keepsEmpty?: boolean }) {
   const { field, step, onChange, keepsEmpty = false } = props;
   const { kind, label, hint, required } = field;
@@ -78,9 +78,9 @@ type CodeAreaProps = {
   label: string;
   hint: string | undefined;
   required: boolean;
-  /** Completion offers the results of the steps before it. */
+  /** The step whose earlier steps completion offers. */
   step: Step;
-  /** Whether the text is the steps of the loop that `step` is. */
+  /** Whether the text contains the steps of the loop `step`. */
   isLoop?: boolean;
   language: CodeLanguage;
   text: string;
@@ -89,7 +89,7 @@ type CodeAreaProps = {
   readOnly: boolean;
 };
 
-/** A labelled code editor; a label cannot point to what CodeMirror draws, so that it is named by its own attribute. */
+/** A labeled code editor. It is named by an attribute of its own, because a label cannot point to the element that CodeMirror draws. */
 export function CodeArea(props: CodeAreaProps) {
   const { label, hint, required, step, isLoop = false, language, text, onChange, problem, readOnly } = props;
   const id = useId();
@@ -99,7 +99,7 @@ export function CodeArea(props: CodeAreaProps) {
     label,
     step: step.id,
     language,
-    // What the steps of a loop read is not what the loop reads.
+    // The steps of a loop read other values than the loop itself.
     readOnly: readOnly || isLoop,
     onPick: path => handle.current?.insert(path),
     onCancel: () => handle.current?.focus(),
@@ -140,7 +140,7 @@ export function CodeArea(props: CodeAreaProps) {
   );
 }
 
-/** A problem in words, beginning with its line where the text has several. */
+/** The message of a problem, with its line number if the text has several lines. */
 function PlacedMessage({ text, message }: { text: string; message: string }) {
   const placed = text.includes('\n') ? placeProblem(text, message) : null;
   return placed ? `Line ${placed.line}: ${placed.message}` : message;

@@ -6,7 +6,7 @@ import { unconnectable } from './connectable.ts';
 
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f'];
 
-/** Steps whose dependencies come before them in the list, so that there is no circle. */
+/** Each step depends only on steps earlier in the list, so that the graph has no cycle. */
 const drafts = fc.array(fc.subarray(IDS), { minLength: IDS.length, maxLength: IDS.length }).map(
   (wanted): Draft => ({
     name: 'Draft',
@@ -22,7 +22,7 @@ const drafts = fc.array(fc.subarray(IDS), { minLength: IDS.length, maxLength: ID
   }),
 );
 
-test('exactly the steps whose connection would be refused, or is there already, are left out', () => {
+test('excludes exactly the steps whose connection would be refused or already exists', () => {
   fc.assert(
     fc.property(drafts, fc.constantFrom(...IDS), fc.constantFrom('from', 'to'), (draft, step, far) => {
       const edges = edgesOf(draft.graph.steps);
@@ -36,7 +36,7 @@ test('exactly the steps whose connection would be refused, or is there already, 
   );
 });
 
-test('a draft with a circle is walked once', () => {
+test('walks a draft with a cycle only once', () => {
   const edges = [
     { id: 'a→b', from: 'a', to: 'b', branch: null },
     { id: 'b→a', from: 'b', to: 'a', branch: null },

@@ -19,7 +19,7 @@ const nameOf = (draft: Draft, id: string): string => {
   return typeof name === 'string' && name !== '' ? name : id;
 };
 
-/** Lists the steps that a step runs after and those that run after it, with the branches of conditions. */
+/** Lists the steps before and after a step, with the branches of conditions. */
 export function Connections(props: Props) {
   const { editor, step } = props;
   const before = editor.drawing.edges.filter(edge => edge.to === step.id);
@@ -88,7 +88,7 @@ const branches: readonly { value: BranchChoice; label: string }[] = [
   { value: 'else', label: 'else' },
   { value: '', label: 'in either case' },
 ];
-/** Offered only where it is so: it means the same as “in either case”. */
+/** Offered only if the connection already has both branches: it means the same as “in either case”. */
 const both = { value: 'both', label: 'then and else' } as const;
 
 function BranchSelect({ editor, editable, store, edge }: Props & { edge: GraphEdge }) {
@@ -109,7 +109,7 @@ function BranchSelect({ editor, editable, store, edge }: Props & { edge: GraphEd
   );
 }
 
-/** Connects another step. Those that would close a circle are not offered. */
+/** Connects another step. Steps that would close a cycle are not offered. */
 function StepPicker({ store, editor, step, title, far }: ListProps) {
   const { draft } = store.state;
   const { edges } = editor.drawing;
@@ -134,7 +134,7 @@ function StepPicker({ store, editor, step, title, far }: ListProps) {
 const optionLabel = ({ id, name }: Step): string =>
   typeof name === 'string' && name !== '' && name !== id ? `${name} (${id})` : id;
 
-/** Returns the options of the last rendering where they say the same: typing in one step must not render 1,000 options. */
+/** Returns the options of the last render if they are equal: typing in one step must not render 1,000 options. */
 function useSameOptions(options: readonly SearchOption[]): readonly SearchOption[] {
   const last = useRef(options);
   const isSame =

@@ -41,7 +41,7 @@ const FAILURE_HANDLER: StepField = {
   choices: [],
   integer: false,
 };
-/** The fields belong to no step. */
+/** Graph fields belong to no step. */
 const NO_STEP: Step = { id: '', type: '' };
 
 /** The input, the output, the failure handler and the tool of the workflow as fields. */

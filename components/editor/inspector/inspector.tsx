@@ -29,7 +29,7 @@ import { WorkflowFields } from './workflow-fields.tsx';
 
 export type InspectorProps = {
   workflowId: string;
-  /** The loops around the steps that are edited, the outermost first. */
+  /** The loops around the edited steps, the outermost first. */
   loop: readonly string[];
   store: StepsStore;
   editor: Editor;
@@ -41,10 +41,10 @@ export type InspectorProps = {
   onOpenLoop: OpenLoop;
 };
 
-/** Shows the steps of a loop: one of them, or with what adds one. */
+/** Opens a loop: with the given step selected, or with the palette open. */
 export type OpenLoop = (loop: string, at?: { step?: string; adds?: boolean }) => void;
 
-/** The selected step or note as a form. */
+/** The form of the selected step or note. */
 export function Inspector(props: InspectorProps) {
   const { store, editor } = props;
   const renamed = useRef<string | null>(null);
@@ -212,7 +212,7 @@ function StepForm(props: StepProps) {
 
 type MoreProps = { isSet: number; problems: number; renamed: boolean; children: ReactNode };
 
-/** The fields that few steps need. It opens by itself for a problem in one of them. */
+/** The fields that few steps need, collapsed at first. It expands if one of the fields has a problem. */
 function More({ isSet, problems, renamed, children }: MoreProps) {
   const [open, setOpen] = useState(renamed || problems > 0);
   const [known, setKnown] = useState(problems);
@@ -230,7 +230,7 @@ function More({ isSet, problems, renamed, children }: MoreProps) {
   );
 }
 
-/** A problem that does not keep the draft from being published. */
+/** A problem that does not prevent publishing. */
 function Warning({ message }: { message: string | undefined }) {
   if (message === undefined) return null;
   return (
@@ -241,7 +241,7 @@ function Warning({ message }: { message: string | undefined }) {
   );
 }
 
-/** Returns the ref of a form's first field, which takes the keyboard when that is asked for. */
+/** Returns the ref of a form's first field, which takes the focus on request. */
 function useFocusOf(step: string, { focus, onFocused }: Editor): RefObject<HTMLInputElement | null> {
   const field = useRef<HTMLInputElement>(null);
   const wanted = focus?.keyboard === 'form' && focus.step === step;
@@ -253,5 +253,5 @@ function useFocusOf(step: string, { focus, onFocused }: Editor): RefObject<HTMLI
   return field;
 }
 
-/** The field that a problem's path begins with: `tool_args.url` → `tool_args`. */
+/** Returns the field at the start of a problem path: `tool_args.url` → `tool_args`. */
 const fieldOf = (path: string) => /^[^.[]*/.exec(path)?.[0] ?? '';

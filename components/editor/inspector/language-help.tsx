@@ -2,7 +2,7 @@
 import { EXAMPLE_DATA, LANGUAGE_HELP, type LanguageName } from '@/server/orchestrator/languages/language-help.ts';
 import { CopyButton } from '../../ui/copy.tsx';
 
-/** The reference of a language that a step's fields are written in: what to know, and examples with their results. */
+/** The reference of a language for step fields: an introduction, and examples with their results. */
 export function LanguageReference({ language }: { language: LanguageName }) {
   const { label, facts, examples } = LANGUAGE_HELP[language];
   return (

@@ -13,7 +13,7 @@ import { explained } from './field-help.tsx';
 
 type Option<L> = { value: string; label: L; hint?: string };
 
-/** The options of a list, with the present value among them, which may no longer exist. */
+/** Returns the options of a list, with the present value added if it no longer exists. */
 export function withPresent<L extends ReactNode>(options: readonly Option<L>[], value: string): Option<L | string>[] {
   const isKnown = value === '' || options.some(option => option.value === value);
   return isKnown ? [...options] : [{ value, label: value, hint: 'Not in the list' }, ...options];
@@ -54,7 +54,7 @@ function Picker({ label, hint, placeholder, options, error, empty, required = tr
   );
 }
 
-/** A value for viewers, who may not list what there would be to choose from. */
+/** A read-only value for viewers, who may not list the choices. */
 function FixedValue({ label, value }: { label: string; value: unknown }) {
   return (
     <Field label={label}>
@@ -92,7 +92,7 @@ function InstancePicker(props: SchemaFieldProps) {
   );
 }
 
-/** The tools of the instance that a step names; none without an instance, and none for viewers, who may not list them. */
+/** Returns the tools of the step's instance; empty without an instance, and for viewers, who may not list tools. */
 export function useTools(step: SchemaFieldProps['step']) {
   const trpc = useTRPC();
   const { canWrite } = usePermissions();
@@ -127,7 +127,7 @@ function ToolPicker(props: SchemaFieldProps) {
   );
 }
 
-/** Chooses an agent of the project, which brings its own settings; none: the step describes the agent itself. */
+/** Chooses an agent of the project, which has its own settings. Without an agent, the step contains the settings itself. */
 export function AgentField(props: SchemaFieldProps) {
   const { canWrite } = usePermissions();
   return canWrite ? <AgentPicker {...props} /> : <FixedValue label="Agent" value={props.value} />;
@@ -156,7 +156,7 @@ function AgentPicker(props: SchemaFieldProps) {
 const NONE = '\u0002';
 const OTHER = '\u0001';
 
-/** Chooses a model of the providers that the workspace has keys for, or names another one. */
+/** Chooses a model of the providers for which the workspace has keys, or accepts the name of another model. */
 export function ModelField(props: ChoiceProps & { field: Pick<SchemaFieldProps['field'], 'hint'> }) {
   const { value, onChange, readOnly } = props;
   const trpc = useTRPC();

@@ -23,7 +23,7 @@ const LoopStepsField = dynamic(() =>
   import('../forms/for-each/loop-steps-field.tsx').then(module => module.LoopStepsField),
 );
 
-/** One field of a step, by what its schema says of it. */
+/** The control for one field of a step, chosen by the schema of the field. */
 export function SchemaField({ onOpenLoop, ...props }: SchemaFieldProps & { onOpenLoop?: OpenLoop }) {
   const { field, value, onChange, problem, readOnly } = props;
   const { label, required } = field;

@@ -5,21 +5,21 @@ import type { StepField } from '../step-fields.ts';
 import type { Problem } from '../use-draft.ts';
 import type { InspectorProps } from './inspector.tsx';
 
-/** The props of a form that is made for one step type. */
+/** The props of a form for a single step type. */
 export type StepFormProps = Pick<InspectorProps, 'workflowId' | 'loop' | 'store' | 'types' | 'unfinished'> & {
   step: Step;
-  /** The fields of the type, in the order of its schema, the required ones first. */
+  /** The fields of the type in the order of its schema, required fields first. */
   fields: readonly StepField[];
   readOnly: boolean;
-  /** Draws one of the fields as its schema says, with its problems; null: the type has no such field. */
+  /** Renders a field by its schema, with its problems; null if the type has no such field. */
   draw: (name: string) => ReactNode;
-  /** Changes fields in one edit, which one undo takes back; undefined: the field is left out. */
+  /** Changes fields in one edit that a single undo reverts; undefined removes a field. */
   set: (values: Readonly<Record<string, Json | undefined>>) => void;
-  /** The first problem of a field. */
+  /** Returns the first problem of a field. */
   problemOf: (name: string, severity: Problem['severity']) => string | undefined;
 };
 
-/** The forms that are made for a step type, each loaded when a step of the type is selected. Other types show the fields of their schema. */
+/** The forms for single step types, each loaded when a step of the type is selected. Other types show the fields of their schema. */
 export const stepForms: Readonly<Record<string, ComponentType<StepFormProps>>> = {
   human_task: dynamic(() => import('../forms/human-task/human-task-form.tsx').then(module => module.HumanTaskForm)),
   condition: dynamic(() => import('../forms/condition/condition-form.tsx').then(module => module.ConditionForm)),

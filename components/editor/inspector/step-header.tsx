@@ -12,11 +12,11 @@ import type { InspectorProps } from './inspector.tsx';
 
 export type StepProps = InspectorProps & {
   step: Step;
-  /** The ID that the user confirmed with Enter: its field keeps the focus, although the form is another one by then. */
+  /** The ID that the user confirmed with Enter. The new form focuses its field. */
   renamed: RefObject<string | null>;
 };
 
-/** The type of the step, and what can be done with it. */
+/** The type of the step, and the actions on the step. */
 export function StepHeader({ step, editor, editable, onAdd }: StepProps) {
   const { label } = stepTypeLook(step.type);
   return (
@@ -40,7 +40,7 @@ export function StepHeader({ step, editor, editable, onAdd }: StepProps) {
   );
 }
 
-/** The id of a step. Renaming it renames what refers to it, so it is done at once, when the field is left. */
+/** The id of a step. A rename also renames all references to the step, so it is applied only when the field loses the focus. */
 export function StepId({ store, editor, step, editable, renamed }: StepProps) {
   const [text, setText] = useState(step.id);
   const [problem, setProblem] = useState<string | null>(null);

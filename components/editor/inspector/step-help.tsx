@@ -5,7 +5,7 @@ import { ScrollRegion } from '../../ui/scroll-region.tsx';
 
 const json = (value: unknown) => JSON.stringify(value, null, 2);
 
-/** Explains a step type, its result and an example; shows nothing for a type that this version does not know. */
+/** Explains a step type, its result and an example. Renders nothing for an unknown type. */
 export function StepHelp({ type }: { type: string }) {
   const known: Partial<Record<string, (typeof STEP_HELP)[keyof typeof STEP_HELP]>> = STEP_HELP;
   const help = known[type];

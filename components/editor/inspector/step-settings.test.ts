@@ -15,34 +15,34 @@ const declared = ({ type, fields, retries }: StepType) => ({
   unavailable: null,
   defaultTimeoutS: 60,
 });
-// A look at the schema needs no workers.
+// Reading the schema needs no workers.
 const loop = forEach({} as Parameters<typeof forEach>[0]);
 const types = [loop, callWorkflow(undefined), mcpCall(undefined), llmCall(undefined), agent({})];
 const formIn = (type: StepType, step = {}, inLoop = false) =>
   formOf({ id: 'a', type: type.type, ...step }, declared(type), { inLoop, hasOwnForm: false });
 const names = (fields: readonly { name: string }[]) => fields.map(({ name }) => name);
 
-test('what is essential comes first, and nothing is left out or shown twice', () => {
+test('essential fields come first, and no field is missing or shown twice', () => {
   for (const type of types) {
     const { fields, more } = formIn(type);
     expect(fields.length, type.type).toBeGreaterThan(1);
     const all = names([...fields, ...more]);
     expect(new Set(all).size, type.type).toBe(all.length);
     expect(all, type.type).toEqual(expect.arrayContaining(names(fieldsOf(declared(type)))));
-    // What is required is never folded.
+    // Required fields are never collapsed.
     expect(names(more.filter(({ required }) => required)), type.type).toEqual([]);
   }
   expect(names(formIn(llmCall(undefined)).fields)).toEqual(['model', 'prompt', 'system', 'response_schema']);
 });
 
-test('an agent that is named brings its own settings', () => {
+test('a named agent has its own settings', () => {
   const { fields, more } = formIn(agent({}), { agent_id: 'x', temperature: 1 });
   expect(names(fields)).toEqual(['agent_id', 'prompt']);
   expect(names(more)).toEqual(expect.arrayContaining(['limits', 'temperature']));
   expect(names(more)).not.toContain('model');
 });
 
-test('a step of a loop has no settings of a start', () => {
+test('a step in a loop has no settings for starts', () => {
   expect(names(formIn(llmCall(undefined)).more)).toEqual(expect.arrayContaining(['on_error', 'gated', 'overridable']));
   expect(names(formIn(llmCall(undefined), {}, true).more)).not.toContain('gated');
 });

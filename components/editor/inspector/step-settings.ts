@@ -1,7 +1,7 @@
 import type { Step } from '../../../server/domains/workflows/edits/index.ts';
 import { fieldsOf, labelOf, type StepField, type StepTypeForm } from '../step-fields.ts';
 
-/** The fields that are shown at once, in the order in which one thinks of them. The others of their types are under “More”. */
+/** The fields that are always shown, in the order in which users fill them in. Other fields are under “More”. */
 const ESSENTIAL = [
   'lua_script.script',
   'for_each.items',
@@ -25,7 +25,7 @@ const ESSENTIAL = [
   'agent.tools',
   'agent.response_schema',
 ] as const;
-/** The other fields of an agent are those of the agent that is named. */
+/** The fields shown for a step that names an agent. The other settings come from that agent. */
 const BESIDE_AGENT: ReadonlySet<string> = new Set(['agent_id', 'prompt', 'limits']);
 
 const setting = (name: string, kind: StepField['kind'], hint: string, integer = false): StepField => ({
@@ -38,12 +38,12 @@ const setting = (name: string, kind: StepField['kind'], hint: string, integer = 
   integer,
 });
 
-/** `fields`: what is shown at once. `more`: what folds. */
+/** `fields` are always shown; `more` are collapsed. */
 export type StepFormFields = { fields: StepField[]; more: StepField[] };
 
 /**
- * Returns the fields of a step's form: those of its type, fields that no type declares, and the settings that every step has.
- * `hasOwnForm`: the type has a form of its own, which draws all of its fields.
+ * Returns the fields of a step's form: the fields of its type, undeclared fields, and the settings that every step has. `hasOwnForm`: a
+ * form for this type renders all fields of the type.
  */
 export function formOf(
   step: Step,
@@ -96,7 +96,7 @@ function settingsOf(form: StepTypeForm | undefined, inLoop: boolean): StepField[
       true,
     ),
     setting('disabled', 'flag', 'The step is skipped, and the steps after it run.'),
-    // A start cannot name a step of a loop.
+    // A start cannot name a step inside a loop.
     ...(inLoop
       ? []
       : [

@@ -35,13 +35,13 @@ describe('the text of an argument', () => {
   });
 });
 
-test('an argument keeps its place, and the last one that is left out leaves none', () => {
+test('an argument keeps its position, and removing the last argument removes all', () => {
   expect(JSON.stringify(withArgument({ a: 1, b: 2 }, 'a', 3))).toBe('{"a":3,"b":2}');
   expect(withArgument({ a: 1 }, 'b', 2)).toEqual({ a: 1, b: 2 });
   expect(withArgument({ a: 1 }, 'a', undefined)).toBeUndefined();
 });
 
-test('the arguments of a tool whose schema has references are those that they lead to', () => {
+test('references in the schema of a tool are resolved', () => {
   const schema = {
     $ref: '#/$defs/Search',
     $defs: {

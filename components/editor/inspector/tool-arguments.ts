@@ -47,7 +47,7 @@ export function argumentText(value: Json | undefined): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Reads the text of an argument. What is not JSON is a text, which may hold a template; empty text leaves the argument out. */
+/** Parses the text of an argument. Text that is not JSON stays a text, which may contain a template; empty text removes the argument. */
 export function readArgument({ kind }: Pick<ToolArgument, 'kind'>, text: string): Json | undefined {
   if (text === '') return undefined;
   if (kind !== 'json') return text;
@@ -58,7 +58,7 @@ export function readArgument({ kind }: Pick<ToolArgument, 'kind'>, text: string)
   }
 }
 
-/** Returns the arguments with one changed; undefined where none is left. */
+/** Returns the arguments with one argument changed; undefined if none is left. */
 export function withArgument(values: JsonObject, name: string, value: Json | undefined): JsonObject | undefined {
   const others = Object.entries(values).filter(([key]) => key !== name);
   const at = Object.keys(values).indexOf(name);

@@ -3,7 +3,7 @@ import { Field, Input, Textarea } from '../../ui/field.tsx';
 import { type SchemaFieldProps, useTyped } from './code-field.tsx';
 import { explained } from './field-help.tsx';
 
-/** A number or a list, typed as text. */
+/** A text field for a number or a list. */
 export function TypedField(props: SchemaFieldProps) {
   const { field, readOnly } = props;
   const { text, type, error } = useTyped(props);

@@ -1,17 +1,14 @@
-/** Texts of fields that cannot be read yet, such as half of a JSON object, by step and field. */
+/** Texts of fields that do not parse yet, such as half of a JSON object, by step and field. */
 export type UnfinishedFields = {
   get: (id: string) => string | undefined;
   has: (id: string) => boolean;
   set: (id: string, text: string) => void;
   delete: (id: string) => void;
-  /** Those of the draft; what was typed for tests belongs to no draft. */
+  /** Returns the texts of the draft's fields, without the texts typed for tests. */
   ofDraft: () => [string, string][];
 };
 
-/**
- * Returns the unfinished fields of a workflow, which this tab keeps while it is open, for one person. `onChange` is called after
- * each change.
- */
+/** Returns the unfinished fields of a user in a workflow, kept until the tab is closed. `onChange` is called after each change. */
 export function unfinishedFields(user: string, workflowId: string, onChange: () => void): UnfinishedFields {
   const key = `baton:unfinished-fields:${user}:${workflowId}`;
   const texts = new Map<string, string>(read(key));
@@ -20,7 +17,7 @@ export function unfinishedFields(user: string, workflowId: string, onChange: () 
       if (texts.size === 0) window.sessionStorage.removeItem(key);
       else window.sessionStorage.setItem(key, JSON.stringify([...texts]));
     } catch {
-      // The browser has no room or refuses: they are kept until the page is left.
+      // The browser has no room or refuses storage: the texts are kept until the page is left.
     }
     onChange();
   };

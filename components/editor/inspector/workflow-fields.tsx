@@ -6,7 +6,10 @@ import type { InspectorProps } from './inspector.tsx';
 
 const GraphFields = dynamic(() => import('./graph-fields.tsx').then(module => module.GraphFields), { ssr: false });
 
-/** The input, the output and the failure handler of the workflow as fields, in a part that is closed at first: their editors are large. */
+/**
+ * The input, the output and the failure handler of the workflow as fields. The section is collapsed at first, because its editors are
+ * large.
+ */
 export function WorkflowFields(props: InspectorProps) {
   const url = useUrlState();
   const asked = url.get('settings') !== '';

@@ -14,12 +14,12 @@ import { useDebounced } from '../../ui/use-debounced.ts';
 import type { SchemaFieldProps } from './code-field.tsx';
 import { explained } from './field-help.tsx';
 
-/** More than fit without scrolling; the search finds the rest. */
+/** More workflows than fit without scrolling; the search finds the others. */
 const MAX_OFFERED = 50;
 
 const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 
-/** Returns the workflow that a field names; `missing` where the project has none of that id. */
+/** Returns the workflow that a field names; `missing` if the project has no workflow with that id. */
 export function useNamedWorkflow(value: unknown) {
   const trpc = useTRPC();
   const id = typeof value === 'string' && isId(value) ? value.toLowerCase() : null;
@@ -28,7 +28,7 @@ export function useNamedWorkflow(value: unknown) {
   return { id, workflow, missing: id !== null && error !== null && readError(error).status === 404 };
 }
 
-/** Chooses a workflow of the project that has been published, or, with `templates`, names one by a template. */
+/** Chooses a published workflow of the project. With `templates`, also accepts a template. */
 export function WorkflowField(props: SchemaFieldProps & { templates: boolean }) {
   const { field, value, onChange, problem, readOnly, templates } = props;
   const present = typeof value === 'string' ? value : '';
@@ -89,11 +89,11 @@ export function WorkflowField(props: SchemaFieldProps & { templates: boolean }) 
 }
 
 type PickerProps = {
-  /** The text of the closed control; the empty string: nothing is chosen. */
+  /** The text of the closed control; empty if nothing is chosen. */
   shown: string;
   /** The id of the chosen workflow. */
   chosen: string | null;
-  /** The workflow that is edited: it cannot start itself. */
+  /** The edited workflow, which cannot start itself. */
   except: string;
   /** The choices besides workflows. */
   others: readonly { label: string; onSelect: () => void }[];
@@ -149,7 +149,7 @@ function Workflows({
     ),
   );
   const offered = list.data?.workflows.filter(({ id }) => id !== except);
-  // What the keys are on, in the list that was shown then: another list begins with its first entry.
+  // The highlighted entry and the list that contained it: a new list starts at its first entry.
   const [moved, setMoved] = useState<{ list: unknown; value: string } | null>(null);
   const first = offered?.[0]?.id ?? others[0]?.label ?? '';
   const act = (choose: () => void) => () => {

@@ -7,7 +7,7 @@ import type { InspectorProps } from './inspector.tsx';
 
 type Tool = NonNullable<Graph['tool']>;
 
-/** Offers the published workflow as a tool to agents and MCP clients, under a name and with a description of its own. */
+/** Offers the published workflow as a tool to agents and MCP clients, with a tool name and a description. */
 export function WorkflowToolFields({ store, problems, editable }: InspectorProps) {
   const { tool } = store.state.draft.graph;
   const save = (next: Tool | undefined, field: string) => {

@@ -9,7 +9,7 @@ import { type EditStorage, EditsInBrowser } from './kept-edits.ts';
 const step = (id: string): Step => ({ id, type: 'lua_script', script: 'return 1' });
 const draftOf = (...steps: Step[]): Draft => ({ name: 'n', description: '', graph: { steps }, run_setup: {} });
 
-/** An editor whose saves end as they are told to, and a browser that keeps its edits. */
+/** An editor whose saves the test controls, and a browser that keeps the edits. */
 function setUp() {
   const texts = new Map<string, string>();
   let writes = 0;
@@ -63,8 +63,8 @@ afterEach(() => {
 });
 const add = (store: EditorStore, id: string) => store.change([{ type: 'add_step', step: step(id) }]);
 
-describe('edits that are not saved', () => {
-  test('are kept a moment after each edit, not only when typing pauses, and removed once they are saved', async () => {
+describe('unsaved edits', () => {
+  test('are kept shortly after each edit, not only when typing pauses, and removed once they are saved', async () => {
     const { store, ids, kept, saves } = setUp();
     for (const id of ['b', 'c', 'd', 'e']) {
       add(store, id);
@@ -80,7 +80,7 @@ describe('edits that are not saved', () => {
     expect(kept()).toEqual([]);
   });
 
-  test('are not written again while nothing but the tries goes on', async () => {
+  test('are not written again while only retries happen', async () => {
     const { store, writes } = setUp();
     add(store, 'b');
     await vi.advanceTimersByTimeAsync(KEEP_AFTER_MS);
@@ -89,7 +89,7 @@ describe('edits that are not saved', () => {
     expect(writes()).toBe(1);
   });
 
-  test('are kept at once when the page is left, with JSON and fields that cannot be read', () => {
+  test('are kept at once when the page is left, with JSON and fields that do not parse', () => {
     const { store, keeper, kept, fields } = setUp();
     store.typeText('{"steps": [');
     fields.push(['a.form', '{"type":']);
@@ -101,7 +101,7 @@ describe('edits that are not saved', () => {
     expect(kept()).toEqual([]);
   });
 
-  test('are those of before a second save only until that one: the base moves on', async () => {
+  test('keep the old base during a second save, and use the new base after it', async () => {
     const { store, kept, saves } = setUp();
     add(store, 'b');
     saves({ kind: 'saved', etag: '2' });
@@ -112,7 +112,7 @@ describe('edits that are not saved', () => {
     expect(kept()[0]?.base).toEqual({ etag: '2', graph: { steps: [step('a'), step('b')] } });
   });
 
-  test('are spoken of once where they can neither be saved nor kept', async () => {
+  test('are reported once if they can be neither saved nor kept', async () => {
     const { store, keeper, kept, onRefused, fills } = setUp();
     fills(true);
     add(store, 'b');
@@ -131,7 +131,7 @@ describe('edits that are not saved', () => {
     expect(kept()).toHaveLength(1);
   });
 
-  test('are not kept again after a person has signed out and wanted them removed', () => {
+  test('are not kept again after a user has signed out and removed them', () => {
     const { store, keeper, kept } = setUp();
     add(store, 'b');
     leaveSession('forgets');

@@ -3,24 +3,24 @@ import type { EditorStore } from '../editor-store.ts';
 import { type EditsInBrowser, newKey } from './kept-edits.ts';
 import { holdKey } from './live-keys.ts';
 
-/** How long an edit may exist in memory alone. */
+/** The longest time for which an edit exists only in memory. */
 export const KEEP_AFTER_MS = 400;
 
 type KeeperOptions = {
   user: string;
   workflowId: string;
   store: Pick<EditorStore, 'state' | 'base' | 'dirty' | 'subscribe'>;
-  /** The fields that cannot be read yet. */
+  /** Returns the fields that do not parse yet. */
   fields: () => [string, string][];
   edits: EditsInBrowser;
-  /** Called once where unsaved edits could not be kept. */
+  /** Called once if unsaved edits could not be kept. */
   onRefused: () => void;
 };
 
-/** Keeps what an editor has not saved in the browser, a moment after each edit, and removes it once it is saved. */
+/** Keeps unsaved edits of an editor in the browser, shortly after each edit, and removes them once they are saved. */
 export class EditsKeeper {
   readonly #options: KeeperOptions;
-  /** Where the edits are kept. */
+  /** The storage key of the edits. */
   readonly key: string;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #release: (() => void) | null = null;
@@ -36,18 +36,18 @@ export class EditsKeeper {
     if (options.fields().length > 0) this.changed();
   }
 
-  /** Plans to keep what has changed; an edit is not put off by those that follow it. */
+  /** Schedules keeping the changes. Later edits do not delay it. */
   changed(): void {
     const { store, fields } = this.#options;
     if (store.state.saveState.kind === 'saved' && !store.dirty && fields().length === 0) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), KEEP_AFTER_MS);
   }
 
-  /** Keeps what has changed at once, as when the page is left. */
+  /** Keeps the changes immediately, such as when the page is left. */
   readonly flush = (): void => {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    // The person signed out, and wanted them removed.
+    // The user signed out and removed the edits.
     if (hasForgottenEdits()) return;
     const { store, fields, edits } = this.#options;
     const unread = fields();

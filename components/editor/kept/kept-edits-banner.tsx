@@ -3,7 +3,7 @@ import { History } from 'lucide-react';
 import { Button } from '../../ui/button.tsx';
 import type { KeptDraft } from './use-kept-edits.ts';
 
-/** Offers changes that were never saved, because the browser, the connection or the session ended before. */
+/** Offers changes that were never saved because the browser, the connection or the session ended first. */
 export function KeptEditsBanner({ kept }: { kept: KeptDraft }) {
   const { offer, restore, discard } = kept;
   if (offer === null) return null;
@@ -28,7 +28,7 @@ export function KeptEditsBanner({ kept }: { kept: KeptDraft }) {
   );
 }
 
-/** The time of day, with the day where it is another one. */
+/** Returns the time of day, with the date if it is not today. */
 function timeOf(at: number): string {
   const date = new Date(at);
   const isToday = date.toDateString() === new Date().toDateString();

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { DraftGraph } from '../graph-text.ts';
 import { type EditStorage, EditsInBrowser, MAX_AGE_MS, MAX_CHARACTERS, newKey } from './kept-edits.ts';
 
-/** localStorage in memory. `room`: how many characters it takes; 0 refuses everything. */
+/** localStorage in memory. `room` is its capacity in characters; 0 refuses every write. */
 class MemoryStorage implements EditStorage {
   readonly texts = new Map<string, string>();
   room = Number.POSITIVE_INFINITY;
@@ -41,7 +41,7 @@ const put = (key: string, ...ids: string[]) =>
   edits.keep(key, { base, graph: graphOf(...ids), text: null, fields: [['a.form', '{"type":']] });
 
 describe('edits in the browser', () => {
-  test('are read as they were kept, the latest first, and forgotten one by one', () => {
+  test('are read as they were kept, latest first, and removed one by one', () => {
     const [one, other] = [newKey('ada', 'w1'), newKey('ada', 'w1')];
     expect(put(one, 'a', 'b')).toBe(true);
     now = 2_000;
@@ -70,7 +70,7 @@ describe('edits in the browser', () => {
     expect(edits.list('ada', 'w1')[0]?.graph).toEqual(graph);
   });
 
-  test('are those of one person and one workflow', () => {
+  test('belong to one user and one workflow', () => {
     put(newKey('ada', 'w1'), 'a');
     put(newKey('ada', 'w2'), 'a');
     put(newKey('bob', 'w1'), 'a');
@@ -84,7 +84,7 @@ describe('edits in the browser', () => {
     expect(edits.countWorkflows('ada2')).toBe(1);
   });
 
-  test('are forgotten after a month, also those of others, and so is what makes no sense', () => {
+  test('are removed after a month, also those of other users, and so are invalid entries', () => {
     put(newKey('bob', 'w1'), 'a');
     for (const text of ['', '{', 'null', '{"at":1}', '{"at":1,"base":{},"graph":{"steps":7},"text":null,"fields":[]}'])
       storage.texts.set(newKey('ada', 'w1'), text);
@@ -95,7 +95,7 @@ describe('edits in the browser', () => {
     expect(storage.length).toBe(0);
   });
 
-  test('displace nothing of other tabs where there is no room, and do not pass off older edits as the latest', () => {
+  test('never displace edits of other tabs if storage is full, and never leave older edits as the latest', () => {
     const other = newKey('ada', 'w1');
     const own = newKey('ada', 'w1');
     put(other, 'a');
@@ -108,13 +108,13 @@ describe('edits in the browser', () => {
     expect(edits.keep(own, huge)).toBe(false);
     for (let n = 0; n < 39; n += 1) expect(put(newKey('ada', `w${n}`), 'a')).toBe(true);
     expect(put(own, 'a')).toBe(false);
-    // One that is there already can be renewed, and those too old make room.
+    // An existing entry can be updated, and expired entries are removed to make room.
     expect(put(other, 'a', 'b')).toBe(true);
     now += MAX_AGE_MS;
     expect(put(own, 'a')).toBe(true);
   });
 
-  test('are nowhere in a browser that refuses storage', () => {
+  test('are not kept in a browser that refuses storage', () => {
     const refusing = new EditsInBrowser(() => {
       throw new DOMException('denied', 'SecurityError');
     });

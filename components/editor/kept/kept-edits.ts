@@ -1,41 +1,41 @@
 import { parseJson } from '@/server/platform/json-text.ts';
 import { type DraftGraph, parseGraph } from '../graph-text.ts';
 
-/** Edits of a draft that the server does not have, as one editor of one person left them. */
+/** Unsaved edits of a draft by one user in one editor. */
 export type KeptEdits = {
-  /** Where they are in the storage. */
+  /** The storage key of the edits. */
   key: string;
-  /** When they were kept, in ms since the epoch. */
+  /** The time when the edits were kept, in ms since the epoch. */
   at: number;
-  /** The draft that they were made to. */
+  /** The draft that the edits are based on. */
   base: { etag: string; graph: DraftGraph };
   graph: DraftGraph;
   /** JSON of the graph that does not parse yet. */
   text: string | null;
-  /** Texts of fields that cannot be read yet, by step and field. */
+  /** Texts of fields that do not parse yet, by step and field. */
   fields: readonly (readonly [string, string])[];
 };
 
-/** The part of `localStorage` that is used, so that a browser without room can be tried. */
+/** The used part of `localStorage`, so that a test can simulate a full storage. */
 export type EditStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>;
 
 const PREFIX = 'baton:edits:';
-/** Edits that were not restored by then are removed. */
+/** Unrestored edits are removed after this time. */
 export const MAX_AGE_MS = 30 * 24 * 3_600_000;
-/** Browsers give a site five million characters. A draft has a million at most, and is kept with what it was made from. */
+/** Browsers give a site five million characters. A draft has at most one million, and is kept together with its base. */
 export const MAX_CHARACTERS = 2_200_000;
 const MAX_ENTRIES = 40;
 
 const prefixOf = (user: string, workflow = '') => `${PREFIX}${user}:${workflow}${workflow === '' ? '' : ':'}`;
 
-/** Returns a key for the edits of one more editor: no two tabs share one, also not a tab and its copy. */
+/** Returns a new storage key for an editor. No two tabs share a key, not even a tab and its duplicate. */
 export function newKey(user: string, workflow: string): string {
   return `${prefixOf(user, workflow)}${Date.now().toString(36)}${Math.random().toString(36).slice(2)}`;
 }
 
 /**
- * The edits kept in this browser. Reading and writing never throws: a browser may refuse storage, or have no room, and another
- * tab may change anything at any time. Each person sees their own alone.
+ * The edits kept in this browser. Reading and writing never throws: a browser may refuse storage or be full, and another tab may change
+ * entries at any time. Users see only their own edits.
  */
 export class EditsInBrowser {
   readonly #storage: () => EditStorage;
@@ -46,10 +46,10 @@ export class EditsInBrowser {
     this.#now = now;
   }
 
-  /** Keeps edits. `base` is the JSON of what they were made to. Returns false where the browser has no room or refuses. */
+  /** Keeps edits. `base` is the JSON of their base. Returns false if the browser is full or refuses storage. */
   keep(key: string, { base, ...edits }: Omit<KeptEdits, 'key' | 'at' | 'base'> & { base: string }): boolean {
     const rest = JSON.stringify({ at: this.#now(), ...edits });
-    // The base is large and seldom changes, so the caller has its text.
+    // The base is large and seldom changes, so the caller passes it as JSON text.
     const text = `{"base":${base},${rest.slice(1)}`;
     try {
       const storage = this.#storage();
@@ -58,13 +58,13 @@ export class EditsInBrowser {
       else storage.removeItem(key);
       return !isFull;
     } catch {
-      // Those of before would be taken for the latest.
+      // Remaining older edits would be mistaken for the latest.
       this.forget(key);
       return false;
     }
   }
 
-  /** Removes edits. Returns their text, for `putBack`. */
+  /** Removes edits. Returns the removed text for `putBack`. */
   forget(key: string): string | null {
     try {
       const storage = this.#storage();
@@ -80,29 +80,29 @@ export class EditsInBrowser {
     try {
       this.#storage().setItem(key, text);
     } catch {
-      // There was room a moment ago; what another tab has kept since comes first.
+      // There was room a moment ago; entries that another tab has kept since have priority.
     }
   }
 
-  /** Returns what a person's editors of a workflow have kept, the latest first. */
+  /** Returns the edits that a user's editors of a workflow have kept, latest first. */
   list(user: string, workflow: string): KeptEdits[] {
     return this.#keys(prefixOf(user, workflow))
       .flatMap(key => this.#read(key) ?? [])
       .sort((a, b) => b.at - a.at);
   }
 
-  /** Returns in how many workflows a person has edits that are not saved. */
+  /** Returns the number of workflows in which a user has unsaved edits. */
   countWorkflows(user: string): number {
     const prefix = prefixOf(user);
     return new Set(this.#keys(prefix).map(key => key.slice(prefix.length).split(':')[0])).size;
   }
 
-  /** Removes everything of a person. */
+  /** Removes all edits of a user. */
   forgetAll(user: string): void {
     for (const key of this.#keys(prefixOf(user))) this.forget(key);
   }
 
-  /** Removes what is too old, of anybody. Returns whether there is no place for more. */
+  /** Removes expired edits of all users. Returns whether the storage is full. */
   #isFull(): boolean {
     const keys = this.#keys(PREFIX);
     return keys.length >= MAX_ENTRIES && keys.filter(key => this.#read(key) !== null).length >= MAX_ENTRIES;
@@ -119,14 +119,14 @@ export class EditsInBrowser {
     }
   }
 
-  /** Reads an entry; removes what is too old or makes no sense. */
+  /** Reads an entry; removes it if it is expired or invalid. */
   #read(key: string): KeptEdits | null {
     try {
       const edits = readEdits(key, this.#storage().getItem(key) ?? '');
       if (edits !== null && this.#now() - edits.at < MAX_AGE_MS) return edits;
       this.#storage().removeItem(key);
     } catch {
-      // It cannot be read now.
+      // The entry cannot be read now.
     }
     return null;
   }

@@ -1,6 +1,6 @@
 const NAME = 'baton-editing:';
 
-/** Tells other tabs that an editor is open, until it calls the function that is returned or its tab is gone, by a crash as well. */
+/** Tells other tabs that an editor is open, until the returned function is called or the tab closes or crashes. */
 export function holdKey(key: string): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
   locks()
@@ -10,8 +10,8 @@ export function holdKey(key: string): () => void {
 }
 
 /**
- * Returns the keys that open editors hold. Browsers have locks only over HTTPS and on the same machine; elsewhere the edits of another
- * open tab are offered as well, which does no harm: they are merged.
+ * Returns the keys that open editors hold. Browsers provide locks only over HTTPS and on localhost. Elsewhere, the edits of another open
+ * tab are offered as well; this is harmless, because restored edits are merged.
  */
 export async function heldKeys(): Promise<ReadonlySet<string>> {
   try {

@@ -13,11 +13,11 @@ import { heldKeys } from './live-keys.ts';
 
 const edits = new EditsInBrowser();
 
-/** How long signing out waits for a draft to be saved. */
+/** The longest time for which signing out waits for a draft to be saved, in ms. */
 const SAVE_MS = 3_000;
 
 type Kept = { fields: UnfinishedFields; keeper: EditsKeeper };
-/** A store outlives the editor that shows it: it goes on saving after the page is left. */
+/** Keyed by store: a store outlives its editor and continues to save after the page is left. */
 const keptOf = new WeakMap<EditorStore, Kept>();
 
 function keep(store: EditorStore, user: string, workflowId: string): Kept {
@@ -42,17 +42,17 @@ function keep(store: EditorStore, user: string, workflowId: string): Kept {
 }
 
 export type KeptDraft = {
-  /** Texts of fields that cannot be read yet. */
+  /** Texts of fields that do not parse yet. */
   fields: UnfinishedFields;
-  /** Edits that were never saved, of an editor that is gone. */
+  /** Unsaved edits of a closed editor. */
   offer: KeptEdits | null;
-  /** How often edits were restored: fields show what they then have only if they are made anew. */
+  /** The number of restores, used as a key: fields show restored texts only if they are mounted again. */
   restored: number;
   restore: () => Promise<void>;
   discard: () => void;
 };
 
-/** Keeps what the editor of a draft has not saved in this browser, and offers what an earlier one has left. */
+/** Keeps unsaved edits of a draft in this browser, and offers the edits that an earlier editor left. */
 export function useKeptEdits(workflowId: string, { store }: Draft, editable: boolean): KeptDraft {
   const user = useSession().me.user.id;
   const [{ fields, keeper }] = useState(() => keep(store, user, workflowId));
@@ -104,7 +104,7 @@ export function useKeptEdits(workflowId: string, { store }: Draft, editable: boo
   return { fields, offer, restored, restore, discard };
 }
 
-/** Whether restoring edits would change nothing: they were saved after all, and only the answer was lost. */
+/** Returns whether restoring edits would change nothing, because they were saved and only the response was lost. */
 function isContained({ base, graph, text, fields }: KeptEdits, store: EditorStore, present: UnfinishedFields): boolean {
   if (text !== null || fields.some(([id, unread]) => present.get(id) !== unread)) return false;
   const { draft } = store.state;
@@ -112,7 +112,7 @@ function isContained({ base, graph, text, fields }: KeptEdits, store: EditorStor
   return result.ok && sameJson(result.draft.graph, draft.graph);
 }
 
-/** Keeps the latest edits before the page may end, and saves them before the person signs out. */
+/** Keeps the latest edits before the page may end, and saves them before the user signs out. */
 function useFlushes(store: EditorStore, keeper: EditsKeeper): void {
   useEffect(() => {
     const { flush } = keeper;

@@ -16,7 +16,7 @@ type Props = { note: DrawnNote; store: StepsStore; editor: Editor; editable: boo
 const colorLabels = { yellow: 'Yellow', blue: 'Blue', green: 'Green', red: 'Red', gray: 'Gray' } as const;
 const colorOptions = NOTE_COLORS.map(value => ({ value, label: colorLabels[value] }));
 
-/** The selected note as a form. */
+/** The form of the selected note. */
 export function NoteForm({ note, store, editor, editable }: Props) {
   const text = useRef<HTMLTextAreaElement>(null);
   const { focus, onFocused } = editor;
@@ -75,7 +75,7 @@ export function NoteForm({ note, store, editor, editable }: Props) {
 
 type SideProps = { side: keyof Size; value: number; readOnly: boolean; onChange: (length: number) => void };
 
-/** Width or height. It is taken when the field is left: halfway through typing it is another one. */
+/** A field for width or height. The value is applied on blur, because a partly typed number is another value. */
 function SideField({ side, value, readOnly, onChange }: SideProps) {
   const [typed, setTyped] = useState(String(value));
   const take = () => {

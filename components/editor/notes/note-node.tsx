@@ -7,7 +7,7 @@ import { useCanvasActions } from '../canvas/canvas-actions.tsx';
 
 export type NoteFlowNode = Node<{ note: string; text: string; color: NoteColor; editable: boolean }, 'note'>;
 
-/** Returns a note as React Flow draws it: beneath the steps. */
+/** Returns a note as a React Flow node, below the steps. */
 export function toNoteNode(note: DrawnNote, state: { selected: boolean; editable: boolean }): NoteFlowNode {
   const { id, text, color, position, width, height } = note;
   return {
@@ -23,7 +23,7 @@ export function toNoteNode(note: DrawnNote, state: { selected: boolean; editable
   };
 }
 
-/** A note on the canvas: Markdown for people. It can be dragged, and made larger at its corner. */
+/** A Markdown note on the canvas. It can be dragged, and resized at its corner. */
 export const NoteNode = memo(function NoteNode({ data, selected, width, height }: NodeProps<NoteFlowNode>) {
   const { resizeNote } = useCanvasActions();
   const { note, text, color, editable } = data;

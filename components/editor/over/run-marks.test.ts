@@ -6,7 +6,7 @@ const steps = (statuses: Record<string, string>) =>
     steps: new Map(Object.entries(statuses).map(([id, status]) => [id, { id, status }])),
   } as unknown as Parameters<typeof marksOf>[0]);
 
-test('steps that have not begun have no mark', () => {
+test('steps that have not started have no mark', () => {
   expect([...steps({ a: 'completed', b: 'running', c: 'pending' })]).toEqual([
     ['a', 'completed'],
     ['b', 'running'],

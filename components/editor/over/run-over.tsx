@@ -21,16 +21,16 @@ export type RunOverDraft = { runId: string; live: LiveRun; steps: Steps; marks: 
 type Props = {
   workflowId: string;
   runId: string;
-  /** Called with each change of the run, and with null when it is no longer shown. Must be stable. */
+  /** Called with each change of the run, and with null when the run is no longer shown. Must be stable. */
   onChange: (run: RunOverDraft | null) => void;
   onClose: () => void;
 };
 
-/** A line above the canvas about the run that is shown over the draft: its steps light up on the canvas while it runs. */
+/** A bar above the canvas about the run that is shown over the draft. The steps are highlighted on the canvas while the run progresses. */
 export function RunOver({ workflowId, runId, onChange, onClose }: Props) {
   const trpc = useTRPC();
   const run = useQuery(
-    // The stream brings what follows, also to a snapshot that was read before.
+    // The stream delivers all later events, also after a cached snapshot.
     trpc.runs_get_snapshot.queryOptions(
       { id: workflowId, runID: runId },
       { staleTime: Number.POSITIVE_INFINITY, retry: false },

@@ -17,11 +17,11 @@ type Props = {
   draft: Draft;
   editor: Editor;
   editable: boolean;
-  /** The form of the step, where there is room for it between what the step read and what it returned; null: it is another tab. */
+  /** The form of the step, if it fits between the input and the result of the step; null if the form is a tab of its own. */
   settings: ReactNode;
 };
 
-/** Shows how the selected step went in the run that is shown over the draft: its input, result, attempts and log. */
+/** Shows the selected step in the run that is shown over the draft: its input, result, attempts and log. */
 export function StepInRun({ run, workflowId, draft, editor, editable, settings }: Props) {
   const [id] = editor.selected;
   const step = id === undefined ? undefined : run.live.state.steps.get(id);
@@ -64,7 +64,7 @@ export function StepInRun({ run, workflowId, draft, editor, editable, settings }
 
 type PinningProps = Parameters<typeof useStepInRun>[0] & { draft: Draft };
 
-/** Offers to pin the result that the step has in this run. */
+/** Offers to pin the result of the step in this run. */
 function Pinning({ draft, ...shown }: PinningProps) {
   const { data } = useStepInRun(shown);
   const isPresent = draft.state.draft.graph.steps.some(({ id }) => id === shown.step.id);

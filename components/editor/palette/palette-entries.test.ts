@@ -12,7 +12,7 @@ const groups = (known: Partial<Parameters<typeof groupsOf>[0]>) =>
     entries.map(({ type }) => type),
   ]);
 
-test('every type has a sentence of its own, and is in one group', () => {
+test('every type has its own sentence and is in one group', () => {
   const sentences = types.map(type => entryOf(type).sentence);
   expect(new Set(sentences).size).toBe(types.length);
   for (const sentence of sentences) expect(sentence).toMatch(/^[A-Z].*\.$/);
@@ -23,7 +23,7 @@ test('every type has a sentence of its own, and is in one group', () => {
   }
 });
 
-test('what often follows a step comes first, then what was used last', () => {
+test('frequent successors of a step come first, then recently used types', () => {
   expect(groups({ typeBefore: 'http_request', recent: ['wait', 'condition'] })).toEqual([
     ['Suggested', ['condition', 'lua_script', 'for_each']],
     ['Recent', ['wait']],
@@ -31,7 +31,7 @@ test('what often follows a step comes first, then what was used last', () => {
   ]);
 });
 
-test('a type that cannot be used here is not suggested', () => {
+test('an unavailable type is not suggested', () => {
   const without = types.map(each => (each.type === 'condition' ? { ...each, unavailable: 'No.' } : each));
   expect(groups({ types: without, typeBefore: 'http_request' })[0]).toEqual(['Suggested', ['lua_script', 'for_each']]);
 });
@@ -46,7 +46,7 @@ test.each([
   expect(search(types.map(entryOf), text)[0]?.type).toBe(type);
 });
 
-test('the tools of a connected server are found by their names and by its name, and begin a call of the tool', () => {
+test('tools of a connected server are found by tool name and server name, and create a call of the tool', () => {
   const entries = toolEntries({ id: 'i1', name: 'Tracker' }, [
     { name: 'create_issue', title: 'Create an issue', description: 'Files an issue.\nMore.' },
     { name: 'list' },

@@ -4,13 +4,13 @@ import { stepTypeLook } from '../../graph/step-icon.tsx';
 import type { NewStep } from '../editor-actions.ts';
 import type { StepTypeForm } from '../step-fields.ts';
 
-/** One line of the palette. */
+/** An entry of the palette. */
 export type PaletteEntry = NewStep & {
   key: string;
   label: string;
   /** One sentence about what the step does. */
   sentence: string;
-  /** Words that find it beside its label and its sentence. */
+  /** Search terms besides the label and the sentence. */
   keywords: readonly string[];
   unavailable: string | null;
 };
@@ -19,7 +19,7 @@ export type PaletteGroup = { title: string; entries: readonly PaletteEntry[] };
 const MAX_SUGGESTED = 3;
 const MAX_RECENT = 3;
 
-/** The first sentence of the help of a type; empty for a type that has none. */
+/** Returns the first sentence of a type's help; empty for a type without help. */
 function sentenceOf(type: string): string {
   const known: Partial<Record<string, { what: string }>> = STEP_HELP;
   return /^.*?[.](?=\s|$)/s.exec(known[type]?.what ?? '')?.[0] ?? '';
@@ -34,8 +34,8 @@ export function entryOf({ type, unavailable }: Pick<StepTypeForm, 'type' | 'unav
 type Known = { types: readonly StepTypeForm[]; typeBefore: string | null; recent: readonly string[] };
 
 /**
- * Returns the step types in groups: those that often come after the step before, those that were used last, and the others in their own
- * order. Each type is in one group.
+ * Returns the step types in groups: frequent successors of the previous step, recently used types, and the other types in their own order.
+ * Each type is in one group.
  */
 export function groupsOf({ types, typeBefore, recent }: Known): PaletteGroup[] {
   const known = new Map(types.map(each => [each.type, each]));
@@ -58,7 +58,7 @@ export function groupsOf({ types, typeBefore, recent }: Known): PaletteGroup[] {
 
 type Tool = { name: string; title?: string | null | undefined; description?: string | null | undefined };
 
-/** Returns the entries of the tools of a connected server: each adds a step that calls the tool. */
+/** Returns the entries for the tools of a connected server. Each entry adds a step that calls the tool. */
 export function toolEntries(instance: { id: string; name: string }, tools: readonly Tool[]): PaletteEntry[] {
   return tools.map(({ name, title, description }) => ({
     key: `${instance.id}/${name}`,
@@ -73,7 +73,7 @@ export function toolEntries(instance: { id: string; name: string }, tools: reado
 
 const firstLine = (text: string): string => text.trim().split('\n', 1)[0]?.slice(0, 140) ?? '';
 
-/** Whether each word of a search is in a text of the entry. */
+/** Returns whether the texts of the entry contain each word of a search. */
 export function isFound(entry: PaletteEntry, search: string): boolean {
   const text = [entry.label, entry.sentence, ...entry.keywords].join('\n').toLowerCase();
   return search
@@ -82,7 +82,7 @@ export function isFound(entry: PaletteEntry, search: string): boolean {
     .every(word => text.includes(word));
 }
 
-/** Returns the entries that a search finds, those whose label or keyword begins with it first. */
+/** Returns the entries that match a search. Entries whose label or keyword begins with the search text come first. */
 export function search(entries: readonly PaletteEntry[], text: string): PaletteEntry[] {
   const wanted = text.trim().toLowerCase();
   const rank = ({ label, keywords }: PaletteEntry): number =>

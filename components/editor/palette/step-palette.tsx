@@ -12,7 +12,7 @@ import { entryOf, groupsOf, type PaletteEntry, type PaletteGroup, search } from 
 import { keepRecentType, readRecentTypes } from './recent-types.ts';
 import { useConnectedTools } from './use-connected-tools.ts';
 
-/** From this length on a search looks among the tools of connected servers, too. */
+/** The length of the search text from which tools of connected servers are included. */
 const MIN_SEARCH = 2;
 const MAX_TOOLS = 50;
 
@@ -25,17 +25,17 @@ type PaletteProps = {
   onClose: () => void;
 };
 
-/** The steps to add, over the canvas: a click or Enter adds one, and a drag puts it where it is dropped. */
+/** The palette of steps over the canvas. A click or Enter adds a step, and a drag adds it at the drop position. */
 export function StepPalette({ types, place, steps, onChoose, onClose }: PaletteProps) {
   const [text, setText] = useState('');
   const [recent] = useState(readRecentTypes);
   const before = place.kind === 'after' ? place.step : place.kind === 'between' ? place.from : null;
   const typeBefore = steps.find(({ id }) => id === before)?.type ?? null;
   const groups = useGroups({ types, typeBefore, recent }, text);
-  // cmdk chooses the first of the entries before a search is over.
+  // cmdk would select the first entry before the search has finished.
   const first = groups.entries[0]?.entries[0]?.key ?? '';
   const [chosen, setChosen] = useState(first);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another search begins at its first entry, even if that is the same
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new search starts at its first entry, even if that entry is the same
   useEffect(() => setChosen(first), [first, text]);
   const frame = useRef<HTMLDivElement>(null);
   useCloseOutside(frame, onClose);
@@ -99,7 +99,7 @@ export function StepPalette({ types, place, steps, onChoose, onClose }: PaletteP
   );
 }
 
-/** The groups to show: suggestions without a search, and what a search finds among types and connected tools. */
+/** Returns the groups to show: suggestions without a search, otherwise the matching types and connected tools. */
 function useGroups(
   known: Parameters<typeof groupsOf>[0],
   text: string,

@@ -4,10 +4,10 @@ import { useMemo } from 'react';
 import { useTRPC } from '../../trpc/provider.tsx';
 import { type PaletteEntry, toolEntries } from './palette-entries.ts';
 
-/** Each is one request. A project with more has its steps from the first ones. */
+/** Each instance costs one request. In a project with more instances, only the first ones are read. */
 const MAX_INSTANCES = 20;
 
-/** Returns the tools of the project's MCP instances as entries; asks for them once `wanted`. */
+/** Returns the tools of the project's MCP instances as entries. Requests them once `wanted` is true. */
 export function useConnectedTools(wanted: boolean): { entries: PaletteEntry[]; isLoading: boolean } {
   const trpc = useTRPC();
   const list = useQuery(trpc.mcp_instances_list.queryOptions({ limit: MAX_INSTANCES }, { enabled: wanted }));

@@ -9,11 +9,11 @@ type Renaming = {
   renamed: FieldRename;
   /** The edit that changes the form itself. */
   edit: Edit;
-  /** Changes with the same key that follow each other soon are one step of the history. */
+  /** Successive changes with the same key are one step of the history. */
   key: string;
 };
 
-/** Renames a field of a form with everything that reads it, as one step of the history; says which scripts are left. */
+/** Renames a form field and its references as one step of the history. Shows which scripts still use the old name. */
 export function changeRenamed(store: StepsStore, { owner, renamed, edit, key }: Renaming): void {
   const { graph } = store.state.draft;
   const scripts = scriptsReading(graph, owner, renamed);

@@ -10,7 +10,7 @@ import { useKeys } from './use-rows.ts';
 
 type Props = { choices: readonly Choice[]; onChange: (choices: readonly Choice[]) => void };
 
-/** The choices of a field: their values, and their labels where they differ. Enter adds one below. */
+/** The choices of a field: their values, and labels that differ from the values. Enter adds a choice below. */
 export function ChoicesEditor({ choices, onChange }: Props) {
   const list = useRef<HTMLUListElement>(null);
   const { keys, forget } = useKeys(choices.length);

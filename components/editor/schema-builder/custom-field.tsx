@@ -24,12 +24,12 @@ function read(text: string): { schema: Json } | null {
   }
 }
 
-/** A field whose schema says more than the builder shows: its JSON, which stays as it is unless it is edited here. */
+/** A field whose schema says more than the builder shows. Its JSON stays unchanged unless it is edited here. */
 export function CustomField({ schema, name, required, taken, onChange, onRename, onRequired }: Props) {
   const [typed, setTyped] = useState(() => JSON.stringify(schema, null, 2));
   const parsed = read(typed);
   const present = JSON.stringify(schema);
-  // Undone, or changed elsewhere.
+  // The schema was changed by Undo or elsewhere.
   const isStale = parsed !== null && JSON.stringify(parsed.schema) !== present;
   return (
     <div className="flex flex-col gap-3">

@@ -12,7 +12,7 @@ import { FIELD_KINDS, limitLabels, lookOf } from './field-kinds.ts';
 import { type FieldView, schemaOf, withChoices, withKind } from './field-view.ts';
 import { nameProblem } from './form-model.ts';
 
-/** The attribute of the control that gets the keyboard when a field is opened. */
+/** The attribute of the control that takes the focus when a field is opened. */
 export const FIRST_CONTROL = 'data-first-control';
 
 type Props = {
@@ -28,7 +28,7 @@ type Props = {
 
 const KIND_OPTIONS = FIELD_KINDS.map(kind => ({ value: kind, label: lookOf(kind).label }));
 
-/** The settings of a field that the builder knows. */
+/** The settings of a field that the builder supports. */
 export function FieldEditor({ view, name, required, taken, onChange, onRename, onRequired }: Props) {
   return (
     <div className="flex flex-col gap-3">
@@ -148,7 +148,7 @@ function Limits({ view, onChange }: Pick<Props, 'view' | 'onChange'>) {
 
 type Limit = number | bigint | undefined;
 
-/** Reads a limit; null while it is none. */
+/** Parses a limit; null if the text is not a limit. */
 function readLimit(text: string, isCount: boolean): { limit: Limit } | null {
   if (text.trim() === '') return { limit: undefined };
   const limit = readNumber(text);
@@ -162,7 +162,7 @@ type LimitProps = { label: string; value: Limit; isCount: boolean; onChange: (va
 function Limit({ label, value, isCount, onChange }: LimitProps) {
   const [typed, setTyped] = useState(() => (value === undefined ? '' : String(value)));
   const read = readLimit(typed, isCount);
-  // Undone, or changed elsewhere.
+  // The limit was changed by Undo or elsewhere.
   const isStale = read !== null && read.limit !== value;
   const shown = isStale ? (value === undefined ? '' : String(value)) : typed;
   return (
@@ -186,7 +186,7 @@ function Limit({ label, value, isCount, onChange }: LimitProps) {
 
 type NameProps = Pick<Props, 'name' | 'taken' | 'onRename'>;
 
-/** The name of a field in the data. It counts when the field is left: half a name is nothing to refer to. */
+/** The name of a field in the data, applied on blur: a partly typed name is nothing to refer to. */
 export function NameField({ name, taken, onRename }: NameProps) {
   const [text, setText] = useState(name);
   const problem = text === name ? null : nameProblem(text.trim(), taken);

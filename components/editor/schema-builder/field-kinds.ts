@@ -17,7 +17,7 @@ import type { FieldKind } from './field-view.ts';
 
 type Look = { label: string; icon: LucideIcon };
 
-/** The kinds of fields as people choose them, in the order in which they are offered. */
+/** The labels and icons of the field kinds, in the order in which they are offered. */
 const LOOKS: Readonly<Record<FieldKind, Look>> = {
   text: { label: 'Text', icon: Type },
   long: { label: 'Long text', icon: Pilcrow },
@@ -35,10 +35,10 @@ const LOOKS: Readonly<Record<FieldKind, Look>> = {
 
 export const FIELD_KINDS = Object.keys(LOOKS) as FieldKind[];
 
-/** Returns how a kind of field is called and drawn. */
+/** Returns the label and the icon of a field kind. */
 export const lookOf = (kind: FieldKind): Look => LOOKS[kind];
 
-/** Returns what the limits of a kind are called; null: it has none. */
+/** Returns the labels of a kind's limits; null if the kind has no limits. */
 export function limitLabels(kind: FieldKind): readonly [min: string, max: string] | null {
   switch (kind) {
     case 'text':

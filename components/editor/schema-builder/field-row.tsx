@@ -18,7 +18,7 @@ export type RowProps = {
   taken: readonly string[];
   open: boolean;
   readOnly: boolean;
-  /** Where a field that is dragged would come to stand, seen from this one. */
+  /** The drop position of a dragged field, relative to this field. */
   drop: 'above' | 'below' | null;
   onToggle: () => void;
   onChange: (change: Partial<BuilderField>) => void;
@@ -29,12 +29,12 @@ export type RowProps = {
   onDragEnd: () => void;
 };
 
-/** Returns what a field is called in the builder. */
+/** Returns the title of a field in the builder. */
 export function titleOf({ name, schema }: BuilderField): string {
   return viewOf(schema)?.label || labelOf(name) || name;
 }
 
-/** One field of the form: a line that opens its settings. */
+/** A row of the form: it expands to the settings of its field. */
 export function FieldRow(props: RowProps) {
   const { field, index, open, readOnly, drop, onToggle, onMove } = props;
   const view = viewOf(field.schema);
@@ -58,7 +58,7 @@ export function FieldRow(props: RowProps) {
     >
       <div className="flex items-center">
         {readOnly ? null : (
-          // The keyboard moves the field by Alt and an arrow key, and by buttons.
+          // Keyboard users move the field with Alt and an arrow key, or with buttons.
           <span
             aria-hidden
             draggable
@@ -101,7 +101,7 @@ export function FieldRow(props: RowProps) {
 function Body({ title, ...props }: RowProps & { title: string }) {
   const { field, readOnly, index, count, taken, onChange, onMove, onDuplicate, onRemove } = props;
   const view = viewOf(field.schema);
-  // While it is open: JSON on its way to something else must not become other controls under the hands.
+  // Fixed while the row is open: JSON that is partly typed must not switch to other controls.
   const [isCustom] = useState(view === null);
   const about = {
     name: field.name,

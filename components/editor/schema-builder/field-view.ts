@@ -2,7 +2,7 @@ import { isObject, isTexts, type Json, type JsonObject } from '@/server/platform
 import { isSame } from '@/server/platform/json-schema/value.ts';
 import { isNumber } from '@/server/platform/json-text.ts';
 
-/** The kinds of fields that the builder makes. */
+/** The field kinds that the builder can create. */
 export type FieldKind =
   | 'text'
   | 'long'
@@ -17,28 +17,28 @@ export type FieldKind =
   | 'email'
   | 'link';
 
-/** One of the choices of a field; without a label it is shown as its value. */
+/** A choice of a field; without a label, the value is shown. */
 export type Choice = { value: string; label?: string };
 
-/** One field as its JSON Schema describes it, in the terms of the builder. */
+/** A field as the builder shows it, read from its JSON Schema. */
 export type FieldView = {
   kind: FieldKind;
-  /** The empty string: the field is shown under its name. */
+  /** Empty if the field is shown under its name. */
   label: string;
   help: string;
   default?: Json;
-  /** The limits of a number, of the length of a text, or of how many are chosen. */
+  /** The limits of a number, of a text length, or of the number of chosen values. */
   min?: number | bigint;
   max?: number | bigint;
   choices?: readonly Choice[];
-  /** Where the schema writes it otherwise than the builder does: how it does. */
+  /** The format in the schema, if it differs from the format that the builder writes. */
   format?: string;
   untyped?: true;
   repeats?: true;
   titled?: true;
 };
 
-/** The formats of texts, each with its kind; the first of a kind is the one that the builder writes. */
+/** The text formats, each with its kind. The builder writes the first format of a kind. */
 const FORMATS: readonly (readonly [format: string, kind: FieldKind])[] = [
   ['textarea', 'long'],
   ['markdown', 'long'],
@@ -51,7 +51,7 @@ const FORMATS: readonly (readonly [format: string, kind: FieldKind])[] = [
   ['time', 'time'],
 ];
 
-/** Names of the keywords that hold a kind's limits; null: it has none. */
+/** Returns the keywords of a kind's limits; null if the kind has no limits. */
 export function limitsOf(kind: FieldKind): readonly [min: string, max: string] | null {
   switch (kind) {
     case 'text':
@@ -124,10 +124,7 @@ function choicesSchema({ choices = [], untyped, titled }: FieldView): JsonObject
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 const limitOf = (value: Json | undefined) => (isNumber(value) ? value : undefined);
 
-/**
- * Returns a schema in the terms of the builder; null where it says anything that they cannot, so that writing it back would
- * change it.
- */
+/** Reads the JSON Schema of a field; returns null if the schema contains anything that the builder would not write back unchanged. */
 export function viewOf(schema: Json): FieldView | null {
   if (!isObject(schema)) return null;
   const kind = kindOf(schema);
@@ -188,7 +185,7 @@ function choicesOf(kind: FieldKind, schema: JsonObject): Pick<FieldView, 'choice
   return { ...about, choices, ...(isTitled ? {} : { titled: true as const }) };
 }
 
-/** Whether a value is one that the builder's control for the default of a field can hold. */
+/** Returns whether the builder's control for a default can hold a value. */
 export function isValueOf({ kind, choices = [] }: FieldView, value: Json): boolean {
   const isChoice = (each: Json) => choices.some(choice => choice.value === each);
   switch (kind) {
@@ -207,7 +204,7 @@ export function isValueOf({ kind, choices = [] }: FieldView, value: Json): boole
   }
 }
 
-/** Returns a field as one of another kind: its label and its help, and what else that kind has too. */
+/** Returns a field converted to another kind. It keeps the label, the help, and the settings that the new kind also has. */
 export function withKind(view: FieldView, kind: FieldKind): FieldView {
   const isChoice = kind === 'choice' || kind === 'choices';
   const next: FieldView = { kind, label: view.label, help: view.help };
@@ -226,7 +223,7 @@ export function newField(kind: FieldKind, label: string): FieldView {
   return withKind({ kind: 'yes_no', label, help: '' }, kind);
 }
 
-/** Returns a field with other choices; its default goes with the choice that it was. */
+/** Returns a field with new choices. Its default is removed if the choice is gone. */
 export function withChoices(view: FieldView, choices: readonly Choice[]): FieldView {
   const { default: present, ...rest } = view;
   const next = { ...rest, choices };
