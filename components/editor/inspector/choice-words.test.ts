@@ -15,7 +15,7 @@ const formOf = ({ type, fields, retries }: StepType) => ({
   unavailable: null,
   defaultTimeoutS: null,
 });
-// A look at the schema needs no workers.
+// Reading the schema needs no workers.
 const noWorkers = {} as Parameters<typeof condition>[0];
 const types = [condition(noWorkers), forEach(noWorkers), httpRequest(undefined), humanTask, mcpCall(undefined)];
 const choices = types.flatMap(type => fieldsOf(formOf(type)).filter(({ kind }) => kind === 'choice'));

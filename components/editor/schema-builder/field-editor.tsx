@@ -82,7 +82,7 @@ const ANSWERS = [
   { value: 'false', label: 'No' },
 ];
 
-/** The value that the field begins with, in the control that people will fill in. */
+/** The default value of a field, edited with the same control that people will fill in. */
 function Default({ view, onChange }: Pick<Props, 'view' | 'onChange'>) {
   const { default: present, ...rest } = view;
   const change = (value: Json | undefined) => onChange(value === undefined ? rest : { ...rest, default: value });

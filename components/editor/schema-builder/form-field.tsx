@@ -14,11 +14,11 @@ type Props = SchemaFieldProps & {
   empty: string;
   /** Shown beside the heading. */
   action?: ReactNode;
-  /** Called in place of `onChange` where one field got another name. */
+  /** Called instead of `onChange` for a change that renamed one field. */
   onRename?: (value: JsonObject | undefined, renamed: FieldRename) => void;
 };
 
-/** A JSON Schema of an object: a form to build, or JSON where the schema says more or a person prefers it. */
+/** The JSON Schema of an object: a form builder, or JSON if the schema says more or the user prefers it. */
 export function FormField({ list, empty, action, onRename, ...props }: Props) {
   const { field, value, onChange, problem, readOnly, unfinished, id } = props;
   const [prefersJson, setPrefersJson] = useState(() => unfinished.has(id));

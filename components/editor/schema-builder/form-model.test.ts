@@ -45,7 +45,7 @@ const KINDS: readonly FieldKind[] = [
 ];
 const kind = fc.constantFrom(...KINDS);
 
-/** Everything that a person can make of a field. */
+/** Every field that the builder can create. */
 const view: fc.Arbitrary<FieldView> = fc
   .record({
     kind,
@@ -82,7 +82,7 @@ function presetOf({ kind, choices = [] }: FieldView): Json {
 const name = fc.oneof(fc.constantFrom('a', 'b', 'a b', '__proto__', 'constructor', '7'), fc.string({ maxLength: 4 }));
 const json = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>;
 
-/** Schemas of a field that the builder knows, that it nearly knows, and any others. */
+/** Field schemas that the builder supports, near misses of them, and arbitrary JSON. */
 const property: fc.Arbitrary<Json> = fc.oneof(
   view.map(schemaOf),
   fc
@@ -126,14 +126,14 @@ const form: fc.Arbitrary<Json> = fc.oneof(
   json,
 );
 
-describe('a form in the builder', () => {
-  test('is written as the schema that it was read from, whatever that is', () => {
+describe('the form builder', () => {
+  test('writes back every schema that it reads, unchanged', () => {
     fc.assert(
       fc.property(form, schema => {
         const read = readForm(schema);
         if (read === null) return;
         expect(writeForm(read)).toEqual(schema);
-        // Each field that is shown by controls says the same when these are written; the others are left as they are.
+        // Fields that the builder shows keep their meaning when they are written; other fields stay unchanged.
         for (const field of read.fields) {
           const shown = viewOf(field.schema);
           if (shown !== null) expect(schemaOf(shown)).toEqual(field.schema);
@@ -143,7 +143,7 @@ describe('a form in the builder', () => {
     );
   });
 
-  test('is read back as it was built', () => {
+  test('reads back every form that it writes', () => {
     fc.assert(
       fc.property(view, built => {
         expect(viewOf(schemaOf(built))).toEqual(built);
@@ -157,7 +157,7 @@ describe('a form in the builder', () => {
     fc.assert(
       fc.property(built, fields => {
         const written = writeForm({ fields, root: { type: 'object' } });
-        // JavaScript keeps names that are indexes of a list first.
+        // JavaScript orders integer keys before all other keys.
         const order = Object.keys(Object.fromEntries(fields.map(each => [each.name, 0])));
         const sorted = order.map(each => fields.find(field => field.name === each));
         expect(readForm(written)?.fields).toEqual(sorted);
@@ -165,7 +165,7 @@ describe('a form in the builder', () => {
     );
   });
 
-  test('has fields that the service accepts and the inbox shows', () => {
+  test('creates fields that the service accepts and the inbox shows', () => {
     const expected: Record<FieldKind, string> = {
       text: 'text',
       long: 'textarea',
@@ -186,7 +186,7 @@ describe('a form in the builder', () => {
     expect(formFields(schema).map(({ key, kind }) => [key, kind])).toEqual(Object.entries(expected));
   });
 
-  test('steps aside where a schema says more than a list of fields', () => {
+  test('refuses a schema that says more than a list of fields', () => {
     const properties = { a: { type: 'string' } };
     const richer: readonly JsonObject[] = [
       { allOf: [] },
@@ -228,7 +228,7 @@ describe('a change of a form', () => {
   };
   const read = readForm(schema) as FormModel;
 
-  test('leaves what it does not touch', () => {
+  test('keeps everything else unchanged', () => {
     const [, custom] = read.fields;
     const changed = changeField(read, 0, { name: 'c', schema: { type: 'number' } });
     expect(writeForm(changed)).toEqual({
@@ -247,7 +247,7 @@ describe('a change of a form', () => {
     expect(duplicateField(read, 1).fields.map(each => each.name)).toEqual(['a', 'b', 'b_2']);
   });
 
-  test('makes a schema of none, and none of an empty one', () => {
+  test('creates a schema if there is none, and removes an empty schema', () => {
     const none = readForm(undefined) as FormModel;
     expect(formValue(none)).toBeUndefined();
     const one = addField(none, 0, { name: 'a', required: true, schema: { type: 'string' } });
@@ -288,8 +288,8 @@ describe('a change of a form', () => {
   });
 });
 
-describe('a change of a field', () => {
-  test('of another kind keeps what that has too', () => {
+describe('a changed field', () => {
+  test('keeps the settings that its new kind also has', () => {
     const text: FieldView = { ...newField('text', 'Why'), help: 'h', min: 1, default: 'x' };
     expect(withKind(text, 'long')).toEqual({ ...text, kind: 'long' });
     expect(withKind(text, 'number')).toEqual({ kind: 'number', label: 'Why', help: 'h' });
@@ -298,7 +298,7 @@ describe('a change of a field', () => {
     expect(withKind(choice, 'choices').choices).toBe(choice.choices);
   });
 
-  test('of its choices keeps a default that is still one', () => {
+  test('keeps a default that is still among its choices', () => {
     const choices: FieldView = { ...newField('choices', ''), default: ['Option 1', 'Option 2'] };
     expect(withChoices(choices, [{ value: 'Option 2' }]).default).toEqual(['Option 2']);
     expect(withChoices(choices, [{ value: 'x' }])).not.toHaveProperty('default');

@@ -1,16 +1,16 @@
 import { isObject, isTexts, type Json, type JsonObject } from '@/server/platform/json.ts';
 
-/** One field of a form: a property of an object schema. */
+/** A field of a form: a property of an object schema. */
 export type BuilderField = { name: string; required: boolean; schema: Json };
 
 /** An object schema as a list of fields. */
 export type FormModel = {
   fields: readonly BuilderField[];
-  /** The schema that it was read from; what is not about its fields stays as it is there. */
+  /** The original schema. Everything in it that does not concern the fields is kept. */
   root: JsonObject;
 };
 
-/** Keywords beside its fields that do not say more about them than the builder shows. */
+/** Keywords of an object schema that add nothing to what the builder shows. */
 const ROOT_KEYWORDS: ReadonlySet<string> = new Set([
   'type',
   'properties',
@@ -29,8 +29,8 @@ const ROOT_KEYWORDS: ReadonlySet<string> = new Set([
 const NOTHING: JsonObject = { type: 'object' };
 
 /**
- * Returns the fields of an object schema; null for a schema that says what no list of fields can say. Without a schema there are no
- * fields yet.
+ * Returns the fields of an object schema; null for a schema that says more than a list of fields. Without a schema, the form has no
+ * fields.
  */
 export function readForm(schema: Json | undefined): FormModel | null {
   if (schema === undefined) return { fields: [], root: NOTHING };
@@ -49,7 +49,7 @@ export function readForm(schema: Json | undefined): FormModel | null {
   return { fields, root: schema };
 }
 
-/** Returns the schema of a form: what it was read from, with the fields as they are now. */
+/** Returns the schema of a form: the original schema with the present fields. */
 export function writeForm({ fields, root }: FormModel): JsonObject {
   const properties = Object.fromEntries(fields.map(({ name, schema }) => [name, schema]));
   const required = requiredOf(fields, root);
@@ -68,7 +68,7 @@ export function writeForm({ fields, root }: FormModel): JsonObject {
 
 const isEmpty = (value: Json) => Array.isArray(value) && value.length === 0;
 
-/** The required names: those that were, in their order and also where they are no fields, and then the others. */
+/** Returns the required names: the originally required names in their order, including names that are no fields, and then the others. */
 function requiredOf(fields: readonly BuilderField[], root: JsonObject): string[] {
   const before = isTexts(root.required) ? root.required : [];
   const were = new Set(Object.keys(isObject(root.properties) ? root.properties : {}));
@@ -78,17 +78,17 @@ function requiredOf(fields: readonly BuilderField[], root: JsonObject): string[]
   return [...kept, ...[...wanted].filter(name => !kept.includes(name))];
 }
 
-/** Returns the value of a field that holds a form: undefined where it asks for nothing, and says nothing else either. */
+/** Returns the schema for a form; undefined if the form has no fields and the schema says nothing else. */
 export function formValue(form: FormModel): JsonObject | undefined {
   const saysMore = Object.keys(form.root).some(key => key !== 'type' && key !== 'properties' && key !== 'required');
   return form.fields.length === 0 && !saysMore ? undefined : writeForm(form);
 }
 
-/** Names of fields that can be written behind a dot in templates, expressions and scripts. */
+/** Field names that can follow a dot in templates, expressions and scripts. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const MAX_NAME = 64;
 
-/** Returns the name of a field with a label: “Order total (€)” → `order_total`. */
+/** Returns a field name for a label: “Order total (€)” → `order_total`. */
 export function nameFor(label: string): string {
   const plain = label.normalize('NFKD').replaceAll(/\p{M}/gu, '').replaceAll('ß', 'ss').toLowerCase();
   const name = plain.replaceAll(/[^a-z0-9]+/g, '_').replaceAll(/^_+|_+$/g, '');
@@ -96,13 +96,13 @@ export function nameFor(label: string): string {
   return started.slice(0, MAX_NAME) || 'field';
 }
 
-/** Returns a name that no other field has: `total`, or else `total_2`. */
+/** Returns a name that no other field has: `total`, otherwise `total_2` and so on. */
 export function freeName(name: string, taken: readonly string[]): string {
   if (!taken.includes(name)) return name;
   for (let count = 2; ; count++) if (!taken.includes(`${name}_${count}`)) return `${name}_${count}`;
 }
 
-/** Returns why a field cannot have a name; null: it can. */
+/** Returns the reason why a name is invalid; null if it is valid. */
 export function nameProblem(name: string, others: readonly string[]): string | null {
   if (name === '') return 'Enter a name.';
   if (others.includes(name)) return 'Another field has this name.';
@@ -115,7 +115,7 @@ export function changeField(form: FormModel, index: number, change: Partial<Buil
   return { ...form, fields: form.fields.map((field, at) => (at === index ? { ...field, ...change } : field)) };
 }
 
-/** Returns a form with a field at a place. */
+/** Returns a form with a field inserted. */
 export function addField(form: FormModel, index: number, field: BuilderField): FormModel {
   return { ...form, fields: form.fields.toSpliced(index, 0, field) };
 }
@@ -125,14 +125,14 @@ export function removeField(form: FormModel, index: number): FormModel {
   return { ...form, fields: form.fields.toSpliced(index, 1) };
 }
 
-/** Returns a form with one of its fields at another place. */
+/** Returns a form with one of its fields moved. */
 export function moveField(form: FormModel, from: number, to: number): FormModel {
   const field = form.fields[from];
   if (field === undefined || to < 0 || to >= form.fields.length) return form;
   return { ...form, fields: form.fields.toSpliced(from, 1).toSpliced(to, 0, field) };
 }
 
-/** Returns a form with a copy of a field behind it, under a name of its own. */
+/** Returns a form with a copy of a field after the original, under a new name. */
 export function duplicateField(form: FormModel, index: number): FormModel {
   const field = form.fields[index];
   if (field === undefined) return form;
@@ -143,10 +143,10 @@ export function duplicateField(form: FormModel, index: number): FormModel {
   return addField(form, index + 1, { ...field, name });
 }
 
-/** A row of the builder: its key stays when the field is renamed or moved, so that it keeps the focus. */
+/** A row of the builder. Its key stays the same when the field is renamed or moved, so that the row keeps the focus. */
 export type Row = { key: number; name: string };
 
-/** Returns the rows of the present fields, with the keys that they had; `next` gives new ones. */
+/** Returns the rows of the present fields with their previous keys; `next` creates keys for new rows. */
 export function rowsOf(before: readonly Row[], names: readonly string[], next: () => number): readonly Row[] {
   if (before.length === names.length && before.every(({ name }, index) => name === names[index])) return before;
   const known = new Map(before.map(({ key, name }) => [name, key]));

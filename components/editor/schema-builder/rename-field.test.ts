@@ -33,7 +33,7 @@ test.each([
   });
 });
 
-test('expressions, steps of loops and the fields of the graph follow, and texts in them do not', () => {
+test('expressions, steps of loops and fields of the graph are renamed, and quoted texts in them are not', () => {
   const graph: Graph = {
     steps: [
       ask,
@@ -73,7 +73,7 @@ test('expressions, steps of loops and the fields of the graph follow, and texts 
   expect(after(graph, 'input').searchable).toEqual({ b: '{{steps.ask.result.reason}}', c: '{{input.why}}' });
 });
 
-test('a script that reads it is named, not changed', () => {
+test('a script that reads the field is reported, not changed', () => {
   const script = (id: string, text: string): Step => ({ id, type: 'lua_script', script: text });
   const steps = [
     script('reads', 'return steps.ask.result.reason'),
@@ -84,7 +84,7 @@ test('a script that reads it is named, not changed', () => {
   expect(scriptsReading({ steps }, { step: 'ask' }, renamed)).toEqual(['reads', 'each']);
 });
 
-test('a rename is one field in its place; what came, went or moved is none', () => {
+test('a rename is detected only if no field was added, removed or moved', () => {
   const form = (...names: string[]) => {
     const read = readForm({ type: 'object', properties: Object.fromEntries(names.map(name => [name, {}])) });
     if (read === null) throw new Error('no form');

@@ -2,11 +2,11 @@ import { escaped } from '../../../server/domains/workflows/edits/escaped.ts';
 import type { Edit, Fields, Graph, Json, Step } from '../../../server/domains/workflows/edits/index.ts';
 import type { FormModel } from './form-model.ts';
 
-/** Values whose names a form gives: the result of a step, or the input of the workflow. */
+/** The owner of the values that a form names: the result of a step, or the input of the workflow. */
 export type FormOwner = { step: string } | 'input';
 export type FieldRename = { from: string; to: string };
 
-/** Returns the one field that has another name in the next form; null where fields came, went or moved. */
+/** Returns the single renamed field of the next form; null if fields were added, removed or moved. */
 export function renamedField(before: FormModel, after: FormModel): FieldRename | null {
   if (before.fields.length !== after.fields.length) return null;
   const differing = before.fields.flatMap(({ name }, index) => {
@@ -18,15 +18,15 @@ export function renamedField(before: FormModel, after: FormModel): FieldRename |
   return isNew && others.length === 0 ? only : null;
 }
 
-/** A member behind a dot or in brackets, as templates, CEL and Lua write it. */
+/** Returns a pattern for a member after a dot or in brackets, as templates, CEL and Lua write it. */
 const member = (name: string) => {
   const plain = escaped(name);
   return String.raw`(?:\.${plain}(?![\w\x80-\uffff-])|\[\s*(?:"${plain}"|'${plain}')\s*\])`;
 };
-/** Matches comments of CEL and Lua, and texts: there are no paths in them. */
+/** Matches comments and texts of CEL and Lua, which contain no paths. */
 const NO_PATH = String.raw`\/\/[^\n]*|--[^\n]*|"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'`;
 
-/** Returns a function that writes the new name in a text of paths, such as an expression or what is within a template. */
+/** Returns a function that replaces the old name in a text with paths, such as an expression or the inside of a template. */
 function pathRenamer(owner: FormOwner, { from, to }: FieldRename): (text: string) => string {
   const root = owner === 'input' ? 'input' : `steps${member(owner.step)}${member('result')}`;
   const pattern = new RegExp(String.raw`(?<![\w."'\]\x80-\uffff-])(${root})${member(from)}|${NO_PATH}`, 'g');
@@ -34,7 +34,7 @@ function pathRenamer(owner: FormOwner, { from, to }: FieldRename): (text: string
     text.replace(pattern, (found, path: string | undefined) => (path === undefined ? found : `${path}.${to}`));
 }
 
-/** Applies a function to what stands between `{{` and `}}`. */
+/** Applies a function to the text between `{{` and `}}`. */
 function inTemplates(text: string, rename: (path: string) => string): string {
   let result = '';
   let copied = 0;
@@ -47,7 +47,7 @@ function inTemplates(text: string, rename: (path: string) => string): string {
   return result + text.slice(copied);
 }
 
-/** Returns a value with the texts in it changed; the same value where none is. */
+/** Returns a value with its texts changed; the same value if no text changes. */
 function inTexts(value: Json, change: (text: string) => string): Json {
   if (typeof value === 'string') return change(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -68,7 +68,7 @@ const isExpression = (type: string, field: string, value: Json): value is string
   typeof value === 'string' &&
   !value.includes('{{');
 
-/** Returns the fields of a step that read the old name, with the new one. */
+/** Returns the fields of a step that read the old name, with the name replaced. */
 function changedFields(step: Step, rename: (path: string) => string): Fields {
   const changed = Object.entries(step).flatMap(([field, value]): [string, Json][] => {
     if (field === 'id' || field === 'type') return [];
@@ -86,7 +86,7 @@ function changedFields(step: Step, rename: (path: string) => string): Fields {
   return Object.fromEntries(changed);
 }
 
-/** Returns the edits that give a field another name wherever templates and expressions read it. */
+/** Returns the edits that rename a field in all templates and expressions that read it. */
 export function planFieldRename(graph: Graph, owner: FormOwner, renamed: FieldRename): Edit[] {
   const rename = pathRenamer(owner, renamed);
   const steps = graph.steps.flatMap((step): Edit[] => {
@@ -101,7 +101,7 @@ export function planFieldRename(graph: Graph, owner: FormOwner, renamed: FieldRe
   return own.length === 0 ? steps : [...steps, { type: 'update_graph', set: Object.fromEntries(own) } as Edit];
 }
 
-/** Returns the steps whose Lua reads the old name: code is not rewritten, since a program cannot know what it does. */
+/** Returns the steps whose Lua reads the old name. Lua code is not rewritten, because a program cannot know what it does. */
 export function scriptsReading(graph: Graph, owner: FormOwner, renamed: FieldRename): string[] {
   const rename = pathRenamer(owner, renamed);
   const reads = (step: Step): boolean =>

@@ -30,10 +30,10 @@ export type SchemaBuilderProps = {
   readOnly: boolean;
 };
 
-/** Where the keyboard goes once the form is drawn again: a row, or the settings in it. */
+/** The target of the focus after the next render: a row, its settings, or the “add” button. */
 type Focus = { name: string; to: 'row' | 'settings' } | 'add';
 
-/** Moves the keyboard after a change of the list. */
+/** Moves the focus after a change of the list. */
 function useFocus() {
   const list = useRef<HTMLDivElement>(null);
   const [wanted, setWanted] = useState<Focus | null>(null);
@@ -52,13 +52,13 @@ function useFocus() {
   return { list, setFocus: setWanted };
 }
 
-/** Returns what can be done with the fields, and what is said and focused afterwards. */
+/** Returns the actions on the fields, each with its announcement and its focus target. */
 function useFieldActions({ form, onChange }: SchemaBuilderProps) {
   const names = form.fields.map(({ name }) => name);
   const rows = useRows(names);
   const [opened, setOpened] = useState<number | null>(null);
   const [said, setSaid] = useState('');
-  // The names of fields that were added here follow their labels: nothing refers to them yet.
+  // The names of newly added fields follow their labels, because nothing refers to these fields yet.
   const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set());
   const [openNext, setOpenNext] = useState<string | null>(null);
   const { list, setFocus } = useFocus();
@@ -95,7 +95,7 @@ function useFieldActions({ form, onChange }: SchemaBuilderProps) {
       const name =
         label !== undefined && fresh.has(before) ? freeName(nameFor(label), others) : (change.name ?? before);
       const rest = [...fresh].filter(each => each !== before);
-      // A name that a person has given stays.
+      // A name that the user typed stays.
       if (fresh.has(before)) setFresh(new Set(change.name === undefined ? [...rest, name] : rest));
       onChange(changeField(form, index, { ...change, name }));
     },
@@ -125,7 +125,7 @@ function useFieldActions({ form, onChange }: SchemaBuilderProps) {
   };
 }
 
-/** The place of a field that is dragged, and where it would be put down. */
+/** The position of a dragged field, and its drop position. */
 type Dragged = { from: number; to: number };
 
 /** An object schema as a list of fields that can be added, set, moved, copied and removed. */
@@ -139,7 +139,7 @@ export function SchemaBuilder(props: SchemaBuilderProps) {
     event.preventDefault();
     const { top, height } = event.currentTarget.getBoundingClientRect();
     const gap = event.clientY < top + height / 2 ? index : index + 1;
-    // Behind itself it stands where it is.
+    // Removing the dragged field shifts all later positions by one.
     const to = gap > dragged.from ? gap - 1 : gap;
     if (to !== dragged.to) setDragged({ ...dragged, to });
   };

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'react';
 import { type Row, rowsOf } from './form-model.ts';
 
-/** Returns the rows of what has these names, with keys that last when one is renamed or moved. */
+/** Returns the rows for these names. A row keeps its key when it is renamed or moved. */
 export function useRows(names: readonly string[]): readonly Row[] {
   const last = useRef(0);
   const next = () => {
@@ -14,7 +14,7 @@ export function useRows(names: readonly string[]): readonly Row[] {
   return present;
 }
 
-/** Returns a key for each entry of a list that has no names, and what to call when one is taken out. */
+/** Returns a key for each entry of a list without names, and a function to call when an entry is removed. */
 export function useKeys(count: number): { keys: readonly number[]; forget: (index: number) => void } {
   const last = useRef(count);
   const [keys, setKeys] = useState<readonly number[]>(() => Array.from({ length: count }, (_, index) => index));

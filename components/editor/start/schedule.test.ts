@@ -21,7 +21,7 @@ const scheduled = (fields: Partial<Scheduled> = {}): Scheduled => ({
   token: 'pat_secret',
   ...fields,
 });
-/** Returns the arguments with which a shell would call curl. */
+/** Returns the arguments with which a shell calls curl. */
 const callOf = (command: string): string[] =>
   execFileSync('/bin/sh', ['-c', `curl() { printf '%s\\0' "$@"; }; ${command}`], {
     env: { NODE_ENV: 'test', PATH: '/usr/bin:/bin', BATON_TOKEN: 'pat_secret', JOB_NAME: 'job-1', GITHUB_RUN_ID: '7' },
@@ -30,7 +30,7 @@ const callOf = (command: string): string[] =>
     .split('\0');
 const lastLine = (text: string) => text.trimEnd().split('\n').at(-1) ?? '';
 const commandOfCron = (line: string) => line.split(' ').slice(5).join(' ').replaceAll('\\%', '%');
-/** The words of a line of a unit file in double quotes. */
+/** Returns the words in double quotes on a line of a unit file. */
 const unquoted = (line: string) =>
   (/"((?:[^"\\]|\\.)*)"$/.exec(line)?.[1] ?? '').replace(/\\(.)/g, '$1').replaceAll('%%', '%').replaceAll('$$', '$');
 
@@ -111,7 +111,7 @@ describe('scheduleFor', () => {
   const url = `https://baton.example.com/v1/workflows/${ID}/command`;
   const atMinute = (call: string[]) => call.map(word => word.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d(?=Z)/, 'T'));
 
-  test('starts the workflow once for each time, whatever its name is', () => {
+  test('starts the workflow once for each scheduled time, whatever its name is', () => {
     for (const name of ['Orders', ...HOSTILE]) {
       const given = scheduled({ workflow: { id: ID, name } });
       const cron = scheduleFor('crontab', given);
@@ -144,12 +144,12 @@ describe('scheduleFor', () => {
     }
   });
 
-  test('marks the place of a token that there is not yet', () => {
+  test('contains a placeholder until there is a token', () => {
     for (const { value } of SCHEDULERS)
       expect(scheduleFor(value, scheduled({ token: null }))).toContain(TOKEN_PLACEHOLDER);
   });
 
-  test('quotes an address that holds anything', () => {
+  test('quotes an address with any characters', () => {
     const given = scheduled({ origin: "https://x.y/'; reboot; '" });
     const [address] = callOf(commandOfCron(lastLine(scheduleFor('crontab', given)))).filter(word =>
       word.startsWith('https'),

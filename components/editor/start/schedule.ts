@@ -1,14 +1,14 @@
-/** When a workflow is started, in UTC. */
+/** The times at which a workflow starts, in UTC. */
 export type Schedule = {
   every: 'hour' | 'day' | 'weekday' | 'week' | 'month';
   minute: number;
   hour: number;
-  /** 0: Sunday. */
+  /** 0 is Sunday. */
   weekday: number;
-  /** 1 to 28, which every month has. */
+  /** From 1 to 28, because every month has these days. */
   day: number;
 };
-/** A scheduler that starts workflows by the REST API. */
+/** A scheduler that starts workflows through the REST API. */
 export type Scheduler = 'crontab' | 'systemd' | 'kubernetes' | 'github';
 export const SCHEDULERS: readonly { value: Scheduler; label: string }[] = [
   { value: 'crontab', label: 'crontab' },
@@ -18,18 +18,18 @@ export const SCHEDULERS: readonly { value: Scheduler; label: string }[] = [
 ];
 
 export const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const;
-/** Stands in the place of a token until one is created. */
+/** The placeholder for a token until the user creates one. */
 export const TOKEN_PLACEHOLDER = 'REPLACE_WITH_AN_API_KEY';
 
 export type Scheduled = {
-  /** Where the API is, such as https://baton.example.com. */
+  /** The base URL of the API, such as https://baton.example.com. */
   origin: string;
   workflow: { id: string; name: string };
   schedule: Schedule;
   token: string | null;
 };
 
-/** Returns the five fields of cron for a schedule. */
+/** Returns the five cron fields of a schedule. */
 export function cronOf({ every, minute, hour, weekday, day }: Schedule): string {
   switch (every) {
     case 'hour':
@@ -47,7 +47,7 @@ export function cronOf({ every, minute, hour, weekday, day }: Schedule): string 
 
 const two = (value: number) => String(value).padStart(2, '0');
 
-/** Returns the calendar event of systemd for a schedule. */
+/** Returns the systemd calendar event of a schedule. */
 export function calendarOf({ every, minute, hour, weekday, day }: Schedule): string {
   const at = `${two(hour)}:${two(minute)}:00 UTC`;
   switch (every) {
@@ -64,7 +64,7 @@ export function calendarOf({ every, minute, hour, weekday, day }: Schedule): str
   }
 }
 
-/** Returns a schedule as people say it. */
+/** Returns a schedule in words. */
 export function scheduleWords({ every, minute, hour, weekday, day }: Schedule): string {
   const at = `${two(hour)}:${two(minute)} UTC`;
   switch (every) {
@@ -82,8 +82,9 @@ export function scheduleWords({ every, minute, hour, weekday, day }: Schedule): 
 }
 
 /**
- * Returns what to give to a scheduler. Names of workflows are written by anybody, so that they stand in a comment alone, on one line and
- * without a character that means something there. A start that is sent twice for one time starts one run, by its `Idempotency-Key`.
+ * Returns the configuration for a scheduler. Any member can name a workflow, so the name only appears in a comment, on one line and
+ * without special characters. A start that is sent twice for one scheduled time starts a single run, because both requests have the same
+ * `Idempotency-Key`.
  */
 export function scheduleFor(scheduler: Scheduler, scheduled: Scheduled): string {
   switch (scheduler) {
@@ -98,17 +99,17 @@ export function scheduleFor(scheduler: Scheduler, scheduled: Scheduled): string 
   }
 }
 
-/** A name on one line: whatever is no letter, digit, space or plain punctuation is left out. */
+/** Returns a name on one line: all characters except letters, digits, spaces and plain punctuation are removed. */
 const comment = (name: string): string =>
   name
     .replace(/[^\p{L}\p{N} .,:;!?()'&+_-]+/gu, ' ')
     .trim()
     .slice(0, 120);
 
-/** A text as one word of a shell. */
+/** Quotes a text as one word of a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The command that starts the workflow; `key` is a text of the shell that is the same for one time. */
+/** Returns the command that starts the workflow. `key` is a shell text that is the same for each attempt at one scheduled time. */
 function startCommand({ origin, workflow }: Scheduled, key: string): string {
   const url = `${origin}/v1/workflows/${encodeURIComponent(workflow.id)}/command`;
   const body = JSON.stringify({ command: 'start', params: { trigger_type: 'schedule' } });
@@ -126,7 +127,7 @@ const BY_THE_MINUTE = '$(date -u +%Y-%m-%dT%H:%MZ)';
 const tokenOf = ({ token }: Scheduled) => token ?? TOKEN_PLACEHOLDER;
 const about = ({ workflow, schedule }: Scheduled) =>
   `Starts "${comment(workflow.name)}" ${scheduleWords(schedule)}`.replaceAll('"', "'");
-/** A name for files and objects: that of the workflow may hold anything. */
+/** Returns a name for files and objects. The name of the workflow may contain any character. */
 const unitName = ({ workflow }: Scheduled) =>
   `baton-${workflow.id
     .toLowerCase()
@@ -134,7 +135,7 @@ const unitName = ({ workflow }: Scheduled) =>
     .slice(0, 36)}`;
 
 function crontab(scheduled: Scheduled): string {
-  // In a crontab a percent sign ends the command.
+  // In a crontab, a percent sign ends the command.
   const command = startCommand(scheduled, BY_THE_MINUTE).replaceAll('%', '\\%');
   return [
     `# ${about(scheduled)}`,
@@ -146,7 +147,7 @@ function crontab(scheduled: Scheduled): string {
   ].join('\n');
 }
 
-/** A text within double quotes of a unit file. */
+/** Returns a text for use within double quotes of a unit file. */
 const unitQuoted = (text: string): string =>
   `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%').replaceAll('$', '$$$$')}"`;
 
@@ -210,7 +211,7 @@ function kubernetes(scheduled: Scheduled): string {
     '            - name: start',
     '              image: curlimages/curl:8.11.1',
     '              command: ["/bin/sh", "-c"]',
-    // The name of the job is that of its time, also where a second pod tries again.
+    // The job name identifies the scheduled time, also when a second pod retries.
     `              args: [${JSON.stringify(startCommand(scheduled, '$JOB_NAME'))}]`,
     '              env:',
     '                - name: BATON_TOKEN',

@@ -18,7 +18,7 @@ import { useWebhooksOf } from './use-webhooks-of.ts';
 
 type Props = { workflowId: string; draft: Draft; editable: boolean; onClose: () => void };
 
-/** The ways in which a workflow starts, and what a scheduler needs to start it: the service has none of its own. */
+/** Shows the ways in which a workflow starts, and the configuration for an external scheduler: the service has no scheduler. */
 export function StartDialog({ workflowId, draft, editable, onClose }: Props) {
   const [tab, setTab] = useState<'now' | 'schedule'>('now');
   return (
@@ -182,7 +182,7 @@ function ScheduleFields({ schedule, onChange }: FieldsProps) {
 
 type TimeProps = { hour: number; minute: number; onChange: (time: { hour: number; minute: number }) => void };
 
-/** A time of day as text, such as 9:30. What is no time is marked, and changes nothing. */
+/** A field for a time of day, such as 9:30. An invalid time is marked and changes nothing. */
 function TimeInput({ hour, minute, onChange }: TimeProps) {
   const [text, setText] = useState(`${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`);
   const read = (value: string) => /^\s*([01]?\d|2[0-3])[:.]?([0-5]\d)\s*$/.exec(value);
@@ -201,7 +201,7 @@ function TimeInput({ hour, minute, onChange }: TimeProps) {
   );
 }
 
-/** Creates a token that may start this workflow and do nothing else. */
+/** Creates a token that can only start this workflow. */
 function useToken(name: string, steps: unknown) {
   const trpc = useTRPC();
   const queries = useQueryClient();

@@ -4,9 +4,9 @@ import { ROW_GAP } from '../../graph/layout.ts';
 import { type Levels, nodeIn } from '../../graph/levels.ts';
 import { START_NODE, START_SIZE, type StartFlowNode } from './start-node.tsx';
 
-/** Beyond this number of first steps, lines to all of them would say nothing. */
+/** Above this number of first steps, lines to all of them would be unreadable. */
 const MAX_LINES = 12;
-/** The widest row of first steps that has the start in its middle. A graph with a wider one opens with its first step, so that the start is there. */
+/** The widest row of first steps above which the start is centered. A wider graph opens at its first step, so the start is placed there. */
 const MAX_ROW = 1_200;
 
 const handles: NodeHandle[] = [
@@ -20,7 +20,7 @@ const handles: NodeHandle[] = [
   },
 ];
 
-/** Returns the box of the start, in the middle above the first steps; null where there are no steps. */
+/** Returns the box of the start, centered above the first steps; null if there are no steps. */
 export function startBox([root]: Levels, boxes: ReadonlyMap<string, Box>): Box | null {
   const first = firstSteps(root);
   const around = first.flatMap(id => boxes.get(id) ?? []);
@@ -33,14 +33,14 @@ export function startBox([root]: Levels, boxes: ReadonlyMap<string, Box>): Box |
   return { x: middle - START_SIZE.width / 2, y: top - ROW_GAP - START_SIZE.height + 12, ...START_SIZE };
 }
 
-/** The steps of the canvas that follow no other. */
+/** Returns the steps of the canvas that depend on no other step. */
 function firstSteps(root: Levels[number] | undefined): string[] {
   if (root === undefined) return [];
   const after = new Set(root.edges.map(({ to }) => to));
   return root.steps.filter(({ id }) => !after.has(id)).map(({ id }) => id);
 }
 
-/** Returns the start as React Flow's node. */
+/** Returns the start as a React Flow node. */
 export const toStartNode = (box: Box, data: StartFlowNode['data']): StartFlowNode => ({
   id: START_NODE,
   type: 'start',

@@ -4,11 +4,11 @@ import { memo } from 'react';
 
 export type StartFlowNode = Node<{ detail: string; open: () => void }, 'start'>;
 
-/** The id of the node that shows how the workflow starts. No step has it: ids of steps have no colon. */
+/** The id of the start node. It collides with no step, because step ids contain no colon. */
 export const START_NODE = 'start:';
 export const START_SIZE = { width: 220, height: 44 };
 
-/** The way in which a workflow starts, above its first steps. It opens what there is to say about it. */
+/** The start node above the first steps, labeled with the ways in which the workflow starts. It opens the start dialog. */
 export const StartNode = memo(function StartNode({ data }: NodeProps<StartFlowNode>) {
   return (
     <>

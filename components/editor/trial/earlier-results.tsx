@@ -13,11 +13,11 @@ import type { useStepTest } from './use-step-test.ts';
 
 type Props = { earlier: ReturnType<typeof useStepTest>['earlier'] };
 
-/** Shows the results of the earlier steps that a test begins with as trees, each with where it is from, or as one JSON to edit. */
+/** Shows the results of the earlier steps that a test uses: as trees with their sources, or as one JSON text to edit. */
 export function EarlierResults({ earlier }: Props) {
   const { isTyped, text } = earlier;
   const [asJson, setAsJson] = useState(isTyped);
-  // What typing began with: the editor must stay while somebody types, and show what is loaded before.
+  // The text at the start of typing: the editor stays mounted while the user types, and before that shows loaded results.
   const [base, setBase] = useState(text);
   if (!isTyped && base !== text) setBase(text);
   if (earlier.earlier.length === 0) return null;

@@ -32,7 +32,7 @@ const given = {
 const sources = (earlier: ReturnType<typeof earlierResults>) =>
   earlier.map(({ name, source, result }) => [name, source, result]);
 
-test('the last result of each step feeds a test, unless one is pinned', () => {
+test('a test uses the last result of each step, unless a result is pinned', () => {
   const earlier = earlierResults(given);
   expect(sources(earlier)).toEqual([
     ['c', 'none', null],
@@ -42,7 +42,7 @@ test('the last result of each step feeds a test, unless one is pinned', () => {
   expect(givenResults(earlier)).toEqual({ b: 2 });
 });
 
-test('a chosen run feeds all but what is pinned, and the server reads it', () => {
+test('a chosen run provides all results that are not pinned, and the server reads them', () => {
   const earlier = earlierResults({ ...given, run: { results: { a: 5 }, tooLarge: ['b'] } });
   expect(sources(earlier)).toEqual([
     ['c', 'none', null],
@@ -52,7 +52,7 @@ test('a chosen run feeds all but what is pinned, and the server reads it', () =>
   expect(givenResults(earlier)).toEqual({});
 });
 
-test('typed results are all that a test is given', () => {
+test('typed results replace all others', () => {
   const earlier = earlierResults({ ...given, typed: { a: 'typed', c: null } });
   expect(sources(earlier)).toEqual([
     ['c', 'typed', null],

@@ -2,33 +2,36 @@ import type { Json, JsonObject } from '@/server/platform/json.ts';
 import type { Step } from '../../../server/domains/workflows/edits/index.ts';
 import type { LastValues } from '../values/last-results.ts';
 
-/** The result of an earlier step that a test begins with, and where it is from. */
+/** The result of an earlier step that a test uses, and its source. */
 export type EarlierResult = {
   id: string;
   name: string;
-  /** `typed`: somebody wrote the results as JSON. `none`: the step has no result yet, which tests read as null. */
+  /** `typed`: the user wrote the results as JSON. `none`: the step has no result yet; tests read null. */
   source: 'typed' | 'pinned' | 'run' | 'last' | 'none';
   result: Json;
-  /** When the run or test began that the result is of. */
+  /** The start of the run or test that produced the result. */
   at: string | null;
   isTest: boolean;
-  /** It is too large to be shown. */
+  /** Whether the result is too large to be shown. */
   isLarge: boolean;
 };
 
 type Given = {
-  /** The ids of the steps before the one under test, the nearest first. */
+  /** The ids of the steps before the tested step, nearest first. */
   before: readonly string[];
-  /** Every step of the draft, for the names. */
+  /** All steps of the draft, for their names. */
   steps: readonly Step[];
   typed: JsonObject | null;
   pins: Readonly<Record<string, Json>>;
-  /** The results of the run that somebody chose, and the ids of those that are too large; null: no run is chosen. */
+  /** The results of the run that the user chose, and the ids of the results that are too large; null if no run is chosen. */
   run: { results: JsonObject; tooLarge: readonly string[] } | null;
   last: LastValues | null;
 };
 
-/** Returns the result that each earlier step has in a test: the one that was typed, else pinned, else of the chosen run, else its last one. */
+/**
+ * Returns the result of each earlier step in a test: the typed result, otherwise the pinned one, otherwise the result in the chosen run,
+ * otherwise the last one.
+ */
 export function earlierResults({ before, steps, ...given }: Given): EarlierResult[] {
   const names = new Map(steps.map(({ id, name }) => [id, typeof name === 'string' && name !== '' ? name : id]));
   return before.map(id => ({ id, name: names.get(id) ?? id, ...resultOf(id, given) }));
@@ -56,7 +59,7 @@ function resultOf(id: string, { typed, pins, run, last }: Omit<Given, 'before' |
   return { source: 'last' as const, result, at, isTest, isLarge };
 }
 
-/** Returns the results that are sent with a test. The server knows those that are pinned, and those of a chosen run. */
+/** Returns the results to send with a test. The server already knows pinned results and the results of a chosen run. */
 export const givenResults = (earlier: readonly EarlierResult[]): JsonObject =>
   Object.fromEntries(
     earlier

@@ -11,7 +11,7 @@ import { isPinnable, pinsOf, planPin, planUnpin } from './pins.ts';
 
 type StepProps = { draft: Draft; step: string; editable: boolean };
 
-/** Offers to pin the result of a step: tests of the draft take it then, and the step is not executed in them. */
+/** Offers to pin the result of a step. Tests of the draft then use the pinned result and do not execute the step. */
 export function PinButton({ draft, step, result }: Omit<StepProps, 'editable'> & { result: Json }) {
   const isLarge = !isPinnable(result);
   return (
@@ -33,7 +33,7 @@ export function PinButton({ draft, step, result }: Omit<StepProps, 'editable'> &
   );
 }
 
-/** Shows the pinned result of a step, and unpins it. Nothing where none is pinned. */
+/** Shows the pinned result of a step, with a button to unpin it. Renders nothing if no result is pinned. */
 export function PinnedResult({ draft, step, editable }: StepProps) {
   const pins = pinsOf(draft.state.draft.run_setup);
   if (!Object.hasOwn(pins, step)) return null;

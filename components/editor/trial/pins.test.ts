@@ -9,7 +9,7 @@ const after = (before: Draft, edit: ReturnType<typeof planPin>) => {
   return result.draft;
 };
 
-test('a result is pinned, replaced and unpinned, and the rest of the run setup stays', () => {
+test('a result is pinned, replaced and unpinned, and the rest of the run setup is kept', () => {
   const one = after(draft, planPin(draft, 'a', null));
   const two = after(one, planPin(one, '__proto__', { x: 1 }));
   expect(Object.entries(pinsOf(two.run_setup))).toEqual([
@@ -23,7 +23,7 @@ test('a result is pinned, replaced and unpinned, and the rest of the run setup s
   expect(after(less, planUnpin(less, 'a')).run_setup).toEqual(draft.run_setup);
 });
 
-test('a result of 64 KiB can be pinned, a larger one not', () => {
+test('a result of 64 KiB can be pinned, but not a larger one', () => {
   expect(isPinnable('x'.repeat(MAX_PINNED_RESULT_BYTES - 2))).toBe(true);
   expect(isPinnable('x'.repeat(MAX_PINNED_RESULT_BYTES - 1))).toBe(false);
   expect(isPinnable('ü'.repeat(MAX_PINNED_RESULT_BYTES / 2))).toBe(false);

@@ -10,7 +10,7 @@ import {
 
 type Setup = Pick<Draft, 'run_setup'>;
 
-/** Returns the pinned results of a draft, by the ids of their steps. */
+/** Returns the pinned results of a draft by step id. */
 export const pinsOf = (runSetup: Draft['run_setup']) => pinsIn(runSetup) as Readonly<Record<string, Json>>;
 
 /** Returns the edit that pins the result of a step. */
@@ -19,12 +19,12 @@ export const planPin = ({ run_setup }: Setup, step: string, result: Json): Edit 
   run_setup: withPin(run_setup, step, result),
 });
 
-/** Returns the edit that lets tests execute a step again. */
+/** Returns the edit that unpins the result of a step. */
 export const planUnpin = ({ run_setup }: Setup, step: string): Edit => ({
   type: 'set_run_setup',
   run_setup: withoutPin(run_setup, step),
 });
 
-/** Whether a result is small enough to be pinned. */
+/** Returns whether a result is small enough to be pinned. */
 export const isPinnable = (result: Json): boolean =>
   new TextEncoder().encode(JSON.stringify(result)).length <= MAX_PINNED_RESULT_BYTES;

@@ -18,20 +18,20 @@ import type { Draft } from '../use-draft.ts';
 import { PinButton } from './pin-controls.tsx';
 import { outcomeOf } from './step-test-data.ts';
 
-/** How often a test under way is looked at, in ms. */
+/** The polling interval during a test, in ms. */
 const POLL_MS = 700;
 
 type Props = {
   workflowId: string;
   runId: string;
   step: string;
-  /** The loop that the test executed the step in. */
+  /** The loop whose step is tested. */
   loop: string | undefined;
 };
 type OutcomeProps = Props & {
-  /** Whether the test was just started, so that its outcome is brought into view. */
+  /** Whether the test was just started, so that its outcome scrolls into view. */
   reveal: boolean;
-  /** The draft in which the result can be pinned; null: in none. */
+  /** The draft in which the result can be pinned; null if it cannot be pinned. */
   pinIn: Draft | null;
 };
 type StepSummary = Outputs['runs_get_summary']['steps'][number];
@@ -42,7 +42,7 @@ export function StepOutcome({ workflowId, runId, step, loop, reveal, pinIn }: Ou
   const section = useRef<HTMLElement>(null);
   const trpc = useTRPC();
   const ref = { id: workflowId, runID: runId };
-  // A loop adds its steps to the run, under the number of the item.
+  // A loop adds its steps to the run under the number of the item.
   const executed = loop === undefined ? step : `${loop}.0.${step}`;
   const summary = useQuery(
     trpc.runs_get_summary.queryOptions(ref, {
@@ -56,7 +56,7 @@ export function StepOutcome({ workflowId, runId, step, loop, reveal, pinIn }: Ou
   const shown = complete && events.data !== undefined;
   const queryClient = useQueryClient();
   useEffect(() => {
-    // The result feeds the tests of the steps after it.
+    // Refreshes the last results, which the tests of later steps use.
     if (reveal && complete) void queryClient.invalidateQueries({ queryKey: trpc.workflows_list_runs.pathKey() });
   }, [reveal, complete, queryClient, trpc]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the values are below the fold when they arrive
@@ -107,7 +107,7 @@ export function StepOutcome({ workflowId, runId, step, loop, reveal, pinIn }: Ou
   );
 }
 
-/** The state of a step in a run; a loop waits with the step in it that does. */
+/** Returns the state of a step in a run. A loop is waiting if its step is waiting. */
 function ownSummary(run: Outputs['runs_get_summary'] | undefined, step: string): StepSummary | undefined {
   const own = run?.steps.find(({ step_id }) => step_id === step);
   const waits = own?.status === 'running' && run?.orchestration_phase === 'blocked';

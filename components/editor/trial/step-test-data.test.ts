@@ -6,7 +6,7 @@ import { levelsOf, outcomeOf, readItem, readResults, resultsOf, stepsBefore } fr
 const edge = (from: string, to: string) => ({ id: `${from}→${to}`, from, to, branch: null });
 const edges = [edge('a', 'b'), edge('b', 'c'), edge('x', 'c'), edge('c', 'd')];
 
-test('the steps before a step are found, the nearest first, also where a draft has a circle', () => {
+test('the steps before a step are found, nearest first, also if the draft has a cycle', () => {
   expect(stepsBefore(edges, 'c')).toEqual(['b', 'x', 'a']);
   expect(stepsBefore(edges, 'a')).toEqual([]);
   expect(stepsBefore([...edges, edge('d', 'a')], 'c')).toEqual(['b', 'x', 'a', 'd']);
@@ -37,7 +37,7 @@ test('an item is any JSON', () => {
   expect(readItem('{')).toHaveProperty('problem');
 });
 
-test('only results of the steps before are taken from a run, and large ones are named', () => {
+test('only results of earlier steps are taken from a run, and large results are listed', () => {
   const steps = {
     a: { result: { n: 1 } },
     b: { result: null, result_ref: { payload_id: 'p', bytes: 9_000_000 } },
@@ -47,7 +47,7 @@ test('only results of the steps before are taken from a run, and large ones are 
 });
 
 describe('typed results', () => {
-  test('are an object by the ids of steps before', () => {
+  test('are an object keyed by the ids of earlier steps', () => {
     expect(readResults('{"a": 1}', ['a'])).toEqual({ results: { a: 1 } });
     expect(readResults(' ', ['a'])).toEqual({ results: {} });
   });
@@ -56,7 +56,7 @@ describe('typed results', () => {
   });
 });
 
-test('the last result counts, and every line of the log', () => {
+test('the last result and every line of the log are returned', () => {
   const event = (event_type: string, data: JsonObject) => ({
     seq: 1,
     event_type,

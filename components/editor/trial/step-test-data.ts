@@ -8,7 +8,7 @@ import type { Outputs } from '../../trpc/provider.tsx';
 type RunContext = Outputs['runs_get_context'];
 type RunEvent = Outputs['runs_list_events']['events'][number];
 
-/** Returns the ids of all steps before a step, the nearest first. */
+/** Returns the ids of all steps before a step, nearest first. */
 export function stepsBefore(edges: readonly GraphEdge[], step: string): string[] {
   const found = new Set<string>();
   const open = [step];
@@ -22,10 +22,10 @@ export function stepsBefore(edges: readonly GraphEdge[], step: string): string[]
   return [...found];
 }
 
-/** A step, or a loop around it, among the steps that it is connected with. */
+/** A step, or a loop around it, with the edges of its level. */
 type Level = { edges: readonly GraphEdge[]; id: string };
 
-/** Returns a step and the loops around it, the step first. `path` has their ids, the outermost first. */
+/** Returns the levels of a step and of the loops around it, the step first. `path` holds their ids, the outermost first. */
 export function levelsOf(steps: readonly Step[], path: readonly string[]): Level[] {
   const levels: Level[] = [];
   let level = steps;
@@ -37,7 +37,7 @@ export function levelsOf(steps: readonly Step[], path: readonly string[]): Level
   return levels;
 }
 
-/** Returns a run's results of the steps before the one under test, and the ids of those that are too large to show. */
+/** Returns a run's results of the steps before the tested step, and the ids of the results that are too large to show. */
 export function resultsOf(context: Pick<RunContext, 'steps'>, before: readonly string[]) {
   const found = before.flatMap(id => {
     const step = Object.hasOwn(context.steps, id) ? context.steps[id] : undefined;
@@ -51,7 +51,7 @@ export function resultsOf(context: Pick<RunContext, 'steps'>, before: readonly s
   };
 }
 
-/** Reads a text as an object by step id. Empty text is an empty object. */
+/** Parses a text as an object keyed by step id. Empty text is an empty object. */
 export function readResults(text: string, before: readonly string[]): { results: JsonObject } | { problem: string } {
   if (text.trim() === '') return { results: {} };
   try {
@@ -65,7 +65,7 @@ export function readResults(text: string, before: readonly string[]): { results:
   }
 }
 
-/** Reads a text as the item of a loop: any JSON. Empty text is null. */
+/** Parses a text as the item of a loop, which may be any JSON. Empty text is null. */
 export function readItem(text: string): { item: Json } | { problem: string } {
   if (text.trim() === '') return { item: null };
   try {

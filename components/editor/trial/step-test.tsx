@@ -30,18 +30,18 @@ import { type ChosenRun, useStepTest } from './use-step-test.ts';
 export type StepTestProps = {
   workflowId: string;
   draft: Draft;
-  /** The steps that are edited: those of the draft, or of a loop in it. */
+  /** The steps that are edited: the steps of the draft, or of a loop in it. */
   view: StepsDraft;
-  /** The ids of that loop and of those around it, the outermost first. */
+  /** The ids of the shown loop and of the loops around it, the outermost first. */
   loop: readonly string[];
   editor: Editor;
-  /** The text typed for tests, and the last test of each step, kept while this tab is open. */
+  /** The text typed for tests, and the last test of each step, kept until this tab is closed. */
   kept: UnfinishedFields;
-  /** The form of the step, where there is room for it between what the step reads and what it returns; null: it is another tab. */
+  /** The form of the step, if it fits between the input and the result of the step; null if the form is a tab of its own. */
   settings: ReactNode;
 };
 
-/** Tests the selected step alone, with an input and with results of the steps before it. */
+/** Tests only the selected step, with an input and with results of earlier steps. */
 export function StepTest(props: StepTestProps) {
   const { view, loop, editor } = props;
   const chosen = view.state.draft.graph.steps.filter(({ id }) => editor.selected.has(id));
@@ -149,11 +149,11 @@ type PastRunProps = {
   workflowId: string;
   before: readonly string[];
   value: string;
-  /** Without an input the text stays as it is. */
+  /** `input` is null if the typed text should stay. */
   onChange: (run: ChosenRun | null, input: InputObject | null) => void;
 };
 
-/** Offers the last runs of the workflow, whose data a test can use. Hidden where there are none. */
+/** Offers the last runs of the workflow as a data source for a test. Hidden if there are no runs. */
 function PastRun({ workflowId, before, value, onChange }: PastRunProps) {
   const trpc = useTRPC();
   const client = useTRPCClient();

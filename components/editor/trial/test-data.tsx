@@ -6,13 +6,13 @@ type Props = {
   label: string;
   hint: string;
   data: { text: string; set: (text: string) => void; problem: string | null };
-  /** Another value restarts the history of the editor. */
+  /** A new value resets the undo history of the editor. */
   revision: string;
-  /** Whether the label stands above it already. */
+  /** Whether the label is already shown above. */
   isTitled?: boolean;
 };
 
-/** JSON that a test reads. */
+/** An editor for JSON that a test reads. */
 export function TestData({ label, hint, data, revision, isTitled = false }: Props) {
   const id = useId();
   const { text, set, problem } = data;

@@ -8,7 +8,7 @@ import { parseInput } from '../../workflows/run-input.ts';
 import { TestData } from './test-data.tsx';
 
 type Props = {
-  /** The schema that the draft gives its input. */
+  /** The input schema of the draft. */
   schema: unknown;
   data: { text: string; set: (text: string) => void; problem: string | null };
   revision: string;
@@ -16,7 +16,7 @@ type Props = {
 
 const noProblems: ReadonlyMap<string, string> = new Map();
 
-/** The input of a test: a form, where the workflow says which fields it has, or JSON. */
+/** The input of a test: a form if the workflow declares its input fields, otherwise JSON. */
 export function TestInput({ schema, data, revision }: Props) {
   const [prefersJson, setPrefersJson] = useState(false);
   const fields = isObject(schema) ? formFields(schema as JsonObject) : [];

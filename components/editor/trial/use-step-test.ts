@@ -17,12 +17,12 @@ export type StepUnderTest = {
   draft: Draft;
   /** The ids of the loops around the step, the outermost first. */
   loop: readonly string[];
-  /** The text typed for tests, and the last test of each step, kept while this tab is open. */
+  /** The text typed for tests, and the last test of each step, kept until this tab is closed. */
   kept: UnfinishedFields;
   step: Step;
 };
 
-/** A text that survives leaving the page, until the tab is closed. */
+/** Returns a text that is kept until the tab is closed, also after the page is left. */
 function useKeptText(kept: UnfinishedFields, key: string, initial: () => string) {
   const [text, setText] = useState(() => kept.get(key) ?? initial());
   const set = (next: string) => {
@@ -37,7 +37,7 @@ const pretty = (value: JsonObject | InputObject) => JSON.stringify(value, null, 
 /** The run whose data a test uses. */
 export type ChosenRun = { id: string; results: JsonObject; tooLarge: readonly string[] };
 
-/** Returns the results of the earlier steps that a test begins with, and what chooses others. */
+/** Returns the results of earlier steps that a test uses, and functions to choose other results. */
 function useEarlier({ workflowId, draft, loop, kept, step }: StepUnderTest) {
   const trpc = useTRPC();
   const path = [...loop, step.id];
@@ -45,7 +45,7 @@ function useEarlier({ workflowId, draft, loop, kept, step }: StepUnderTest) {
   const before = levelsOf(graph.steps, path).flatMap(level => stepsBefore(level.edges, level.id));
   const lastValues = useLastValues(workflowId);
   const { data: last = null } = useQuery({
-    // Read again with the list of runs, after each test.
+    // Invalidated together with the list of runs, after each test.
     queryKey: [...trpc.workflows_list_runs.queryKey({ id: workflowId }), 'last values', before],
     queryFn: () => lastValues(before),
     enabled: before.length > 0,
@@ -77,7 +77,7 @@ function useEarlier({ workflowId, draft, loop, kept, step }: StepUnderTest) {
   };
 }
 
-/** Returns the data of a step's test, and what starts it. */
+/** Returns the data of a step's test, and a function that starts the test. */
 export function useStepTest(props: StepUnderTest) {
   const { workflowId, draft, loop, kept, step } = props;
   const id = [...loop, step.id].join('.');
@@ -102,7 +102,7 @@ export function useStepTest(props: StepUnderTest) {
   const submit = async () => {
     if ('problem' in parsedInput || 'problem' in parsedItem || earlier.problem !== null) return;
     keepInput(workflowId, parsedInput.input);
-    // What is tested is what is stored, so the latest changes are saved first.
+    // The server tests the stored draft, so the latest edits are saved first.
     const { kind } = await draft.save();
     setUnsaved(kind !== 'saved');
     if (kind !== 'saved') return;

@@ -2,7 +2,7 @@ import { EditorView, type Extension } from '@uiw/react-codemirror';
 import type { CodeLanguage } from '../code/languages.ts';
 import { insertedText, PATH_MIME, readPath, type ValuePath } from './value-path.ts';
 
-/** Inserts a value into an editor of code, in place of what is selected, and gives it the keyboard. */
+/** Inserts a value into a code editor in place of the selection, and focuses the editor. */
 export function insertValue(view: EditorView, path: ValuePath, language: CodeLanguage, at?: number): void {
   const { from, to } = at === undefined ? view.state.selection.main : { from: at, to: at };
   const insert = insertedText(path, language, view.state.sliceDoc(0, from));
@@ -15,7 +15,7 @@ export function insertValue(view: EditorView, path: ValuePath, language: CodeLan
   view.focus();
 }
 
-/** Returns what lets a value be dropped into an editor, as its language writes it. */
+/** Returns the extension that inserts a dropped value in the syntax of the editor's language. */
 export function valueDrop(language: CodeLanguage): Extension {
   return EditorView.domEventHandlers({
     drop: (event, view) => {

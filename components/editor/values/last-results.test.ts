@@ -19,7 +19,7 @@ const recorded = (run_id: string, steps: Record<string, { result: Json; status?:
   },
 });
 
-test('each step has its newest result, from whatever run or test it is', () => {
+test('each step has its newest result from any run or test', () => {
   const newest = withOlder(none, recorded('2', { b: { result: 'new' }, a: { result: 'given', status: 'skipped' } }));
   const { input, results } = withOlder(newest, recorded('1', { a: { result: 'old' }, b: { result: 'old' } }));
   expect([...results].map(([id, { result, runId, isTest }]) => [id, result, runId, isTest])).toEqual([
@@ -29,7 +29,7 @@ test('each step has its newest result, from whatever run or test it is', () => {
   expect(input).toEqual({ of: '1' });
 });
 
-test('pinned results come first, and what is too large is not known', () => {
+test('pinned results come first, and a result that is too large is unknown', () => {
   const values = withOlder(none, recorded('1', { a: { result: 1 }, b: { result: null, large: true } }));
   expect([...toRunValues(values, { a: 'pinned', c: [] }).results]).toEqual([
     ['a', 'pinned'],

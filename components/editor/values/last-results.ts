@@ -4,13 +4,13 @@ import type { Json } from '@/server/platform/json.ts';
 import { type Outputs, useTRPC } from '../../trpc/provider.tsx';
 import type { RunValues } from '../code/completion-data.ts';
 
-/** A result of a step, and the run or test that it is of. */
+/** A result of a step, and the run or test that produced it. */
 export type LastResult = {
   result: Json;
   runId: string;
   at: string;
   isTest: boolean;
-  /** The result is stored on its own, and is not known here. */
+  /** Whether the result is stored externally, so that its value is not available here. */
   isLarge: boolean;
 };
 /** The input of the last run or test of a workflow, and the newest result of each step. */
@@ -23,14 +23,16 @@ type Recorded = {
   summary: { steps: readonly { step_id: string; status: string }[] };
 };
 
-/** Runs that are looked at for the results of earlier steps: a person tests some steps often before the next one. */
+/** The maximum number of runs to search for the results of earlier steps: a user may test some steps often before the next one. */
 const MAX_RUNS = 20;
-/** Runs that are read at once. */
+/** The number of runs that are read in parallel. */
 const BATCH = 4;
-/** How long the list of runs is used, in ms; a test that is started reads it again. */
+/** The time for which the list of runs is cached, in ms. A started test reads it again. */
 const LIST_STALE_MS = 60_000;
 
-/** Returns the values with those of an older run that were missing. A step that was left out has the result that it was given, which counts for no result. */
+/**
+ * Adds the results of an older run for steps that have no result yet. A skipped step has the result that it was given, which is ignored.
+ */
 export function withOlder(values: LastValues, { run, context, summary }: Recorded): LastValues {
   const completed = new Set(summary.steps.filter(step => step.status === 'completed').map(({ step_id }) => step_id));
   const results = new Map(values.results);
@@ -48,13 +50,13 @@ export function withOlder(values: LastValues, { run, context, summary }: Recorde
   return { input: hasInput ? values.input : (context.input as Json), results };
 }
 
-/** Returns the values as completion and previews read them, with pinned results first. */
+/** Returns the values for completion and previews. Pinned results have priority. */
 export function toRunValues({ input, results }: LastValues, pins: Readonly<Record<string, Json>>): RunValues {
   const known = [...results].filter(([, { isLarge }]) => !isLarge).map(([id, { result }]) => [id, result] as const);
   return { input, results: new Map([...known, ...Object.entries(pins)]) };
 }
 
-/** Returns a function that reads the last values of a workflow until every step of `wanted` has one, the newest runs first. */
+/** Returns a function that reads the last values of a workflow, newest runs first, until every step of `wanted` has a value. */
 export function useLastValues(workflowId: string): (wanted: readonly string[]) => Promise<LastValues> {
   const trpc = useTRPC();
   const client = useQueryClient();

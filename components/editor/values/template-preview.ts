@@ -7,10 +7,10 @@ import {
 import type { Json } from '../../../server/domains/workflows/edits/index.ts';
 import { type CompletionData, exampleAt, plainPath } from '../code/example-values.ts';
 
-/** Returns the value of a template in the last run; undefined where it is not known. */
+/** Returns the value of a template in the last run; undefined if unknown. */
 function lastValueOf(reference: Reference, samples: CompletionData): Json | undefined {
   for (const { source, step, error, path } of pathsOf(reference)) {
-    // The number of an item, and errors, are not kept.
+    // Runs keep neither item numbers nor errors.
     if (error || source === 'index' || source === 'response') continue;
     const start = source === 'steps' ? ['steps', step ?? '', 'result'] : [source];
     const value = exampleAt([...start, ...path.map(String)], samples);
@@ -22,8 +22,8 @@ function lastValueOf(reference: Reference, samples: CompletionData): Json | unde
 const textOf = (value: Json) => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /**
- * Returns what a text with templates was in the last run; templates whose values are not known stay as they are. Null where there is
- * nothing to show: no template, one that is not finished, or none that is known.
+ * Returns a text with its templates replaced by their values in the last run. A template with an unknown value stays unchanged. Returns
+ * null if the text has no template, an unfinished template, or no template with a known value.
  */
 export function previewOf(text: string, samples: CompletionData): string | null {
   if (!text.includes('{{')) return null;
@@ -45,7 +45,7 @@ export function previewOf(text: string, samples: CompletionData): string | null 
 }
 
 const PATH = /(?<![\w."\]])(?:input|steps|item)(?:\.[A-Za-z_]\w*|\[\d+\]|\["[^"\]]*"\])+/g;
-/** A name in brackets, or a text. */
+/** Matches a name in brackets or a quoted text. */
 const NAME_OR_TEXT = /\["(?:[^"\\]|\\.)*"\]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g;
 const MAX_PATHS = 5;
 

@@ -14,19 +14,19 @@ const ValuePicker = dynamic(() => loadPicker().then(module => module.ValuePicker
 type Props = {
   /** The name of the field for screen readers. */
   label: string;
-  /** The id of the step whose field it is; '': the workflow. */
+  /** The id of the step that contains the field; '' for the workflow. */
   step: string;
   language: CodeLanguage;
   readOnly: boolean;
-  /** Inserts a value at the cursor, and gives the keyboard back to the field. */
+  /** Inserts a value at the cursor, and returns the focus to the field. */
   onPick: (path: ValuePath) => void;
-  /** Gives the keyboard back to the field. */
+  /** Returns the focus to the field. */
   onCancel: () => void;
 };
 
 /**
- * Returns a button that opens the tree of values for a field, null where nothing can be inserted, and the properties of the element
- * around the field: the tree opens beside it, also by a key.
+ * Returns a button that opens the tree of values for a field (null if the field is read-only or has no values), and the props of the
+ * element around the field. The tree opens next to that element, also by a key.
  */
 export function useValuePicker({ label, step, language, readOnly, onPick, onCancel }: Props) {
   const anchor = useRef<HTMLDivElement>(null);
@@ -63,7 +63,7 @@ export function useValuePicker({ label, step, language, readOnly, onPick, onCanc
       ) : null}
     </>
   );
-  // Before the editor of code, in which the key selects.
+  // Captures the key before the code editor, which uses it to select text.
   const onKeyDownCapture = (event: KeyboardEvent) => {
     if (event.key.toLowerCase() !== 'i' || event.altKey || event.shiftKey || event.ctrlKey === event.metaKey) return;
     event.preventDefault();

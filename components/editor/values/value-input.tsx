@@ -7,15 +7,15 @@ import { insertedText, PATH_MIME, readPath, type ValuePath } from './value-path.
 import { ValuePreview } from './value-preview.tsx';
 
 type Props = Omit<ComponentProps<'input'>, 'value' | 'onChange'> & {
-  /** Names the field in the name of its button. */
+  /** The name of the field, used in the name of its button. */
   label: string;
-  /** The id of the step whose field it is; '': the workflow. */
+  /** The id of the step that contains the field; '' for the workflow. */
   step: string;
   value: string;
   onChange: (value: string) => void;
 };
 
-/** A line of text that may hold templates: values are picked from a tree or dropped, and shown as they were in the last run. */
+/** A single-line text field for templates. Values are picked from a tree or dropped, and previewed with their values in the last run. */
 export function ValueInput({ label, step, value, onChange, readOnly = false, className, ...rest }: Props) {
   const input = useRef<HTMLInputElement>(null);
   const insert = (path: ValuePath) => {

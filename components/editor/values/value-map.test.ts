@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Json } from '../../../server/domains/workflows/edits/index.ts';
 import { entryProblem, nameOfPath, readMap, writeMap } from './value-map.ts';
 
-test('a table is written as the object that it was read from', () => {
+test('a table writes the object that it has read', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }), value => {
       const map = readMap(value as Json);
@@ -15,7 +15,7 @@ test('a table is written as the object that it was read from', () => {
   for (const other of ['{{input}}', [], 3, null]) expect(readMap(other)).toBeNull();
 });
 
-test('names are given once, and taken from what is picked', () => {
+test('names are unique, and suggested from the picked value', () => {
   expect(entryProblem(' ', [])).toBe('Enter a name.');
   expect(entryProblem('a', ['a'])).toBe('Another value has this name.');
   expect(entryProblem('a', ['b'])).toBeNull();

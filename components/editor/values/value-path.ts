@@ -1,21 +1,21 @@
 import { memberPath } from '../../ui/json-path.ts';
 import type { CodeLanguage } from '../code/languages.ts';
 
-/** Names and places in lists that lead to a value, such as `['steps', 'order', 'result', 'lines', 0]`. */
+/** The names and list indexes that lead to a value, such as `['steps', 'order', 'result', 'lines', 0]`. */
 export type ValuePath = readonly (string | number)[];
 
-/** The type under which a path is dragged. */
+/** The media type of a dragged path. */
 export const PATH_MIME = 'application/x-baton-path';
 
-/** Returns a path as it is written in code and in templates alike; Lua counts the entries of a list from 1. */
+/** Returns a path as text, which is the same in code and in templates; Lua counts list entries from 1. */
 export function pathText([root = '', ...rest]: ValuePath, language: CodeLanguage): string {
   const parts = language === 'lua' ? rest.map(part => (typeof part === 'number' ? part + 1 : part)) : rest;
   return parts.reduce<string>(memberPath, String(root));
 }
 
 /**
- * Returns what is inserted for a value behind the text `before`: a path in code and within a template, otherwise a template; in JSON
- * with the quotes that it needs.
+ * Returns the text to insert for a value after the text `before`: a path in code and inside a template, otherwise a template. In JSON,
+ * quotes are added as needed.
  */
 export function insertedText(path: ValuePath, language: CodeLanguage, before: string): string {
   const text = pathText(path, language);
@@ -27,7 +27,7 @@ export function insertedText(path: ValuePath, language: CodeLanguage, before: st
   return isInString(before) ? json.slice(1, -1) : json;
 }
 
-/** Whether JSON that begins with `before` goes on within a string. */
+/** Returns whether the JSON `before` ends inside a string. */
 function isInString(before: string): boolean {
   let isOpen = false;
   for (let at = 0; at < before.length; at++) {
@@ -38,7 +38,7 @@ function isInString(before: string): boolean {
   return isOpen;
 }
 
-/** Reads a path that is dragged; null for anything else. */
+/** Parses a dragged path; null for any other text. */
 export function readPath(text: string): ValuePath | null {
   try {
     const path: unknown = JSON.parse(text);

@@ -10,16 +10,16 @@ import { insertedText, PATH_MIME, pathText, type ValuePath } from './value-path.
 import { type ValueNode, type ValueRow, valueTree, visibleRows } from './value-tree.ts';
 
 export type ValuePickerProps = {
-  /** Beside which it opens. */
+  /** The element next to which the tree opens. */
   anchor: RefObject<HTMLElement | null>;
   language: CodeLanguage;
   load: () => Promise<KnownValues>;
   onPick: (path: ValuePath) => void;
-  /** Called when it is closed without a choice by a key, which gives the keyboard back to the field. */
+  /** Called when the tree is closed without a choice. `byKey`: a key closed it, so the focus returns to the field. */
   onClose: (byKey: boolean) => void;
 };
 
-/** A tree of the values that a field can read, from which one is picked or dragged. */
+/** A tree of the values that a field can read. Values are picked or dragged from it. */
 export function ValuePicker({ anchor, onClose, ...props }: ValuePickerProps) {
   const byKey = useRef(false);
   return (
@@ -45,10 +45,10 @@ export function ValuePicker({ anchor, onClose, ...props }: ValuePickerProps) {
   );
 }
 
-/** Whether there is room beside the form, over the canvas: a value is dragged from there into any field. */
+/** Returns whether the tree fits beside the form, over the canvas, so that values can be dragged from there into any field. */
 const isWide = () => window.matchMedia('(min-width: 1024px)').matches;
 
-/** Reads the values once, when the tree is opened. */
+/** Loads the values once, when the tree is opened. */
 function useTree(load: () => Promise<KnownValues>): readonly ValueNode[] | null {
   const [tree, setTree] = useState<readonly ValueNode[] | null>(null);
   useEffect(() => {
@@ -71,7 +71,7 @@ function Values({ language, load, onPick }: ValuesProps) {
   const [search, setSearch] = useState('');
   const [opened, setOpened] = useState<ReadonlySet<string> | null>(null);
   const [active, setActive] = useState('');
-  // The input, and the step just before, are what is wanted most.
+  // The input and the nearest earlier step, which users need most often, are expanded at first.
   const first = useMemo(() => new Set(tree?.slice(0, 2).map(({ id }) => id)), [tree]);
   const open = opened ?? first;
   const rows = useMemo(() => visibleRows(tree ?? [], open, search), [tree, open, search]);
@@ -148,7 +148,7 @@ type TreeProps = {
   rows: readonly ValueRow[];
   open: ReadonlySet<string>;
   active: string | undefined;
-  /** Whether the rows are results of a search, with their whole paths. */
+  /** Whether the rows are search results with full paths. */
   isFlat: boolean;
   language: CodeLanguage;
   optionId: (node: ValueNode) => string;
@@ -228,7 +228,7 @@ function Chevron({ node, isBranch, isOpen, onToggle }: ChevronProps) {
   );
 }
 
-/** The last value, or else what kind of value it is. */
+/** The last value, or the kind of the value if the last value is unknown. */
 function Sample({ node }: { node: ValueNode }) {
   if (node.sample === undefined || node.kind === 'object' || node.kind === 'list')
     return (

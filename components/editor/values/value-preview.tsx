@@ -6,7 +6,7 @@ import type { CodeLanguage } from '../code/languages.ts';
 import { useValues } from '../code/use-completion.tsx';
 import { pathsRead, previewOf } from './template-preview.ts';
 
-/** Returns the last values that a field can read, read again when `text` changes; null before, and where nothing is asked. */
+/** Returns the last values that a field can read, loaded again when `text` changes; null before they are loaded, and for an empty text. */
 export function useSamples(step: string, text: string): CompletionData | null {
   const load = useValues(step);
   const [samples, setSamples] = useState<CompletionData | null>(null);
@@ -25,9 +25,12 @@ export function useSamples(step: string, text: string): CompletionData | null {
 
 type Props = { step: string; text: string; language: CodeLanguage };
 
-/** Shows what a text with templates is with the last values of the steps, or the values that an expression reads then; nothing where they are not known. */
+/**
+ * Shows a text with its templates replaced by the last values of the steps, or the last values that an expression reads. Renders nothing
+ * if they are unknown.
+ */
 export function ValuePreview({ step, text, language }: Props) {
-  // Not at each key.
+  // Debounced, so that not every key press loads values.
   const settled = useDebounced(text);
   const isExpression = language === 'cel';
   const reads = isExpression ? /\b(?:input|steps|item)\b/.test(settled) : settled.includes('{{');

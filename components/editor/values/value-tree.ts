@@ -4,16 +4,16 @@ import { type CompletionData, exampleAt } from '../code/example-values.ts';
 import type { KnownValues } from '../code/use-completion.tsx';
 import type { ValuePath } from './value-path.ts';
 
-/** One value that can be inserted. */
+/** A value that can be inserted. */
 export type ValueNode = {
   path: ValuePath;
-  /** Names the node among all, for keys and ids. */
+  /** A unique id of the node, for keys and element ids. */
   id: string;
   label: string;
-  /** Said beside the label, such as the id of a step whose name is shown. */
+  /** Shown beside the label, such as the id of a step that has a name. */
   detail: string | undefined;
   kind: 'text' | 'number' | 'yes or no' | 'list' | 'object' | 'any';
-  /** The value in the last run, as text; undefined where none is known. */
+  /** The value in the last run as text; undefined if unknown. */
   sample: string | undefined;
   children: readonly ValueNode[];
 };
@@ -23,7 +23,7 @@ const MAX_CHILDREN = 100;
 const MAX_SAMPLE = 60;
 const MAX_FOUND = 50;
 
-/** Returns the values that a field can read, as a tree: the item of a loop, the input, and the results of earlier steps, the nearest first. */
+/** Returns the values that a field can read as a tree: the item of a loop, the input, and the results of earlier steps, nearest first. */
 export function valueTree({ known, samples }: KnownValues): ValueNode[] {
   const make = (path: ValuePath, label: string, detail?: string): ValueNode =>
     nodeOf({ path, label, detail, value: exampleAt(path.map(String), known), samples, depth: 0 });
@@ -79,7 +79,7 @@ function kindOf(value: Json): ValueNode['kind'] {
   return typeof value === 'string' ? 'text' : 'number';
 }
 
-/** Returns a value in one line; undefined for null, which is as good as none. */
+/** Returns a value on one line; undefined for null, which is treated as unknown. */
 export function sampleText(value: Json): string | undefined {
   if (value === null) return undefined;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
@@ -87,10 +87,10 @@ export function sampleText(value: Json): string | undefined {
   return line.length > MAX_SAMPLE ? `${line.slice(0, MAX_SAMPLE)}…` : line;
 }
 
-/** A row of the tree as it is shown. */
+/** A visible row of the tree. */
 export type ValueRow = { node: ValueNode; level: number };
 
-/** Returns the rows that are shown: those of open branches, or with a search all that match it. */
+/** Returns the visible rows: the rows of expanded branches, or with a search text all matching rows. */
 export function visibleRows(nodes: readonly ValueNode[], opened: ReadonlySet<string>, search: string): ValueRow[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const rows: ValueRow[] = [];

@@ -10,10 +10,10 @@ import { pathsRead, previewOf } from './template-preview.ts';
 import { insertedText, pathText, readPath } from './value-path.ts';
 import { valueTree, visibleRows } from './value-tree.ts';
 
-describe('a value is inserted', () => {
+describe('an inserted value', () => {
   const path = ['steps', 'my-step', 'result', 'lines', 0, 'unit price'];
 
-  test('as the language of the field writes it', () => {
+  test('is written in the syntax of the language of the field', () => {
     expect(pathText(path, 'text')).toBe('steps["my-step"].result.lines[0]["unit price"]');
     expect(pathText(path, 'cel')).toBe('steps["my-step"].result.lines[0]["unit price"]');
     expect(pathText(path, 'lua')).toBe('steps["my-step"].result.lines[1]["unit price"]');
@@ -30,12 +30,12 @@ describe('a value is inserted', () => {
     expect(insertedText(['input', 'name'], language, before)).toBe(expected);
   });
 
-  test('so that JSON stays JSON', () => {
+  test('keeps JSON valid', () => {
     const text = `{"a": ${insertedText(path, 'json', '{"a": ')}, "b": "x ${insertedText(path, 'json', '{"b": "x ')}"}`;
     expect(JSON.parse(text)).toEqual({ a: `{{${pathText(path, 'json')}}}`, b: `x {{${pathText(path, 'json')}}}` });
   });
 
-  test('by a path that the template engine reads back, the same as “Copy path” gives', () => {
+  test('is a path that the template engine reads back, the same as “Copy path” gives', () => {
     const part = fc.oneof(
       fc.string({ minLength: 1 }),
       fc.constantFrom('a', '_b', 'a-b', '__proto__', 'x"y'),
@@ -50,7 +50,7 @@ describe('a value is inserted', () => {
     );
   });
 
-  test('from what is dragged, if that is a path', () => {
+  test('comes from a dragged text, if it is a path', () => {
     expect(readPath('["input","a",0]')).toEqual(['input', 'a', 0]);
     for (const other of ['', 'input.a', '[]', '{}', '[null]', '["a",{}]']) expect(readPath(other)).toBeNull();
   });
@@ -78,7 +78,7 @@ function knownAt(step: string) {
 }
 
 describe('the tree of values', () => {
-  test('has the input and the results of earlier steps, with what they were', () => {
+  test('contains the input and the results of earlier steps, with their last values', () => {
     const tree = valueTree(knownAt('last'));
     expect(tree.map(({ label, detail }) => [label, detail])).toEqual([
       ['Input', undefined],
@@ -87,7 +87,7 @@ describe('the tree of values', () => {
     ]);
     const [input, , order] = tree;
     expect(input?.children.map(({ label, kind, sample }) => [label, kind, sample])).toEqual([
-      // Declared only: an empty text is no value.
+      // Only declared: the empty example text is no value.
       ['email', 'text', undefined],
       ['total', 'number', '5'],
     ]);
@@ -105,7 +105,7 @@ describe('the tree of values', () => {
     ]);
   });
 
-  test('ends, however deep and wide a value is', () => {
+  test('is limited for values of any depth and width', () => {
     let deep: CompletionData['input'] = 1;
     for (let depth = 0; depth < 50; depth++) deep = { deep };
     const wide = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`k${index}`, index]));
@@ -134,7 +134,7 @@ describe('the preview', () => {
     expect(previewOf(text, samples)).toBe(expected);
   });
 
-  test('of an expression has the values that it reads', () => {
+  test('of an expression contains the values that it reads', () => {
     expect(
       pathsRead('input.total > 3 && steps.order.result.lines[0].sku != "input.total" && input.gone', samples),
     ).toEqual([
