@@ -4,7 +4,7 @@ import { FormField } from '../schema-builder/form-field.tsx';
 
 const HINT = 'The fields that the final answer must have. Later steps read them by name.';
 
-/** The JSON Schema of what a model answers. */
+/** The JSON Schema of a model's answer. */
 export function AnswerField(props: SchemaFieldProps) {
   return (
     <FormField

@@ -20,24 +20,24 @@ export type LineEditorProps = {
   invalid?: boolean;
   required?: boolean;
   className?: string;
-  /** Filled once the editor stands. */
+  /** Set once the editor is mounted. */
   handle?: RefObject<CodeHandle | null> | undefined;
-  /** Takes a text that is pasted, where it returns true: it is then not inserted. */
+  /** Handles a pasted text. Returns true if the text must not be inserted. */
   onPaste?: ((text: string) => boolean) | undefined;
 };
 
-/** The look of an input: as high as one, with its text where an input has it. */
+/** The style of an input: the same height and text position. */
 const LINE = EditorView.theme({
   '&.cm-editor .cm-content': { padding: '6px 0', fontFamily: 'var(--font-sans)', fontSize: '13px' },
   '.cm-line': { padding: '0 10px' },
   '&.cm-editor .cm-scroller': { overflow: 'hidden auto', lineHeight: '18px', fontFamily: 'var(--font-sans)' },
   '.cm-placeholder': { color: 'var(--faint)' },
 });
-/** Enter makes no line of what is one; where a list is open, it chooses from it. */
+/** Enter adds no line break; an open completion list handles it first. */
 const ONE_LINE = Prec.high(keymap.of([{ key: 'Enter', run: () => true }]));
 const WITHOUT_BREAKS = EditorView.clipboardInputFilter.of(text => text.trim().replace(/\s*\r?\n\s*/g, ' '));
 
-/** One line of text that may hold templates, with their completion. Tab moves the focus on. */
+/** A single-line text editor with completion in templates. Tab moves the focus on. */
 export function LineEditor(props: LineEditorProps) {
   const {
     label,

@@ -8,17 +8,17 @@ import { ValuePreview } from '../values/value-preview.tsx';
 import { LineEditor, type LineEditorProps } from './line-editor.tsx';
 
 type Props = Omit<LineEditorProps, 'describedBy' | 'invalid' | 'handle'> & {
-  /** The id of the step whose values can be inserted; without it none can. */
+  /** The id of the step whose values can be inserted; without an id, no values can be inserted. */
   step?: string;
   hint?: string | undefined;
   problem?: string | undefined;
-  /** Beside the label, at its right. */
+  /** Shown to the right of the label. */
   actions?: ReactNode;
-  /** Before the line, such as the method of a request. */
+  /** Shown before the line, such as the method of a request. */
   before?: ReactNode;
 };
 
-/** A labelled line of text that may hold templates. */
+/** A labeled single-line text field that may contain templates. */
 export function LineField({ hint, problem, actions, before, step, ...line }: Props) {
   const id = useId();
   const handle = useRef<CodeHandle>(null);

@@ -9,18 +9,18 @@ const UNITS = TIME_UNITS.map(unit => ({ value: unit, label: `${unit.charAt(0).to
 type Props = Pick<FieldProps, 'help'> & {
   label: string;
   seconds: number | undefined;
-  /** Shown while there is no time. */
+  /** Shown while the field is empty. */
   placeholder: string;
   problem: string | undefined;
   readOnly: boolean;
   onChange: (seconds: number | undefined) => void;
 };
 
-/** A length of time with its unit; left empty there is none. */
+/** A field for a duration with a unit. An empty field has no duration. */
 export function TimeField({ label, help, seconds, placeholder, problem, readOnly, onChange }: Props) {
   const [unit, setUnit] = useState<TimeUnit>(() => (seconds === undefined ? 'hours' : inUnit(seconds).unit));
   const [typed, setTyped] = useState(() => (seconds === undefined ? '' : String(inUnit(seconds).amount)));
-  // Undone, or changed elsewhere.
+  // The value was changed by Undo or elsewhere.
   const isStale = inSeconds(typed, unit) !== seconds && (seconds !== undefined || inSeconds(typed, unit) !== undefined);
   const shown = isStale
     ? {

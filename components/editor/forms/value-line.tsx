@@ -9,7 +9,7 @@ type Props = Omit<LineEditorProps, 'handle'> & {
   step: string;
 };
 
-/** A line of a table that may hold templates: values are picked from a tree beside it, or dropped. */
+/** A line of a table that may contain templates. Values are picked from a tree or dropped. */
 export function ValueLine({ step, ...line }: Props) {
   const handle = useRef<CodeHandle>(null);
   const { button, around } = useValuePicker({

@@ -26,7 +26,7 @@ const NUMBERS = [
 const NAMES = [...NUMBERS.map(({ name }) => name), 'timeout_s'];
 const TIME_HINT = 'All turns and calls together. Default: 1 hour.';
 
-/** The limits of an agent as numbers, or JSON where they say something else. */
+/** The limits of an agent as numbers, or JSON if the value contains anything else. */
 export function LimitsField(props: SchemaFieldProps) {
   const { value, onChange, readOnly, problem } = props;
   if (!hasOnly(value, NAMES)) return <JsonField {...props} />;

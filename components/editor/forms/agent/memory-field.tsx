@@ -16,7 +16,7 @@ const WRITES = [
   { value: 'auto', label: 'What people say', hint: 'Saved immediately. What tools return is still reviewed' },
 ];
 
-/** Which memories an agent reads and writes, or JSON where that says something else. */
+/** The memories that an agent reads and writes, or JSON if the form cannot show the value. */
 export function MemoryField(props: SchemaFieldProps) {
   const { value, onChange, readOnly, problem } = props;
   const memory = readMemory(value);

@@ -1,7 +1,7 @@
 import { isObject } from '@/server/platform/json.ts';
 import type { Fields, Json } from '../../../../server/domains/workflows/edits/index.ts';
 
-/** Returns a value with one field of it changed; undefined where no field is left, so that it is left out. */
+/** Returns a value with one field changed; undefined if no field is left, so that the value is removed. */
 export function withField(value: Json | undefined, name: string, next: Json | undefined): Json | undefined {
   const fields = isObject(value) ? Object.entries(value as Fields) : [];
   const has = fields.some(([key]) => key === name);
@@ -13,7 +13,7 @@ export function withField(value: Json | undefined, name: string, next: Json | un
   return changed.length === 0 ? undefined : Object.fromEntries(changed);
 }
 
-/** Whether a value can be shown as these fields: there is none, or it is an object with no other ones. */
+/** Returns whether a form with these fields can show a value: it is absent, or an object without other fields. */
 export const hasOnly = (value: Json | undefined, names: readonly string[]): boolean =>
   value === undefined || (isObject(value) && Object.keys(value).every(key => names.includes(key)));
 
@@ -21,7 +21,7 @@ const SCOPES = ['private', 'project', 'workspace'] as const;
 export type MemoryScope = (typeof SCOPES)[number];
 export type Memory = { read: readonly MemoryScope[]; write?: string };
 
-/** Reads the memory of an agent; null for what the form cannot show. */
+/** Reads the memory of an agent; null if the form cannot show it. */
 export function readMemory(value: Json | undefined): Memory | null {
   if (value === undefined) return { read: [] };
   if (!isObject(value) || !hasOnly(value as Json, ['read', 'write'])) return null;
@@ -32,7 +32,7 @@ export function readMemory(value: Json | undefined): Memory | null {
   return { read, ...(write !== undefined && { write }) };
 }
 
-/** Returns the memory with a scope read or not; undefined where none is read any more, since there is nothing to write to then. */
+/** Returns the memory with a scope added or removed; undefined if no scope is left, because a memory without a scope cannot be written. */
 export function withScope(memory: Memory, scope: MemoryScope, on: boolean): Json | undefined {
   const read = SCOPES.filter(each => (each === scope ? on : memory.read.includes(each)));
   return read.length === 0 ? undefined : { ...memory, read };

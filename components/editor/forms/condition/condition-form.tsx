@@ -10,19 +10,19 @@ import { emptyRule, printRules, type RuleGroup } from './rules.ts';
 import { useFieldChoices } from './use-field-choices.ts';
 
 type View = 'builder' | 'expression';
-/** The expression of a condition that was just added. */
+/** The default expression of a new condition. */
 const ALWAYS = 'true';
 
-/** The form of a condition: rules, or the expression that says the same. The expression is what is saved. */
+/** The form of a condition: rules, or the equivalent expression. Only the expression is saved. */
 export function ConditionForm(props: StepFormProps) {
   const { step, set, draw, problemOf, readOnly, loop, unfinished } = props;
   const stored = typeof step.expression === 'string' ? step.expression : '';
-  // A new condition: there are no rules yet.
+  // A new condition starts without rules.
   const text = stored === ALWAYS ? '' : stored;
   const key = [...loop, step.id, 'rules'].join('.');
   const [typed, setTyped] = useState<RuleGroup | null>(() => readKept(unfinished.get(key), text));
   const read = readRules(text);
-  // Rules that are not finished are in no expression: they stay while the rest of it is what the rules say.
+  // No expression contains unfinished rules. They stay while the expression equals the finished rules.
   const rules = typed !== null && printRules(typed) === text ? typed : read;
   const [view, setView] = useState<View>('reason' in read ? 'expression' : 'builder');
   const put = (next: RuleGroup) => {
@@ -97,7 +97,7 @@ type BuilderProps = Pick<StepFormProps, 'step' | 'readOnly'> & { rules: RuleGrou
 
 function Builder({ step, readOnly, rules, put }: BuilderProps) {
   const fields = useFieldChoices(step.id);
-  // There is a line to begin with.
+  // An empty condition starts with one empty rule.
   const shown = rules.rules.length === 0 && !readOnly ? { ...rules, rules: [emptyRule()] } : rules;
   return (
     <GroupEditor group={shown} depth={1} path={[]} onChange={put} onRemove={null} context={{ ...fields, readOnly }} />

@@ -11,14 +11,14 @@ import { printPath, segmentsOfPath } from './rules.ts';
 
 type Props = {
   label: string;
-  /** The path of the chosen field; the empty text: none. */
+  /** The path of the chosen field; empty if no field is chosen. */
   value: string;
   onChange: (path: string) => void;
   context: RuleContext;
   autoFocus?: boolean;
 };
 
-/** Chooses a field of the input or of an earlier result by its name; any other is typed as a path. */
+/** Chooses a field of the input or of an earlier result by name. Any other field is typed as a path. */
 export function FieldPicker({ label, value, onChange, context, autoFocus = false }: Props) {
   const { choices, refresh, readOnly } = context;
   const [open, setOpen] = useState(false);
@@ -71,7 +71,7 @@ export function FieldPicker({ label, value, onChange, context, autoFocus = false
   );
 }
 
-/** More than fit without scrolling; the search finds the rest. */
+/** More fields than fit without scrolling; the search finds the others. */
 const MAX_SHOWN = 60;
 
 function Fields({ choices, onChoose }: { choices: readonly FieldChoice[]; onChoose: (path: string) => void }) {

@@ -11,7 +11,7 @@ const data = {
   loop: { item: { sku: '' } },
 };
 
-test('fields are offered by where they come from, with their type', () => {
+test('fields are grouped by their source, with their type', () => {
   expect(fieldChoices(data).map(({ path, group, type }) => [path, group, type])).toEqual([
     ['item.sku', 'Item of the loop', 'text'],
     ['input.total', 'Input', 'number'],
@@ -26,7 +26,7 @@ test('fields are offered by where they come from, with their type', () => {
   expect(fieldChoices({ input: null, steps: [], loop: null })).toEqual([]);
 });
 
-test('operators follow the type, and the present one stays', () => {
+test('operators depend on the type, and the present operator stays', () => {
   expect(operatorsFor('number', 'equals')).not.toContain('contains');
   expect(operatorsFor('number', 'contains')).toContain('contains');
   expect(operatorsFor('unknown', 'equals')).toEqual(OPERATORS);

@@ -3,19 +3,19 @@ import type { Json } from '../../../../server/domains/workflows/edits/index.ts';
 import type { CompletionData } from '../../code/example-values.ts';
 import { OPERATORS, type Operator, printPath } from './rules.ts';
 
-/** The kind of value of a field, as far as the input schema, tests and runs say. */
+/** The value type of a field, as known from the input schema, tests and runs. */
 export type FieldType = 'text' | 'number' | 'truth' | 'list' | 'object' | 'unknown';
 
 export type FieldChoice = {
   path: string;
-  /** Where it comes from: “Input”, or the name of the step. */
+  /** The source of the field: “Input”, or the name of the step. */
   group: string;
-  /** The names within it: “customer › email”. */
+  /** The names of the field within the group: “customer › email”. */
   label: string;
   type: FieldType;
 };
 
-/** Deeper fields are typed. */
+/** Deeper fields are typed as a path. */
 const MAX_DEPTH = 4;
 const MAX_CHOICES = 500;
 
@@ -27,7 +27,7 @@ export function typeOf(value: Json): FieldType {
   return typeof value === 'string' ? 'text' : 'number';
 }
 
-/** Returns the fields that a condition can read: those of the input, of earlier results, and of the item of a loop. */
+/** Returns the fields that a condition can read: fields of the input, of earlier results, and of the item of a loop. */
 export function fieldChoices({ input, steps, loop }: CompletionData): FieldChoice[] {
   const choices: FieldChoice[] = [];
   const add = (group: string, value: Json, path: readonly string[], names: readonly string[]) => {
@@ -65,7 +65,7 @@ const OF_TYPE: Readonly<Record<FieldType, readonly Operator[]>> = {
   unknown: OPERATORS,
 };
 
-/** Returns the operators for a type of field; the present one is always among them. */
+/** Returns the operators for a field type, always including the present operator. */
 export function operatorsFor(type: FieldType, present: Operator): readonly Operator[] {
   const fitting = OF_TYPE[type];
   return fitting.includes(present) ? fitting : [...fitting, present];

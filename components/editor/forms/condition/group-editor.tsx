@@ -12,18 +12,18 @@ export type RuleContext = FieldChoices & { readOnly: boolean };
 
 type Props = {
   group: RuleGroup;
-  /** 1: the outermost. */
+  /** 1 is the outermost group. */
   depth: number;
-  /** The numbers of the groups around it, for names that tell rules apart. */
+  /** The numbers of the groups around this group, used in labels to tell rules apart. */
   path: readonly number[];
   onChange: (group: RuleGroup) => void;
   onRemove: (() => void) | null;
   context: RuleContext;
-  /** Whether it was just added: its first field takes the keyboard. */
+  /** Whether the group was just added, so that its first field takes the focus. */
   isNew?: boolean;
 };
 
-/** Returns a key for each rule, which it keeps while others come and go. */
+/** Returns a stable key for each rule while other rules are added and removed. */
 function useKeys(rules: readonly RuleNode[]) {
   const keys = useRef<number[]>([]);
   const made = useRef(0);
@@ -33,7 +33,7 @@ function useKeys(rules: readonly RuleNode[]) {
   return { keyed: rules.map((rule, index) => ({ rule, index, key: keys.current[index] })), remove };
 }
 
-/** Rules of which all or any must be true; a group within it is joined the other way. */
+/** A group of rules of which all or any must be true. A nested group uses the other join. */
 export function GroupEditor({ group, depth, path, onChange, onRemove, context, isNew = false }: Props) {
   const { readOnly } = context;
   const { keyed, remove } = useKeys(group.rules);
@@ -43,7 +43,7 @@ export function GroupEditor({ group, depth, path, onChange, onRemove, context, i
   const removeAt = (index: number) => {
     remove(index);
     put(group.rules.filter((_, at) => at !== index));
-    // The button that was pressed is gone.
+    // The focused button is gone.
     buttons.current?.querySelector('button')?.focus();
   };
   const add = (rule: RuleNode) => {
@@ -125,7 +125,7 @@ function AddButton({ onClick, children }: { onClick: () => void; children: strin
   );
 }
 
-/** Returns a group that is joined by another word, and the groups within it by the other one. */
+/** Returns a group with another join; its nested groups alternate. */
 export function joined(group: RuleGroup, join: RuleGroup['join']): RuleGroup {
   const rules = group.rules.map(rule => (rule.kind === 'group' ? joined(rule, otherJoin(join)) : rule));
   return { ...group, join, rules };

@@ -14,13 +14,13 @@ const unfinished: RuleGroup = {
   rules: [rule, { ...emptyRule(), field: 'input.region' }, emptyRule()],
 };
 
-test('rules that are not finished are kept beside the expression of the others', () => {
+test('unfinished rules are kept beside the expression of the finished rules', () => {
   const text = keptText(unfinished);
   expect(readKept(text ?? '', printRules(unfinished))).toEqual(unfinished);
   expect(keptText({ ...unfinished, rules: [rule] })).toBeNull();
 });
 
-test('what was kept counts for nothing once the expression is another one, or where it is no rules', () => {
+test('kept rules are ignored once the expression has changed, or if they are invalid', () => {
   const text = keptText(unfinished) ?? '';
   expect(readKept(text, 'input.total >= 6')).toBeNull();
   const others = [

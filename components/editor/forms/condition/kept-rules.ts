@@ -3,13 +3,13 @@ import { parseJson } from '@/server/platform/json-text.ts';
 import { readRules } from './read-rules.ts';
 import { OPERATORS, printRules, type RuleGroup, type RuleNode } from './rules.ts';
 
-/** Returns rules as a text to keep while they are not finished; null where the expression says all of them. */
+/** Returns rules as text to keep while some are unfinished; null if the expression contains all rules. */
 export function keptText(rules: RuleGroup): string | null {
   const written = readRules(printRules(rules));
   return JSON.stringify(written) === JSON.stringify(rules) ? null : JSON.stringify(rules);
 }
 
-/** Reads rules that were kept; null where there are none, or where the expression has changed since. */
+/** Reads kept rules; null if there are none, or if the expression has changed since. */
 export function readKept(text: string | undefined, expression: string): RuleGroup | null {
   if (text === undefined) return null;
   try {

@@ -14,16 +14,16 @@ import {
   type RuleValue,
 } from './rules.ts';
 
-/** Why the builder cannot show an expression: it says more than rules can, or it is not one yet. */
+/** The reason why the builder cannot show an expression: it says more than rules can (`richer`), or it is not complete yet. */
 export type Unreadable = { reason: 'richer' | 'unfinished' };
 
-/** Thrown within this file, where an expression says more than rules can. */
+/** Thrown within this file if an expression says more than rules can. */
 class Richer extends Error {}
 
-/** Reads an expression as rules. The empty text is a group without rules. */
+/** Parses an expression as rules. The empty text is a group without rules. */
 export function readRules(text: string): RuleGroup | Unreadable {
   if (text.trim() === '') return { kind: 'group', join: 'and', rules: [] };
-  // A comment is in no node of the tree, so that it would be lost.
+  // The syntax tree has no comments, so they would be lost.
   if (hasComment(text)) return { reason: 'richer' };
   try {
     const node = parse(text);
@@ -40,7 +40,7 @@ const hasComment = (text: string): boolean => text.replace(/"(?:[^"\\]|\\.)*"|'(
 
 const SYMBOLS = { and: '&&', or: '||' } as const;
 
-/** Returns the operands of a chain of one operator, however it is bracketed: `a && (b && c)` is the same as `a && b && c`. */
+/** Returns the operands of a chain of one operator, whatever its brackets: `a && (b && c)` is the same as `a && b && c`. */
 function rulesOf(node: Node, join: RuleGroup['join'], depth: number): RuleNode[] {
   if (node.op === SYMBOLS[join]) {
     const [left, right] = node.args as [Node, Node];
@@ -148,7 +148,7 @@ function segmentsOf(node: Node): (string | number)[] {
 
 function pathOf(node: Node): string {
   const segments = segmentsOf(node);
-  // `steps` as a whole is a map of all results, which no rule compares; a step is named by its id.
+  // No rule compares `steps`, the map of all results; a rule compares the result of a step named by its id.
   if (segments[0] === 'steps' && typeof segments[1] !== 'string') throw new Richer();
   return printPath(segments);
 }

@@ -10,22 +10,22 @@ import { isFinished, isNumberText, type Operator, operandOf, type Rule, type Rul
 
 type Props = {
   rule: Rule;
-  /** “Rule 1”, for the names of its controls. */
+  /** The name of the rule in the labels of its controls, such as “Rule 1”. */
   name: string;
   onChange: (rule: Rule) => void;
   onRemove: (() => void) | null;
   context: RuleContext;
-  /** Whether it was just added: its field takes the keyboard. */
+  /** Whether the rule was just added, so that its field takes the focus. */
   isNew: boolean;
 };
 
-/** One rule: a field, an operator, and what it is compared with. */
+/** A rule: a field, an operator, and an operand. */
 export function RuleEditor({ rule, name, onChange, onRemove, context, isNew }: Props) {
   const { choices, readOnly } = context;
   const type = choices.find(({ path }) => path === rule.field)?.type ?? 'unknown';
   const chooseField = (field: string) => {
     const next = choices.find(({ path }) => path === field)?.type ?? 'unknown';
-    // What was chosen or typed for another field stays, where it still fits.
+    // The operator and the operand chosen for another field stay if they still fit.
     const isUntouched = rule.operator === 'equals' && rule.value.kind === 'text' && rule.value.text === '';
     const fits = next === 'unknown' || (!isUntouched && operatorsFor(next, 'equals').includes(rule.operator));
     const operator = fits ? rule.operator : (operatorsFor(next, 'equals')[0] ?? 'equals');
@@ -73,14 +73,14 @@ function problemOf({ value, operator }: Rule): string {
   return 'Not saved yet: choose a field, or type one such as input.total.';
 }
 
-/** A value that is still empty takes the kind of the field. */
+/** Returns the operand, converted to the type of the field if it is still empty. */
 function fittingValue(value: RuleValue, type: FieldType): RuleValue {
   if (value.kind !== 'text' || value.text !== '') return value;
   if (type === 'number') return { kind: 'number', text: '' };
   return type === 'truth' ? { kind: 'truth', value: true } : value;
 }
 
-/** Keeps the value where the new operator takes one: “is one of” begins with it. */
+/** Keeps the operand if the new operator takes one: the list of “is one of” starts with it. */
 function withOperator(rule: Rule, operator: Operator): Rule {
   const operand = operandOf(operator);
   if (operand === 'list' && rule.list.length === 0) return { ...rule, operator, list: [rule.value] };
@@ -186,7 +186,7 @@ function ValueControl({ label, value, onChange, context }: ValueProps) {
   }
 }
 
-/** A list of texts or numbers, separated by commas; any other list is shown, and edited as an expression. */
+/** A list of texts or numbers, separated by commas. Any other list is shown and edited as an expression. */
 function ListOperand({ rule, type, name, onChange, context }: OperandProps) {
   const isPlain = rule.list.every(
     value => (value.kind === 'text' && !value.text.includes(',')) || value.kind === 'number',

@@ -30,7 +30,7 @@ const path = fc.oneof(
 );
 const number = fc
   .oneof(fc.integer().map(String), fc.double({ noNaN: true, noDefaultInfinity: true }).map(String))
-  // A number that begins with "-0" is written as "-0", which CEL reads as 0.
+  // Excludes a number that begins with "-0": it is written as "-0", which CEL reads as 0.
   .filter(text => isNumberText(text) && !/^-0(\.0)?$/.test(text));
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 8 }),
@@ -69,7 +69,7 @@ const groupOf = (join: RuleGroup['join'], depth: number, minLength: number): fc.
     depth === MAX_DEPTH ? rule : fc.oneof({ weight: 3, arbitrary: rule }, groupOf(otherJoin(join), depth + 1, 2));
   return fc.array(node, { minLength, maxLength: 4 }).map(rules => ({ kind: 'group', join, rules }));
 };
-/** A single rule needs no word that joins it, and a single group is the condition itself. */
+/** A single rule needs no join, and a single group is the condition itself. */
 const condition = fc.oneof(
   groupOf('and', 1, 2),
   groupOf('or', 1, 2),
@@ -84,8 +84,8 @@ const outcome = (text: string, scope: Parameters<ReturnType<typeof expression>['
   }
 };
 
-describe('the builder of conditions', () => {
-  test('reads back every state that it writes', () => {
+describe('the condition builder', () => {
+  test('reads back every group of rules that it writes', () => {
     fc.assert(
       fc.property(condition, group => {
         expect(readRules(printRules(group))).toEqual(group);
@@ -94,7 +94,7 @@ describe('the builder of conditions', () => {
     );
   });
 
-  test('writes only expressions that the server takes', () => {
+  test('writes only expressions that the server accepts', () => {
     fc.assert(
       fc.property(condition, group => void expression(printRules(group))),
       { numRuns: 500 },
@@ -177,7 +177,7 @@ describe('the builder of conditions', () => {
     expect(shown).toBeGreaterThan(500);
   });
 
-  test('steps aside where an expression says more', () => {
+  test('refuses an expression that says more than rules can', () => {
     const richer = ['input.n + 1 > 2', 'input.a ? true : false', '!(input.a && input.b)', 'input.list.all(x, x > 1)'];
     for (const text of [...richer, 'input.a // why', '1 < input.n', 'true', 'input.n in []', 'steps == input.a'])
       expect(readRules(text), text).toEqual({ reason: 'richer' });
@@ -188,7 +188,7 @@ describe('the builder of conditions', () => {
       expect(readRules(text), text).toEqual({ reason: 'unfinished' });
   });
 
-  test('leaves out what is not finished, with its brackets', () => {
+  test('leaves out unfinished rules, with their brackets', () => {
     const total: Rule = {
       ...emptyRule(),
       field: 'input.total',

@@ -1,9 +1,9 @@
 /**
- * The rules that the builder of a condition edits, in groups. A condition is written as CEL (`printRules`) and read from CEL
- * (read-rules.ts); the expression of the step is the only thing that is saved.
+ * The rules of the condition builder, in groups. A condition is written as CEL (`printRules`) and read from CEL (read-rules.ts); only the
+ * expression of the step is saved.
  */
 
-/** A value that a rule compares with. Numbers are kept as text: they may have more digits than a double. */
+/** The operand of a rule. Numbers are kept as text, because they may have more digits than a double. */
 export type RuleValue =
   | { kind: 'text'; text: string }
   | { kind: 'number'; text: string }
@@ -12,7 +12,7 @@ export type RuleValue =
   | { kind: 'field'; path: string };
 
 export type Rule = { kind: 'rule'; field: string; operator: Operator; value: RuleValue; list: readonly RuleValue[] };
-/** A group within a group joins its rules by the other word: a group of the same word would say nothing of its own. */
+/** A nested group uses the other join: a nested group with the same join would have no effect. */
 export type RuleGroup = { kind: 'group'; join: 'and' | 'or'; rules: readonly RuleNode[] };
 export type RuleNode = Rule | RuleGroup;
 
@@ -41,7 +41,7 @@ export const OPERATORS = [
 ] as const;
 export type Operator = (typeof OPERATORS)[number];
 
-/** The groups of a condition: the outermost one, and two within each other. */
+/** The maximum depth of groups: the outermost group and two nested levels. */
 export const MAX_DEPTH = 3;
 
 export const COMPARISONS = {
@@ -59,7 +59,7 @@ export const METHODS = {
   matches: 'matches',
 } as const;
 
-/** Returns what an operator compares with. */
+/** Returns the kind of operand that an operator takes. */
 export function operandOf(operator: Operator): 'none' | 'value' | 'text' | 'list' {
   switch (operator) {
     case 'equals':
@@ -100,7 +100,7 @@ export const emptyRule = (): Rule => ({
 
 export const otherJoin = (join: RuleGroup['join']): RuleGroup['join'] => (join === 'and' ? 'or' : 'and');
 
-/** Writes the rules as CEL; rules that are not finished are left out. The empty text: there is none yet. */
+/** Writes the rules as CEL without unfinished rules. Returns an empty text if no rule is finished. */
 export function printRules(group: RuleGroup): string {
   const written = group.rules.map(rule => printNode(rule)).filter(text => text !== '');
   return written.join(group.join === 'and' ? ' && ' : ' || ');
@@ -112,7 +112,7 @@ function printNode(node: RuleNode): string {
   return node.rules.filter(rule => printNode(rule) !== '').length > 1 ? `(${text})` : text;
 }
 
-/** Whether a rule says enough to be written. */
+/** Returns whether a rule is complete enough to be written. */
 export const isFinished = (rule: Rule): boolean => printRule(rule) !== '';
 
 function printRule(rule: Rule): string {
@@ -168,9 +168,9 @@ function withList(list: readonly RuleValue[], print: (text: string) => string): 
 }
 
 const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
-/** More digits are no integer that CEL reads. */
+/** CEL cannot read an integer with more digits. */
 const MAX_DIGITS = 18;
-/** Whether a text is a number as CEL writes it. */
+/** Returns whether a text is a number in CEL syntax. */
 export const isNumberText = (text: string): boolean =>
   NUMBER.test(text) &&
   (/[.eE]/.test(text) ? Number.isFinite(Number(text)) : text.replace('-', '').length <= MAX_DIGITS);
@@ -190,15 +190,15 @@ function printValue(value: RuleValue): string {
   }
 }
 
-/** A text as CEL writes it: JSON's escapes are among those of CEL, and half a character cannot be sent. */
+/** Returns a text as a CEL literal: CEL accepts all JSON escapes. Lone surrogates are replaced, because they cannot be sent. */
 export const quoteText = (text: string): string => JSON.stringify(text.toWellFormed());
 
-/** Names that CEL's grammar keeps for itself, so that they cannot stand behind a dot. */
+/** Reserved names of the CEL grammar, which cannot follow a dot. */
 const RESERVED: ReadonlySet<string> = new Set(['in', 'true', 'false', 'null']);
 const ROOTS: ReadonlySet<string> = new Set(['input', 'steps', 'item', 'index']);
 const SEGMENT = /^(?:\.([A-Za-z_][\w-]*)|\[(\d{1,15})\]|\[("(?:[^"\\]|\\.)*")\])/;
 
-/** Returns the names and indexes of a path such as `input.lines[0]["unit price"]`; null for a text that is none. */
+/** Returns the names and indexes of a path such as `input.lines[0]["unit price"]`; null for a text that is no path. */
 export function segmentsOfPath(text: string): (string | number)[] | null {
   const root = /^(?:input|steps|item|index)(?![\w-])/.exec(text.trim())?.[0];
   if (root === undefined || !ROOTS.has(root)) return null;
@@ -225,7 +225,7 @@ function readQuoted(text: string | undefined): string | null {
   }
 }
 
-/** Writes a path in CEL: `input.unit-price` would be a subtraction, so that it becomes `input["unit-price"]`. */
+/** Writes a path in CEL: `input.unit-price` would be a subtraction, so it becomes `input["unit-price"]`. */
 export function printPath([root, ...segments]: readonly (string | number)[]): string {
   const rest = segments.map(segment => {
     if (typeof segment === 'number') return `[${segment}]`;

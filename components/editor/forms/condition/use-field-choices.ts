@@ -6,11 +6,11 @@ import { type FieldChoice, fieldChoices } from './field-types.ts';
 export type FieldChoices = {
   choices: readonly FieldChoice[];
   completion: CompletionSource | undefined;
-  /** Reads the choices again: other steps may have changed since. */
+  /** Reads the choices again, because other steps may have changed. */
   refresh: () => void;
 };
 
-/** Returns the fields that a step can read. They are looked up when the form opens, and when a list of them is. */
+/** Returns the fields that a step can read. They are read when the form opens, and again when a list of them opens. */
 export function useFieldChoices(step: string): FieldChoices {
   const completion = useCompletion(step, false);
   const [choices, setChoices] = useState<readonly FieldChoice[]>([]);

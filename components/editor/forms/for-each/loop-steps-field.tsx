@@ -11,7 +11,7 @@ import type { OpenLoop } from '../../inspector/inspector.tsx';
 
 type Props = SchemaFieldProps & { onOpenLoop: OpenLoop };
 
-/** The steps of a loop as a list, each of which opens where it is edited, or JSON where a person prefers it. */
+/** The steps of a loop as a list, or JSON if the user prefers it. Each step opens in the editor of the loop. */
 export function LoopStepsField({ onOpenLoop, ...props }: Props) {
   const { step, onChange, readOnly, problem, unfinished, id } = props;
   const [prefersJson, setPrefersJson] = useState(() => unfinished.has(id));
@@ -61,7 +61,7 @@ export function LoopStepsField({ onOpenLoop, ...props }: Props) {
               className="self-start"
               icon={<Plus aria-hidden className="size-3.5" />}
               onClick={() => {
-                // Only a list of steps can be opened.
+                // A loop without a list of steps cannot be opened, so the list is created first.
                 if (step.steps === undefined) onChange([]);
                 onOpenLoop(step.id, { adds: true });
               }}

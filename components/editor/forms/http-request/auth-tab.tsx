@@ -28,7 +28,7 @@ export const CreateConnectionDialog = dynamic(() => loadCreate().then(module => 
 
 const TEMPLATE = '\u0001';
 
-/** The credentials of the request: a connection, which can be created in place, and how it is sent. */
+/** The credentials of the request: a connection, which can be created here, and the way in which its credentials are sent. */
 export function AuthTab(props: StepFormProps) {
   const { step, set, readOnly, problemOf } = props;
   const { canWrite } = usePermissions();
@@ -83,7 +83,7 @@ export function AuthTab(props: StepFormProps) {
   );
 }
 
-/** The server that the credentials are for. */
+/** Returns the origin of the server that the credentials are for. */
 export const originText = (url: unknown): string =>
   typeof url === 'string' ? (/^https?:\/\/[^/?#{@]+(?=[/?#]|$)/i.exec(url)?.[0] ?? '') : '';
 
@@ -180,6 +180,6 @@ function SentAs({ step, set, readOnly }: StepFormProps) {
   );
 }
 
-/** Returns how a step sends credentials that were found in a command. */
+/** Returns the `auth` of a step for credentials found in a curl command. */
 export const authOf = ({ auth }: FoundCredentials): JsonObject | undefined =>
   auth === undefined ? undefined : { ...auth };

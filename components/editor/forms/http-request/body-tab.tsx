@@ -29,13 +29,13 @@ const STARTS: Readonly<Record<Exclude<BodyKind, 'none'>, Json>> = {
 };
 const BODIES = ['body', 'form', 'text', 'multipart'] as const;
 
-/** Returns which body a step has; the server tells where it has several. */
+/** Returns the kind of body that a step has. If a step has several bodies, the server reports the problem. */
 export const bodyKindOf = (step: StepFormProps['step']): BodyKind =>
   BODIES.find(kind => step[kind] !== undefined) ?? 'none';
 
 type Props = StepFormProps & { completion: CompletionSource | undefined };
 
-/** The body of the request, each kind with its editor. What was written in another kind comes back with it. */
+/** The body of the request, with an editor for each kind. Switching back to a kind restores its text. */
 export function BodyTab(props: Props) {
   const { step, set, readOnly, problemOf } = props;
   const kind = bodyKindOf(step);
@@ -49,7 +49,7 @@ export function BodyTab(props: Props) {
     set({
       ...others,
       [next]: former.current.get(next) ?? STARTS[next],
-      // A GET request has no body: the method that people mean is POST.
+      // A GET request has no body, so the method becomes POST.
       ...(sendsNone && kind === 'none' ? { method: 'POST' } : {}),
     });
   };
@@ -98,7 +98,7 @@ function BodyEditor({ kind, ...props }: Props & { kind: BodyKind }) {
           value={step.form}
           readOnly={readOnly}
           completion={completion}
-          // An empty form is still a form.
+          // A form without fields is still a form body.
           onChange={form => set({ form: form ?? {} })}
         />
       );

@@ -13,7 +13,7 @@ import type { FoundCredentials } from './curl/credentials.ts';
 import { type CurlRequest, readCurl } from './curl/read-curl.ts';
 import { writeCurl } from './curl/write-curl.ts';
 
-/** Takes a request from a command of curl, and makes one of the step. */
+/** Imports a request from a curl command, and copies the step as a curl command. */
 export function CurlActions({
   step,
   readOnly,
@@ -46,7 +46,7 @@ export function CurlActions({
 
 const listed = (texts: readonly string[]): string => new Intl.ListFormat('en').format([...new Set(texts)]);
 
-/** Asks for the command where the browser does not let the page read the clipboard. */
+/** Asks for the command if the browser does not let the page read the clipboard. */
 export function PasteCurlDialog({ onUse, onClose }: { onUse: (request: CurlRequest) => void; onClose: () => void }) {
   const [text, setText] = useState('');
   const [problem, setProblem] = useState<string | null>(null);
@@ -84,7 +84,7 @@ export function PasteCurlDialog({ onUse, onClose }: { onUse: (request: CurlReque
 
 type NoticeProps = StepFormProps & { request: CurlRequest; onClose: () => void };
 
-/** Says what of a command is not in the step: options, files, and credentials, which belong into a connection. */
+/** Lists the parts of a command that are not in the step: options, files, and credentials, which belong in a connection. */
 export function CurlNotice({ request, step, set, onClose }: NoticeProps) {
   const { canWrite } = usePermissions();
   const [creating, setCreating] = useState<FoundCredentials | null>(null);
@@ -137,7 +137,7 @@ export function CurlNotice({ request, step, set, onClose }: NoticeProps) {
   );
 }
 
-/** Several headers go into one connection, which sends each under its name. */
+/** Merges several credential headers into one connection, which sends each under its name. */
 function allOf(found: readonly FoundCredentials[], first: FoundCredentials): FoundCredentials['credentials'] {
   if (first.preset !== 'header') return first.credentials;
   return found.filter(({ preset }) => preset === 'header').flatMap(({ credentials }) => credentials);

@@ -1,6 +1,6 @@
 import type { Json } from '@/server/platform/json.ts';
 
-/** Reads `2xx, 404` as the statuses that count as success; undefined: none are named; null: this is no list of statuses. */
+/** Parses `2xx, 404` as the statuses that count as success; undefined for an empty text; null for an invalid list. */
 export function readExpected(text: string): Json[] | undefined | null {
   const words = text.split(/[\s,]+/).filter(word => word !== '');
   if (words.length === 0) return undefined;

@@ -47,7 +47,7 @@ export function HttpForm(props: StepFormProps) {
     if (readOnly || !isCurl(text)) return false;
     const request = readCurl(text);
     if ('problem' in request) {
-      // As a URL it would be wrong, and its secrets would be in the draft.
+      // As a URL, the command would be invalid, and its secrets would be in the draft.
       setPasted({ fields: {}, credentials: [], notices: [`The command was not pasted. ${request.problem}`] });
       return true;
     }

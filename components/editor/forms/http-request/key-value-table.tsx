@@ -11,23 +11,23 @@ import { cellText, mapOf, newRow, type Row, rowsOf, sameMap } from './key-values
 type Props = {
   /** The id of the step whose values can be inserted. */
   step: string;
-  /** The name of one line: “Parameter”, “Header”. */
+  /** The noun for one line: “Parameter”, “Header”. */
   noun: string;
   /** The map of the field. */
   value: unknown;
   onChange: (value: Json | undefined) => void;
   readOnly: boolean;
   completion: CompletionSource | undefined;
-  /** Whether a name may stand in several lines. */
+  /** Whether several lines may have the same name. */
   repeats: boolean;
   placeholder: string;
 };
 
-/** Names and values, one line each; the last line is empty and becomes a new one when something is typed into it. */
+/** A table of names and values. Typing into the empty last line adds a new line. */
 export function KeyValueTable({ step, noun, value, onChange, readOnly, completion, repeats, placeholder }: Props) {
   const present = rowsOf(value) ?? [];
   const [rows, setRows] = useState<Row[]>(() => [...present, newRow()]);
-  // Undone, pasted, or changed elsewhere.
+  // The value was changed by Undo, a paste, or elsewhere.
   if (!sameMap(rows, present)) setRows([...present, newRow()]);
   const put = (next: Row[]) => {
     const last = next.at(-1);
@@ -38,7 +38,7 @@ export function KeyValueTable({ step, noun, value, onChange, readOnly, completio
   const list = useRef<HTMLUListElement>(null);
   const remove = (key: number, index: number) => {
     put(rows.filter(each => each.key !== key));
-    // The button that was pressed is gone: the line that follows takes the keyboard.
+    // The focused button is gone, so the next line takes the focus.
     requestAnimationFrame(() => list.current?.querySelectorAll('input')[index]?.focus());
   };
   const change = (key: number, patch: Partial<Row>) =>

@@ -18,11 +18,11 @@ test('a table writes the map that it has read', () => {
   expect(mapOf(rowsOf(JSON.parse('{"__proto__": "x"}')) ?? [])).toEqual(JSON.parse('{"__proto__": "x"}'));
 });
 
-test('steps aside for values that it cannot show', () => {
+test('a table refuses values that it cannot show', () => {
   for (const other of ['text', [1], null, { a: { b: 1 } }, { a: [[1]] }]) expect(rowsOf(other)).toBeNull();
 });
 
-test('keeps lines without a name for itself, and shows values as they are', () => {
+test('a table keeps lines without a name, and shows values unchanged', () => {
   const rows = [newRow('a', 1), newRow('', 'typed first'), newRow('a', '2'), newRow('b')];
   expect(mapOf(rows)).toEqual({ a: [1, '2'], b: '' });
   expect(sameMap(rows, [newRow('a', 1), newRow('a', '2'), newRow('b')])).toBe(true);

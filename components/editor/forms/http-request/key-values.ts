@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts';
 
-/** A line of a table of names and values. `key` tells it from the others while they come and go. */
+/** A line of a table of names and values. `key` identifies the line while other lines are added and removed. */
 export type Row = { key: number; name: string; value: Json };
 
 let made = 0;
@@ -11,7 +11,7 @@ export function newRow(name = '', value: Json = ''): Row {
 
 const isFlat = (value: Json): boolean => typeof value !== 'object' || value === null;
 
-/** Returns the lines of a map; null for a value that a table cannot show, such as objects within it. */
+/** Returns the lines of a map; null for a value that a table cannot show, such as nested objects. */
 export function rowsOf(value: unknown): Row[] | null {
   if (value === undefined) return [];
   if (!isObject(value as Json)) return null;
@@ -24,7 +24,7 @@ export function rowsOf(value: unknown): Row[] | null {
   return rows;
 }
 
-/** Returns the map of lines; a name that stands in several has a list. undefined: there are none. */
+/** Returns the map of lines; a repeated name has a list. undefined if there are no lines. */
 export function mapOf(rows: readonly Row[]): JsonObject | undefined {
   const map = new Map<string, Json>();
   const lists = new Map<string, Json[]>();
@@ -37,7 +37,7 @@ export function mapOf(rows: readonly Row[]): JsonObject | undefined {
   return map.size === 0 ? undefined : Object.fromEntries(map);
 }
 
-/** Whether two states of a table mean the same map. */
+/** Returns whether two states of a table have the same map. */
 export function sameMap(rows: readonly Row[], others: readonly Row[]): boolean {
   return JSON.stringify(mapOf(rows)) === JSON.stringify(mapOf(others));
 }

@@ -11,12 +11,12 @@ import { ValueLine } from '../value-line.tsx';
 import { cellText } from './key-values.ts';
 import { withField } from './nested-fields.tsx';
 
-/** Returns the parts of a body; null for what is no list of parts. */
+/** Returns the parts of a body; null for a value that is no list of parts. */
 export function partsOf(value: unknown): JsonObject[] | null {
   return Array.isArray(value) && value.every(part => isObject(part as Json)) ? (value as JsonObject[]) : null;
 }
 
-/** The parts of a multipart body: fields, and files with their name and type. */
+/** The parts of a multipart body: fields, and files with a name and a type. */
 export function MultipartTable({
   step,
   set,
@@ -24,7 +24,7 @@ export function MultipartTable({
   completion,
 }: StepFormProps & { completion: CompletionSource | undefined }) {
   const parts = partsOf(step.multipart) ?? [];
-  // Parts have no identity but their place, in which they stay while they are edited.
+  // Parts are keyed by their position, because they have no other identity and keep their position while they are edited.
   const placed = parts.map((part, index) => ({ part, index }));
   const put = (next: JsonObject[]) => set({ multipart: next });
   const change = (index: number, name: string, value: Json | undefined) =>

@@ -4,17 +4,17 @@ import type { StepFormProps } from '../../inspector/step-forms.ts';
 import { TypedField } from '../../inspector/typed-field.tsx';
 import type { StepField } from '../../step-fields.ts';
 
-/** Returns the object of a field; an empty one where there is none. */
+/** Returns the value of a field if it is an object, otherwise an empty object. */
 export const objectOf = (value: unknown): JsonObject => (isObject(value as JsonObject) ? (value as JsonObject) : {});
 
-/** Returns an object with a field set, or without it. */
+/** Returns an object with a field set or removed. */
 export function withField(object: JsonObject, name: string, value: JsonObject[string] | undefined): JsonObject {
   const { [name]: _, ...others } = object;
   return value === undefined ? others : { ...others, [name]: value };
 }
 
 type Props = Pick<StepFormProps, 'workflowId' | 'step' | 'unfinished' | 'readOnly' | 'loop'> & {
-  /** The path within the step: its unfinished text is kept under it. */
+  /** The path within the step, under which unfinished text is kept. */
   path: string;
   label: string;
   hint?: string | undefined;
@@ -22,7 +22,7 @@ type Props = Pick<StepFormProps, 'workflowId' | 'step' | 'unfinished' | 'readOnl
   onChange: (value: number | bigint | undefined) => void;
 };
 
-/** A whole number within an object. */
+/** An integer field within an object. */
 export function NestedNumber({ path, label, hint, loop, onChange, ...props }: Props) {
   const field: StepField = { name: path, label, kind: 'number', required: false, hint, choices: [], integer: true };
   return (

@@ -29,7 +29,7 @@ const STARTS: Readonly<Record<Exclude<Rule, 'none'>, Json>> = {
 
 type Props = StepFormProps & { completion: CompletionSource | undefined };
 
-/** Whether more pages are read, how the next one is found, and where the items are. */
+/** The pagination options: whether more pages are read, how the next page is found, and where the items are. */
 export function PaginationTab(props: Props) {
   const { step, set, readOnly, problemOf } = props;
   const pages = objectOf(step.pagination);

@@ -10,7 +10,7 @@ import { cellText, mapOf, rowsOf } from './key-values.ts';
 
 type Props = StepFormProps & { completion: CompletionSource | undefined };
 
-/** The parameters that are added to the URL; those in the URL itself can be moved here. */
+/** The parameters that are added to the URL. Parameters in the URL itself can be moved here. */
 export function ParamsTab({ step, set, draw, problemOf, readOnly, completion }: Props) {
   if (rowsOf(step.query) === null) return draw('query');
   const [base = '', ...rest] = typeof step.url === 'string' ? step.url.split('?') : [];

@@ -13,7 +13,7 @@ const step = {
   pagination: { page: {} },
 };
 
-test('a command replaces the request, and leaves the settings of the step', () => {
+test('a command replaces the request, and keeps the settings of the step', () => {
   const set = fieldsToSet(step, { fields: { url: 'https://a.test/y' } });
   expect(set).toMatchObject({ url: 'https://a.test/y', method: undefined, body: undefined, headers: undefined });
   for (const kept of ['timeout_s', 'on_lost', 'connection_id', 'auth', 'pagination'])
@@ -21,7 +21,7 @@ test('a command replaces the request, and leaves the settings of the step', () =
   expect(fieldsToSet(step, { fields: { url: 'https://a.test', timeout_s: 9 } })).toMatchObject({ timeout_s: 9 });
 });
 
-test('the credentials and the pages of a step stay with their server', () => {
+test('the credentials and the pagination of a step belong to its server', () => {
   const gone = { connection_id: undefined, auth: undefined, pagination: undefined };
   expect(fieldsToSet(step, { fields: { url: 'https://b.test/x' } })).toMatchObject(gone);
   expect(Object.keys(fieldsToSet(step, { fields: { url: 'https://b.test/x' } }))).toEqual(

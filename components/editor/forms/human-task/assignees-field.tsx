@@ -20,7 +20,7 @@ type Props = {
 
 const PEOPLE_STALE_MS = 60_000;
 
-/** Shows who may answer: people and roles, chosen from a list, typed as an address, or given by a value of the run. */
+/** The people who may answer: users and roles chosen from a list, typed email addresses, or a value of the run. */
 export function AssigneesField({ step, assignees, readOnly, problem, onChange }: Props) {
   const trpc = useTRPC();
   const heading = useId();

@@ -1,4 +1,4 @@
-/** A choice for who answers: a role, the person for whom the run acts, or a person who may answer. */
+/** A candidate for an assignee: a role, the person for whom the run acts, or a person who may answer. */
 export type Candidate = { value: string; label: string; hint: string };
 export type Person = { email: string; name: string | null; tenant_admin: boolean; role: string | null };
 
@@ -8,13 +8,13 @@ const ROLES: readonly Candidate[] = [
   { value: 'run_starter', label: 'Whoever started the run', hint: 'Or for whom it was started' },
 ];
 
-/** Returns whom a task can be given to: the roles, then the people who may answer. */
+/** Returns the possible assignees of a task: the roles, then the people who may answer. */
 export function candidatesOf(people: readonly Person[]): Candidate[] {
   const able = people.filter(({ role, tenant_admin }) => tenant_admin || role === 'project_contributor');
   return [...ROLES, ...able.map(({ email, name }) => ({ value: email, label: name || email, hint: email }))];
 }
 
-/** Returns the candidates that a search finds and that are not chosen yet. */
+/** Returns the unchosen candidates that match a search. */
 export function offered(candidates: readonly Candidate[], chosen: readonly string[], search: string): Candidate[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const taken = new Set(chosen.map(value => value.toLowerCase()));
@@ -24,7 +24,7 @@ export function offered(candidates: readonly Candidate[], chosen: readonly strin
   });
 }
 
-/** Whether a text that was typed names someone by itself: an email address, or a template that gives one. */
+/** Returns whether a typed text is an assignee: an email address, or a template that gives one. */
 export function isAssignee(text: string): boolean {
   return /^[^\s@]+@[^\s@]+$/.test(text) || (text.startsWith('{{') && text.endsWith('}}'));
 }

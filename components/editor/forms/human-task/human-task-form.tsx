@@ -16,10 +16,10 @@ import { TimeLimitFields } from './time-limit-fields.tsx';
 
 const TaskPreview = dynamic(() => import('./task-preview.tsx').then(module => module.TaskPreview), { ssr: false });
 
-/** The fields that have a place of their own here. */
+/** The fields that this form shows in its own controls. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(['assignees', 'instructions', 'form', 'on_timeout']);
 
-/** The form of a step that asks a person: who, what, with which fields, and until when. */
+/** The form of a human task: assignees, instructions, form fields and time limit. */
 export function HumanTaskForm(props: StepFormProps) {
   const { step, fields, readOnly, set, problemOf, draw } = props;
   const instructions = useInstructions(step.id, step.instructions);
@@ -80,14 +80,14 @@ export function HumanTaskForm(props: StepFormProps) {
   );
 }
 
-/** Returns the instructions with the values of the last run, where these are known. */
+/** Returns the instructions with known values of the last run filled in. */
 function useInstructions(step: string, instructions: unknown): string {
   const text = useDebounced(typeof instructions === 'string' ? instructions : '');
   const samples = useSamples(step, text.includes('{{') ? text : '');
   return samples === null ? text : (previewOf(text, samples) ?? text);
 }
 
-/** The text that is asked, as it is written or as it will be read. */
+/** The instructions, as written or as a preview. */
 function Instructions({ text, field }: { text: string; field: StepFormField }) {
   const [isPreview, setIsPreview] = useState(false);
   const panel = useId();

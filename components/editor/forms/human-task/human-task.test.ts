@@ -8,7 +8,7 @@ const people = [
   { email: 'eve@example.com', name: 'Eve', tenant_admin: false, role: 'project_viewer' },
 ];
 
-test('a task is given to roles and to people who may answer', () => {
+test('a task is assigned to roles and to people who may answer', () => {
   const candidates = candidatesOf(people);
   expect(candidates.map(({ label }) => label)).toEqual([
     'All contributors',

@@ -17,7 +17,7 @@ const ENDS = [
   { value: 'reject', label: 'It counts as rejected' },
 ];
 
-/** How long a task waits for an answer, and what follows then. */
+/** The time limit of a task, and the action after it. */
 export function TimeLimitFields({ limit, problem, readOnly, onChange }: Props) {
   const { timeout_s: seconds, on_timeout: end } = limit;
   return (
@@ -28,7 +28,7 @@ export function TimeLimitFields({ limit, problem, readOnly, onChange }: Props) {
         placeholder="None"
         problem={problem}
         readOnly={readOnly}
-        // What follows is nothing without a limit.
+        // Without a limit, there is no action on timeout.
         onChange={next => onChange({ timeout_s: next, ...(next === undefined ? { on_timeout: undefined } : {}) })}
       />
       {seconds === undefined && end === undefined ? null : (

@@ -15,7 +15,7 @@ const WAYS: readonly { value: Way; label: string }[] = [
   { value: 'until', label: 'Until a date and time' },
 ];
 
-/** The form of a wait: how long, or until when. */
+/** The form of a wait step: a duration or an end time. */
 export function WaitForm(props: StepFormProps) {
   const { step, set, readOnly, problemOf } = props;
   const completion = useCompletion(step.id, false);
@@ -70,7 +70,7 @@ function LengthField({ step, set, readOnly }: StepFormProps) {
   const shownAs = (inUnit: Unit) => (seconds === null ? '' : String(amountIn(seconds, inUnit)));
   const [typed, setTyped] = useState(() => shownAs(unit));
   const read = readAmount(typed, unit);
-  // Undone, or changed elsewhere.
+  // The value was changed by Undo or elsewhere.
   const text = read === null || read === seconds ? typed : shownAs(unit);
   const put = (next: string, inUnit: Unit) => {
     setTyped(next);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { amountIn, instantInWords, readAmount, UNITS, unitOf } from './wait-length.ts';
 
-test('a length is shown in the largest unit that fits', () => {
+test('a duration is shown in the largest unit that fits', () => {
   expect([0, 1, 90, 120, 7_200, 172_800, 1.5].map(unitOf)).toEqual([
     'seconds',
     'seconds',
@@ -20,13 +20,13 @@ test('a length is shown in the largest unit that fits', () => {
   );
 });
 
-test('what is no length is not taken for one', () => {
+test('invalid text is no duration', () => {
   for (const none of ['', 'x', '-1', '1e3', '1,5', '{{input.s}}', '.']) expect(readAmount(none, 'seconds')).toBeNull();
   expect(readAmount('1.5', 'minutes')).toBe(90);
   expect(readAmount('0.1', 'seconds')).toBe(0.1);
 });
 
-test('an instant is said in both times', () => {
+test('an instant is shown in UTC and in local time', () => {
   expect(instantInWords('2027-01-31T09:00:00Z', 'Europe/Berlin')).toBe(
     'Sunday, 31 January 2027 at 10:00 your time (Sunday, 31 January 2027 at 09:00 UTC)',
   );

@@ -2,20 +2,20 @@ import { namesCredential } from '@/server/orchestrator/steps/credential-words.ts
 import { isObject, type Json } from '@/server/platform/json.ts';
 import { holdsTemplate } from './templated-text.ts';
 
-/** Credentials that a command holds. They are offered for a connection, and never written into the step. */
+/** Credentials found in a command. They are offered for a connection, and never written into the step. */
 export type FoundCredentials = {
-  /** The words for a person: “the header Authorization”. */
+  /** The place of the credentials in words: “the header Authorization”. */
   where: string;
-  /** The kind of connection that takes them (components/connections/presets.ts). */
+  /** The kind of connection for these credentials (components/connections/presets.ts). */
   preset: 'token' | 'basic' | 'header' | 'other';
   credentials: readonly { name: string; secret: string }[];
-  /** `auth` of the step that uses the connection; undefined: as the connection is usually sent. */
+  /** The `auth` of the step that uses the connection; undefined for the default of the connection. */
   auth: { type: 'bearer' | 'basic' | 'header' } | { type: 'query'; name: string; credential: string } | undefined;
 };
 
 const CREDENTIAL_HEADER = /^(?:authorization|cookie|.*[-_](?:key|token|secret|auth|session|signature))$/i;
 
-/** Whether a value with this name is a secret; a template is none, because it only says where the secret comes from. */
+/** Returns whether a value with this name is a secret. A template is no secret: it only names the source of the secret. */
 export const isSecretHeader = (name: string, value: string): boolean =>
   value !== '' && !holdsTemplate(value) && (CREDENTIAL_HEADER.test(name) || namesCredential(name));
 export const isSecretParameter = (name: string, value: string): boolean =>
@@ -24,7 +24,7 @@ export const isSecretParameter = (name: string, value: string): boolean =>
   (namesCredential(name) || /^(?:.*[-_])?(?:key|sig|signature|auth)$/i.test(name));
 
 const variable = /^\$(?:\{.*\}|\(.*\)|\w+)$/s;
-/** A variable of the shell stands where the secret would be. */
+/** Empty if a shell variable replaces the secret. */
 const secretOf = (text: string) => (variable.test(text) ? '' : text);
 
 /** Returns the credentials of a header. */
@@ -85,7 +85,7 @@ function readBase64(text: string): string | null {
   }
 }
 
-/** Returns the names within a body whose values look like secrets. */
+/** Returns the names in a body whose values look like secrets. */
 export function secretNames(value: Json | undefined): string[] {
   if (Array.isArray(value)) return value.flatMap(secretNames);
   if (!isObject(value as Json)) return [];

@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from '@/server/platform/json.ts';
 
-/** Fields of an `http_request` step that a command says. */
+/** The fields of an `http_request` step that a command can set. */
 export const CURL_FIELDS = [
   ...(['method', 'url', 'query', 'headers', 'body', 'form', 'text', 'multipart'] as const),
   ...(['body_with_get', 'follow_redirects', 'timeout_s', 'retry_count'] as const),
 ] as const;
 export type CurlFields = Partial<Record<(typeof CURL_FIELDS)[number], Json>>;
 
-/** Returns parameters as a step has them: a name that is given twice has a list. */
+/** Returns parameters in the format of a step: a repeated name has a list. */
 export function groupPairs(pairs: readonly (readonly [string, string])[]): JsonObject | null {
   if (pairs.length === 0) return null;
   const grouped = new Map<string, string | string[]>();

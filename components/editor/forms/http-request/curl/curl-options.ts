@@ -1,4 +1,4 @@
-/** The options of curl that this reads, by their long name. */
+/** The supported options of curl, by long name. */
 export type CurlOption =
   | 'request'
   | 'header'
@@ -27,7 +27,7 @@ type Meaning = { option: CurlOption | null; takesValue: boolean };
 
 const reads = (option: CurlOption): Meaning => ({ option, takesValue: true });
 const flag = (option: CurlOption): Meaning => ({ option, takesValue: false });
-/** Options that say how a command shows or stores what it gets; a step has no use for them. */
+/** Options about displaying or storing the response, which a step does not need. */
 const ignored: Meaning = { option: null, takesValue: false };
 const ignoredWithValue: Meaning = { option: null, takesValue: true };
 
@@ -168,7 +168,7 @@ const SHORT: Readonly<Record<string, string>> = {
   Y: 'speed-limit',
 };
 
-/** Options that are not read, but whose value must not be taken for a URL. */
+/** Unsupported options with a value, so that their value is not mistaken for a URL. */
 const UNREAD_WITH_VALUE: ReadonlySet<string> = new Set([
   ...['-x', '-T', '-E', '-K', '-r', '-z', '-C', '-P', '-Q', '-t', '-h', '-U'],
   ...[
@@ -238,13 +238,13 @@ const UNREAD_WITH_VALUE: ReadonlySet<string> = new Set([
   ],
 ]);
 
-/** An option of a command line with its value, a URL, or the name of an option that is not read. */
+/** An argument of a command line: an option with its value, a URL, or the name of an unsupported option. */
 export type CurlArgument =
   | { kind: 'option'; option: CurlOption; value: string }
   | { kind: 'url'; url: string }
   | { kind: 'unread'; name: string };
 
-/** Reads the words behind `curl` as options and URLs. */
+/** Parses the words after `curl` as options and URLs. */
 export function readArguments(words: readonly string[]): CurlArgument[] {
   const found: CurlArgument[] = [];
   let at = 0;
@@ -262,7 +262,7 @@ export function readArguments(words: readonly string[]): CurlArgument[] {
       const letter = letters[index] ?? '';
       const meaning = LONG.get(Object.hasOwn(SHORT, letter) ? (SHORT[letter] ?? '') : '');
       const rest = letters.slice(index + 1);
-      // `-XPOST`: what follows the letter is its value.
+      // `-XPOST`: the text after the letter is the value.
       if (meaning?.takesValue) return add(meaning, rest === '' ? next() : rest);
       if (meaning !== undefined) add(meaning, '');
       else if (UNREAD_WITH_VALUE.has(`-${letter}`) && rest !== '')

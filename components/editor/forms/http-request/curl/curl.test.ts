@@ -13,7 +13,7 @@ const read = (text: string) => {
 };
 const fieldsOf = (text: string) => read(text).fields;
 
-/** Returns the words that a real shell makes of each command. */
+/** Returns the words into which a real shell splits each command. */
 function shellWords(shell: 'sh' | 'bash', commands: readonly string[]): string[][] {
   const script = [`curl() { printf '%s\\0' "$@"; printf 'end of command\\0'; }`, ...commands].join('\n');
   const { stdout, status, stderr } = spawnSync(shell, ['-c', script], { maxBuffer: 64 * 1024 * 1024 });
@@ -59,13 +59,13 @@ describe('a command is split into words', () => {
     )
     .map(words => `curl ${words.join(' ')}`);
 
-  test('as a real shell does', () => {
+  test('like a real shell', () => {
     const commands = fc.sample(command, 600);
     const own = commands.map(each => splitCommand(each)).map(each => ('words' in each ? each.words.slice(1) : each));
     expect(own).toEqual(shellWords('bash', commands));
   });
 
-  test('without the commands after it, comments and variables', () => {
+  test('without later commands, comments and variables', () => {
     const words = (text: string) => splitCommand(text);
     expect(words('curl a | jq .')).toEqual({ words: ['curl', 'a'], variables: [] });
     expect(words('curl a # why\nls')).toEqual({ words: ['curl', 'a'], variables: [] });
@@ -77,7 +77,7 @@ describe('a command is split into words', () => {
     for (const open of ["curl 'a", 'curl "a', "curl $'a"]) expect(words(open)).toHaveProperty('problem');
   });
 
-  test('as Windows does, where it was copied for it', () => {
+  test('like Windows, if it was copied for Windows', () => {
     const text = 'curl ^"https://a.test/?q=1^&r=2^" ^\r\n  -H ^"x: say ^\\^"hi^\\^"^" ^\r\n  --data-raw ^"a^%^b^"';
     expect(splitCommand(text)).toEqual({
       words: ['curl', 'https://a.test/?q=1&r=2', '-H', 'x: say "hi"', '--data-raw', 'a%b'],
@@ -86,7 +86,7 @@ describe('a command is split into words', () => {
   });
 });
 
-describe('a command of curl becomes a request', () => {
+describe('a curl command becomes a request', () => {
   test('with the usual options', () => {
     expect(fieldsOf("curl 'https://a.test/x?q=a+b&q=c' -H 'Accept: application/json' --compressed")).toEqual({
       url: 'https://a.test/x',
@@ -142,7 +142,7 @@ describe('a command of curl becomes a request', () => {
     });
   });
 
-  test('and names what it does not use', () => {
+  test('and lists the parts that it does not use', () => {
     const { notices } = read(
       'curl -k --proxy p:1 --nonsense -T up.bin https://a.test -H "Host: b" -d @body.json -b jar.txt',
     );
@@ -166,7 +166,7 @@ describe('a command of curl becomes a request', () => {
     ["'https://a.test/?api_key=s3cret'", { auth: { type: 'query', name: 'api_key', credential: 'api_key' } }],
     ["-H 'Authorization: Token s3cret'", { preset: 'header', auth: { type: 'header' } }],
   ];
-  test.each(secrets)('%s is kept out of the step', (option, found) => {
+  test.each(secrets)('%s is not written into the step', (option, found) => {
     const { fields, credentials } = read(`curl ${option} ${option.includes('a.test') ? '' : 'https://a.test'}`);
     expect(JSON.stringify(fields)).not.toMatch(/s3cret|Authorization/i);
     expect(credentials).toHaveLength(1);
@@ -182,7 +182,7 @@ describe('a command of curl becomes a request', () => {
     ]);
   });
 
-  test('and a secret in the body is named', () => {
+  test('and a secret in the body is reported', () => {
     const { fields, notices } = read(`curl https://a.test --json '{"user": {"password": "s3cret"}}'`);
     expect(fields.body).toEqual({ user: { password: 's3cret' } });
     expect(notices.join()).toMatch(/looks like a secret.*: password/);
@@ -218,7 +218,7 @@ describe('a command of curl becomes a request', () => {
     ),
     { maxLength: 30 },
   );
-  test('or says what is wrong, whatever is pasted', () => {
+  test('or an error, for any pasted text', () => {
     fc.assert(
       fc.property(soup, fc.boolean(), (parts, spaced) => {
         const result = readCurl(`curl ${parts.join(spaced ? ' ' : '')}`);
@@ -274,7 +274,7 @@ const body = fc.oneof(
     { method: '{{input.method}}' },
   ),
 );
-/** Steps as a command says them: a default is not written, nor what sends nothing. */
+/** Steps that a command can express: without default values, and without fields that send nothing. */
 const step = fc
   .tuple(
     fc.record(
@@ -303,7 +303,7 @@ const step = fc
   .map(parts => Object.assign({}, ...parts) as { [field: string]: unknown });
 
 describe('a step becomes a command', () => {
-  test('that is the same step when it is pasted', () => {
+  test('that becomes the same step when it is pasted', () => {
     fc.assert(
       fc.property(step, each => {
         const { text: command, left } = writeCurl(each);
@@ -317,7 +317,7 @@ describe('a step becomes a command', () => {
     );
   });
 
-  test('that sh reads word by word', () => {
+  test('that sh splits into the same words', () => {
     const steps = fc.sample(step, 300);
     const commands = steps.map(each => writeCurl(each).text);
     const own = commands.map(each => splitCommand(each)).map(each => ('words' in each ? each.words.slice(1) : each));

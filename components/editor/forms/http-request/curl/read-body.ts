@@ -7,7 +7,7 @@ import { encodeAround, readPairs } from './templated-text.ts';
 type Given = { option: CurlOption; value: string };
 type Headers = Map<string, [name: string, value: string]>;
 
-/** The body of a command: as fields of a step, and its data as text, which `-G` appends to the URL. */
+/** The body of a command: the fields of a step, and the data as text, which `-G` appends to the URL. */
 export type CurlBody = { fields: CurlFields; data: string; hasBody: boolean };
 
 const DATA: ReadonlySet<CurlOption> = new Set(['data', 'data-raw', 'data-urlencode', 'json']);
@@ -15,7 +15,7 @@ export const FORM_TYPE = 'application/x-www-form-urlencoded';
 export const TEXT_TYPE = 'text/plain; charset=utf-8';
 export const JSON_TYPE = 'application/json';
 
-/** Reads the data of a command; takes the header `Content-Type` away where the kind of the body says the same. */
+/** Reads the data of a command. Removes the header `Content-Type` if the kind of the body implies it. */
 export function readBody(given: readonly Given[], headers: Headers, notices: string[]): CurlBody {
   const parts = given.filter(({ option }) => option === 'form' || option === 'form-string');
   if (parts.length > 0) {
@@ -110,7 +110,7 @@ function readPart({ option, value }: Given, notices: string[]): Json[] {
   return [part];
 }
 
-/** Splits at semicolons outside of quotes, and reads the quotes: `"a;\"b"`. A media type has parameters of its own. */
+/** Splits at semicolons outside of quotes, and unquotes: `"a;\"b"`. A media type contains parameters. */
 function splitAttributes(text: string): string[] {
   const parts: string[] = [];
   for (const part of splitUnquoted(text)) {
@@ -130,7 +130,7 @@ function splitUnquoted(text: string): string[] {
   const parts: string[] = [];
   let rest = text;
   for (;;) {
-    // Quotes mean something only at the beginning of a value.
+    // Quotes have a meaning only at the start of a value.
     const [part = ''] = /^(?:\s*\w+=)?(?:"(?:[^"\\]|\\.)*")?[^;]*/s.exec(rest) ?? [];
     parts.push(part);
     if (part.length === rest.length) return parts;

@@ -16,15 +16,15 @@ import { readPairs } from './templated-text.ts';
 
 export type CurlRequest = {
   fields: CurlFields;
-  /** Notes for the person who pastes: options that are not read, files, variables of the shell. */
+  /** Notices for the user who pastes: unsupported options, files, shell variables. */
   notices: string[];
   credentials: FoundCredentials[];
 };
 
-/** Whether a text is a command of curl, such as one that was copied from a browser. */
+/** Returns whether a text is a curl command, such as one copied from a browser. */
 export const isCurl = (text: string): boolean => /^\s*(?:\$\s+)?curl(?:\.exe)?(?=[\s\\^])/.test(text);
 
-/** Reads a command of curl as a request; returns a problem where it is none. */
+/** Parses a curl command as a request; returns a problem if it is no valid command. */
 export function readCurl(text: string): CurlRequest | { problem: string } {
   const split = splitCommand(text.trim().replace(/^\$\s+/, ''));
   if ('problem' in split) return split;
@@ -76,7 +76,7 @@ class CurlReader {
     return { fields, notices: this.notices, credentials: this.#credentials };
   }
 
-  /** The first URL with a scheme: the value of an option that is not known may stand before it. */
+  /** The first URL with a scheme: the value of an unknown option may precede it. */
   #url(): string | undefined {
     const urls = this.#arguments.flatMap(each => {
       if (each.kind === 'url') return [each.url];
@@ -116,11 +116,11 @@ class CurlReader {
     else if (trimmed === '' || (sign === ';' && value !== ''))
       this.notices.push(`This is no header: ${line.slice(0, 60)}`);
     else if (RESERVED.test(trimmed)) this.notices.push(`The request sets the header ${trimmed} itself.`);
-    // `Name:` takes a header away, and `Name;` sends it without a value.
+    // `Name:` removes a header, and `Name;` sends it without a value.
     else if (value !== '' || sign === ';') add(trimmed, value);
   }
 
-  /** Takes the parameters out of the URL where they can be read as pairs, and credentials out of all. */
+  /** Moves parameters that parse as pairs out of the URL, and always removes credentials from it. */
   #address(given: string, data: string): string {
     const url = this.#withoutUser(given.replace(/#[^{}]*$/, ''));
     const [base = '', ...rest] = url.split('?');

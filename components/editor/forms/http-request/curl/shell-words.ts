@@ -1,19 +1,19 @@
-/** The words of a command line, or why there are none. `variables`: what a shell would have replaced. */
+/** The words of a command line, or the problem in it. `variables` lists the shell variables, which are not expanded. */
 export type ShellWords = { words: string[]; variables: string[] } | { problem: string };
 
-/** Longer commands are no request that people write. */
+/** Longer commands are not requests that people write. */
 export const MAX_COMMAND_LENGTH = 1_000_000;
 
 /**
- * Splits the first command of a text as a shell does: single, double and `$'…'` quotes, backslashes, lines that continue. A
- * command that was copied for Windows (`^"`, `^` at ends of lines) is split as cmd.exe and curl.exe do.
+ * Splits the first command of a text like a shell: single, double and `$'…'` quotes, backslashes, continued lines. A command that was
+ * copied for Windows (`^"`, `^` at ends of lines) is split like cmd.exe and curl.exe do.
  */
 export function splitCommand(text: string): ShellWords {
   if (text.length > MAX_COMMAND_LENGTH) return { problem: 'The command is too long.' };
   return isForWindows(text) ? new WindowsWords(text).read() : new PosixWords(text).read();
 }
 
-/** Its words begin with `^"`, or its lines end with a caret. */
+/** Returns whether words begin with `^"` or lines end with a caret. */
 const isForWindows = (text: string): boolean =>
   /^\s*curl(?:\.exe)?\s+(?:-[\w-]+\s+)*\^"/.test(text) || (/\s\^[ \t]*\r?$/m.test(text) && !/\\\r?\n/.test(text));
 
@@ -67,7 +67,7 @@ class PosixWords {
     return true;
   }
 
-  /** Reads a part of a word that begins with `c`; false: a quote is not closed. */
+  /** Reads a part of a word that begins with `c`; returns false for an unclosed quote. */
   #part(c: string): boolean {
     if (c === "'") return this.#single();
     if (c === '"') return this.#double();
@@ -75,7 +75,7 @@ class PosixWords {
     if (c !== '\\') return this.#add(c);
     const next = this.#text[this.#at];
     this.#at++;
-    // A backslash at the end of a line continues it; at the end of the text there is nothing to escape.
+    // A backslash at the end of a line continues the line; at the end of the text, it is literal.
     return next === '\n' ? true : this.#add(next ?? '\\');
   }
 
@@ -104,7 +104,7 @@ class PosixWords {
     }
   }
 
-  /** `$'…'`, or a variable, whose value is not known here: its name stays. */
+  /** Reads `$'…'` or a variable. The value of a variable is unknown, so its name stays. */
   #dollar(mayQuote: boolean): boolean {
     const rest = this.#text.slice(this.#at, this.#at + 200);
     if (mayQuote && rest.startsWith("'")) return this.#ansi();
@@ -141,7 +141,7 @@ class PosixWords {
   }
 }
 
-/** cmd.exe takes the carets away; then curl.exe reads quotes and backslashes before them. */
+/** cmd.exe removes the carets; then curl.exe reads quotes and the backslashes before them. */
 class WindowsWords {
   readonly #text: string;
 
@@ -182,7 +182,7 @@ class WindowsWords {
     return { words, variables: [] };
   }
 
-  /** The command up to the first end of a line that does not continue, without its carets. */
+  /** Returns the command up to the first line that is not continued, without its carets. */
   #line(): string {
     let line = '';
     for (let at = 0; at < this.#text.length; at++) {
@@ -190,7 +190,7 @@ class WindowsWords {
       if (c === '^') {
         const next = this.#text[at + 1] ?? '';
         at++;
-        // An empty line behind a caret is a line break in a value, as browsers write it.
+        // A caret followed by an empty line is a line break in a value, as browsers write it.
         if (next !== '\n') line += next;
         else if (this.#text[at + 1] === '\n') {
           line += '\n';

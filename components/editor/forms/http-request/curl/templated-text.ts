@@ -1,9 +1,9 @@
-/** A template, such as `{{input.x ?? "}}"}}`, as it stands in a text. */
+/** A template in a text, such as `{{input.x ?? "}}"}}`. */
 const TEMPLATE = /\{\{(?:\s*'[^']*'\s*|(?:"(?:[^"\\]|\\.)*"|[^{}"]|\{[^{}"]*\})*)\}\}/g;
 
 export const holdsTemplate = (text: string): boolean => text.includes('{{');
 
-/** Changes a text around its templates, which stay as they are. */
+/** Changes a text except its templates. */
 export function mapAround(text: string, change: (literal: string) => string): string {
   let result = '';
   let from = 0;
@@ -14,10 +14,10 @@ export function mapAround(text: string, change: (literal: string) => string): st
   return result + change(text.slice(from));
 }
 
-/** Percent-encodes a text around its templates. */
+/** Percent-encodes a text except its templates. */
 export const encodeAround = (text: string): string => mapAround(text.toWellFormed(), encodeURIComponent);
 
-/** Decodes a text around its templates; null where it is not percent-encoded text. */
+/** Percent-decodes a text except its templates; null if the text is not valid percent-encoding. */
 export function decodeAround(text: string): string | null {
   try {
     return mapAround(text, literal => decodeURIComponent(literal.replaceAll('+', ' ')));
@@ -28,7 +28,7 @@ export function decodeAround(text: string): string | null {
 
 const MASK = '\uE000';
 
-/** Splits a text at a separator that is not within a template. */
+/** Splits a text at a separator outside of templates. */
 export function splitAround(text: string, separator: string): string[] {
   const templates: string[] = [];
   const masked = text.replaceAll(MASK, '').replace(TEMPLATE, template => {
@@ -38,10 +38,7 @@ export function splitAround(text: string, separator: string): string[] {
   return masked.split(separator).map(part => part.replaceAll(MASK, () => templates.shift() ?? ''));
 }
 
-/**
- * Reads `a=1&b=2` as pairs; null where that is not what the text says: written again, a name without a value would get
- * one.
- */
+/** Reads `a=1&b=2` as pairs; null if the pairs would not be written back identically: a name without a value would get `=`. */
 export function readPairs(text: string): [string, string][] | null {
   if (text === '') return [];
   const pairs: [string, string][] = [];

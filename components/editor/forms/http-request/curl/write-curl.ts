@@ -4,16 +4,16 @@ import { isSecretHeader, isSecretParameter } from './credentials.ts';
 import { JSON_TYPE, TEXT_TYPE } from './read-body.ts';
 import { encodeAround, holdsTemplate, readPairs } from './templated-text.ts';
 
-/** A step as a command of curl. `left`: what is not in it, such as secrets. */
+/** A step as a curl command. `left` lists the omitted parts, such as secrets. */
 export type CurlCommand = { text: string; left: string[] };
 
-/** Quotes a word for sh: nothing within single quotes means anything to it. */
+/** Quotes a word for sh: no character has a special meaning within single quotes. */
 export const quoteWord = (word: string): string =>
   /^[\w./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 const textOf = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Writes a step as a command of curl, for sh. Templates stay as they are; secrets are left out. */
+/** Writes a step as a curl command for sh. Templates stay unchanged; secrets are omitted. */
 export function writeCurl(step: { readonly [field: string]: unknown }): CurlCommand {
   const left: string[] = [];
   const headers = isObject(step.headers as Json) ? (step.headers as JsonObject) : {};
@@ -48,7 +48,7 @@ function settingsOf(step: { readonly [field: string]: unknown }, url: string): s
   const { follow_redirects: follows, timeout_s: timeout, retry_count: retries } = step;
   return [
     follows === false ? '--no-location' : '-L',
-    // Braces and brackets of a URL are patterns to curl.
+    // curl reads braces and brackets in a URL as patterns.
     ...(/[{}[\]]/.test(url) ? ['-g'] : []),
     ...(typeof timeout === 'number' ? ['--max-time', String(timeout)] : []),
     ...(typeof retries === 'number' && retries > 0 ? ['--retry', String(retries)] : []),
@@ -109,11 +109,11 @@ function partOf({ name, value = '', filename, content_type, encoding }: JsonObje
   return ['-F', `${String(name)}=${quotedPart(text)}${attributes.join('')}`];
 }
 
-/** Quotes a value for -F where it would mean a file, an end or a quote. */
+/** Quotes a value for -F if curl would read it as a file, a separator or a quote. */
 const quotedPart = (text: string, always = false): string =>
   always || /^[@<\s]|[;"\\,]|\s$/.test(text) ? `"${text.replace(/[\\"]/g, String.raw`\$&`)}"` : text;
 
-/** Returns JSON with empty texts where a key names a secret. */
+/** Returns JSON with an empty text for each key that names a secret. */
 function withoutSecrets(value: Json, left: string[]): Json {
   if (Array.isArray(value)) return value.map(each => withoutSecrets(each, left));
   if (!isObject(value)) return value;
