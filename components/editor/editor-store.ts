@@ -69,7 +69,7 @@ const LARGE_TEXT = 50_000;
 const PAUSE_MS = 150;
 
 const noConflicts: readonly Conflict[] = [];
-const nobody: readonly Person[] = [];
+const noPeople: readonly Person[] = [];
 
 /**
  * The draft of a workflow while it is edited. Canvas, inspector and JSON share its history. It saves automatically and merges with changes
@@ -98,7 +98,7 @@ export class EditorStore {
       canRedo: false,
       saveState: { kind: 'saved' },
       conflicts: noConflicts,
-      savedBy: nobody,
+      savedBy: noPeople,
     };
     this.#saver = new DraftSaver<Work>({
       value: { draft, textProblem: null },
@@ -267,10 +267,10 @@ export class EditorStore {
     const at = this.#options.now?.() ?? performance.now();
     const last = this.#past.at(-1);
     if (key !== null && last?.key === key && at - last.at < GROUP_MS) {
-      last.back = wayBack(last.before, draft);
+      last.back = reversingEdit(last.before, draft);
       last.at = at;
     } else {
-      const back = inverse ?? wayBack(before.draft, draft);
+      const back = inverse ?? reversingEdit(before.draft, draft);
       this.#past.push({ back, text: before.text, key, at, before: before.draft });
       if (this.#past.length > MAX_ENTRIES) this.#past.shift();
     }
@@ -328,10 +328,10 @@ export class EditorStore {
   /** Merges changes that others saved with the local edits since the last save. Asks if both sides changed the same part. */
   async #merge(choose?: Choose): Promise<SaveState> {
     let stored: Stored;
-    let savedBy = nobody;
+    let savedBy = noPeople;
     try {
       stored = await this.#options.read();
-      savedBy = (await this.#options.readSavers?.(this.#saver.etag)) ?? nobody;
+      savedBy = (await this.#options.readSavers?.(this.#saver.etag)) ?? noPeople;
     } catch (error) {
       const afterMs = retryAfterMs(error);
       const retryAt = afterMs === null ? null : this.#backoff.plan(() => void this.save(), afterMs);
@@ -380,7 +380,7 @@ export class EditorStore {
 }
 
 /** Returns the edit that reverts `after` to `before`. If two steps share an id, the edit replaces the whole draft. */
-function wayBack(before: Draft, after: Draft): Entry['back'] {
+function reversingEdit(before: Draft, after: Draft): Entry['back'] {
   return hasDuplicateIds(before.graph) || hasDuplicateIds(after.graph)
     ? { type: 'replace', draft: before }
     : restoreOf(before, after);

@@ -14,7 +14,7 @@ const lua = (id: string, more: object = {}): Step => ({ id, type: 'lua_script', 
 const task = (id: string, more: object = {}): Step => ({ id, type: 'human_task', ...more });
 
 /** Returns the console's texts for the problems that the server finds: each message, followed by its hint. */
-async function saidOf(...steps: Step[]): Promise<string[]> {
+async function textsOf(...steps: Step[]): Promise<string[]> {
   const { errors, warnings } = await validateGraph({ steps: steps as never }, types, scope);
   return [...errors, ...warnings]
     .map(inConsoleWords)
@@ -92,7 +92,7 @@ describe('the console texts for problems', () => {
       ['This step has no field "whatever" | Remove it in the JSON of the graph.'],
     ],
   ])('%s', async (_, steps, said) => {
-    const found = await saidOf(...steps);
+    const found = await textsOf(...steps);
     expect(found).toHaveLength(said.length);
     for (const [at, text] of said.entries()) expect(found[at]?.slice(0, text.length)).toBe(text);
   });
@@ -121,8 +121,8 @@ describe('the console texts for problems', () => {
   });
 
   test('keeps the position in a message, because the editor parses it', async () => {
-    expect((await saidOf(lua('a', { script: 'return (' })))[0]).toMatch(/^script:1:/);
-    expect((await saidOf({ id: 'a', type: 'condition', expression: 'input.x +' }))[0]).toMatch(/ at character \d+$/);
+    expect((await textsOf(lua('a', { script: 'return (' })))[0]).toMatch(/^script:1:/);
+    expect((await textsOf({ id: 'a', type: 'condition', expression: 'input.x +' }))[0]).toMatch(/ at character \d+$/);
   });
 
   test('leaves an unknown message unchanged', () => {

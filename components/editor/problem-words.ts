@@ -114,11 +114,11 @@ const EMPTY_TEXT = /^Too small: expected string to have >=1 characters$/;
 /** Messages that need the name of their field as the subject. */
 const PREDICATE = /^(?:must|is|are|needs?|has|have|cannot|may|reads|takes|contains|makes) /;
 /** Messages with a position in the text of their field. The editor marks that position. */
-const PLACED = / at character \d+$|^script:\d+:/;
+const HAS_POSITION = / at character \d+$|^script:\d+:/;
 
 /** Returns a graph problem with console texts: the API names fields (`depends_on`), the console shows labels and connections. */
 export function inConsoleWords<P extends GraphProblem>(problem: P): P {
-  if (PLACED.test(problem.message)) return problem;
+  if (HAS_POSITION.test(problem.message)) return problem;
   const { hint: _, ...rest } = problem;
   const words = wordsFor(problem);
   // The cast to P is safe: only texts differ, and `hint` is optional in all problems.

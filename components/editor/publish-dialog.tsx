@@ -71,7 +71,9 @@ export function PublishDialog({ open, onOpenChange, workflowId, nextVersion, dra
         />
       }
     >
-      {open && nextVersion > 1 ? <SinceLast workflowId={workflowId} latest={nextVersion - 1} draft={draft} /> : null}
+      {open && nextVersion > 1 ? (
+        <UnpublishedChanges workflowId={workflowId} latest={nextVersion - 1} draft={draft} />
+      ) : null}
       <form
         id="publish"
         className="flex flex-col gap-3"
@@ -100,7 +102,7 @@ export function PublishDialog({ open, onOpenChange, workflowId, nextVersion, dra
 }
 
 /** Shows the changes of the draft since the latest version. */
-function SinceLast({ workflowId, latest, draft }: { workflowId: string; latest: number; draft: Draft }) {
+function UnpublishedChanges({ workflowId, latest, draft }: { workflowId: string; latest: number; draft: Draft }) {
   const trpc = useTRPC();
   const version = useQuery(
     trpc.workflows_get_version.queryOptions(

@@ -87,7 +87,7 @@ function ExtractDialog({ workflowId, store, editor, onClose, ids }: RegroupProps
             It is published at once, because only published workflows can be called. This draft gets a step that calls
             it, and stays a draft.
           </p>
-          <Handed
+          <PassedValues
             graph={planned.graph}
             input={planned.draft.graph.steps.find(({ id }) => id === planned.step)?.input}
           />
@@ -102,7 +102,7 @@ function ExtractDialog({ workflowId, store, editor, onClose, ids }: RegroupProps
 }
 
 /** The names of the values that the call passes and returns. */
-function Handed({ graph, input }: { graph: Graph; input: unknown }) {
+function PassedValues({ graph, input }: { graph: Graph; input: unknown }) {
   const names = (value: unknown) => (typeof value === 'object' && value !== null ? Object.keys(value) : []);
   const [given, taken] = [names(input), names(graph.output)];
   return (

@@ -51,7 +51,7 @@ function patchOf(id: string, base: Stored['draft'], draft: Stored['draft']): Inp
 }
 
 /** Drafts whose page was left before everything was saved, by user and workflow. They keep saving, and their page reuses them. */
-const left = new Map<string, EditorStore>();
+const leftDrafts = new Map<string, EditorStore>();
 
 /** Returns the draft of a workflow, which saves automatically and never overwrites the changes of others. */
 export function useDraft(workflow: Workflow): Draft {
@@ -61,7 +61,7 @@ export function useDraft(workflow: Workflow): Draft {
   const { id } = workflow;
   const key = `${useSession().me.user.id}:${id}`;
   const [store] = useState(() => {
-    const unsaved = left.get(key);
+    const unsaved = leftDrafts.get(key);
     if (unsaved?.dirty) return unsaved;
     const created: EditorStore = new EditorStore({
       ...storedOf(workflow),
@@ -117,14 +117,14 @@ export function useDraft(workflow: Workflow): Draft {
 /** Asks before a tab with unsaved edits is closed, and saves immediately when the user leaves the page inside the console. */
 function useLeaveGuard(store: EditorStore, key: string): void {
   useEffect(() => {
-    left.delete(key);
+    leftDrafts.delete(key);
     const guard = (event: BeforeUnloadEvent) => {
       if (store.dirty && !isLeaving()) event.preventDefault();
     };
     window.addEventListener('beforeunload', guard);
     return () => {
       window.removeEventListener('beforeunload', guard);
-      if (store.dirty) left.set(key, store);
+      if (store.dirty) leftDrafts.set(key, store);
       void store.save();
     };
   }, [store, key]);

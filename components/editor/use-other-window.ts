@@ -5,7 +5,7 @@ import { useEffect, useState } from 'react';
  * A message between windows. `here`: the window has the editor open. `asks`: the window just opened the editor and asks for the others.
  * `left`: the window closed the editor.
  */
-type Word = { window: string; says: 'here' | 'asks' | 'left' };
+type WindowMessage = { window: string; says: 'here' | 'asks' | 'left' };
 
 /**
  * Returns whether another window of this browser has the editor of the draft open. The windows tell each other, because the server knows
@@ -17,10 +17,10 @@ export function useOtherWindow(user: string, workflow: string, announces: boolea
     if (!announces || typeof BroadcastChannel === 'undefined') return;
     const channel = new BroadcastChannel(`baton-editor:${user}:${workflow}`);
     const own = crypto.randomUUID();
-    const say = (says: Word['says']) => channel.postMessage({ window: own, says } satisfies Word);
-    channel.onmessage = ({ data }: MessageEvent<Word>) => {
+    const say = (says: WindowMessage['says']) => channel.postMessage({ window: own, says } satisfies WindowMessage);
+    channel.onmessage = ({ data }: MessageEvent<WindowMessage>) => {
       if (data.says === 'asks') say('here');
-      setOthers(before => withWord(before, data));
+      setOthers(before => applyMessage(before, data));
     };
     const leave = () => say('left');
     // A page in the browser's back/forward cache has left before, and announces itself again when it returns.
@@ -40,7 +40,7 @@ export function useOtherWindow(user: string, workflow: string, announces: boolea
 }
 
 /** Returns the open windows after a message. */
-export function withWord(open: ReadonlySet<string>, { window, says }: Word): ReadonlySet<string> {
+export function applyMessage(open: ReadonlySet<string>, { window, says }: WindowMessage): ReadonlySet<string> {
   if (open.has(window) === (says !== 'left')) return open;
   const next = new Set(open);
   if (says === 'left') next.delete(window);

@@ -26,16 +26,16 @@ export function aligned(places: Places, alignment: Alignment): Places {
     case 'bottom':
       return all(({ x }) => ({ x, y: Math.max(...ys) }));
     case 'across':
-      return distributed(places, 'x', nodeSize.width);
+      return distribute(places, 'x', nodeSize.width);
     case 'down':
-      return distributed(places, 'y', nodeSize.height);
+      return distribute(places, 'y', nodeSize.height);
   }
 }
 
 const middle = (values: readonly number[]) => Math.round((Math.min(...values) + Math.max(...values)) / 2);
 
 /** Keeps the first and the last step in place if the steps fit between them; otherwise moves the later steps further along the axis. */
-function distributed(places: Places, axis: 'x' | 'y', size: number): Places {
+function distribute(places: Places, axis: 'x' | 'y', size: number): Places {
   const sorted = [...places].sort(([, a], [, b]) => a[axis] - b[axis]);
   const [start, end] = [sorted[0]?.[1][axis] ?? 0, sorted.at(-1)?.[1][axis] ?? 0];
   const step = Math.max((end - start) / (sorted.length - 1), size + 16);

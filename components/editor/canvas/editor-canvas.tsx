@@ -44,7 +44,7 @@ import { useNodes } from './use-nodes.ts';
 const nodeTypes = { step: EditorNode, loop: LoopNode, note: NoteNode, start: StartNode };
 const edgeTypes = { step: EditorEdge };
 /** Above this number, nodes move without a transition (app/globals.css): each node with a transition is a layer of its own. */
-const MAX_GLIDING = 200;
+const MAX_ANIMATED_NODES = 200;
 const MULTI_SELECT = ['Shift', 'Meta', 'Control'];
 
 /** A node of the canvas: a step, a note or the start. */
@@ -125,7 +125,7 @@ function Flow(props: CanvasProps) {
       <div
         ref={frame}
         data-detail={detail}
-        className={cx('group/graph h-full w-full', nodes.length <= MAX_GLIDING && 'glides')}
+        className={cx('group/graph h-full w-full', nodes.length <= MAX_ANIMATED_NODES && 'glides')}
         {...drop}
       >
         <ReactFlow

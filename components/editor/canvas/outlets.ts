@@ -18,12 +18,12 @@ const branching: readonly Outlet[] = [
 export const outletsOf = (hasBranches: boolean): readonly Outlet[] => (hasBranches ? branching : plain);
 
 /** The side length of a handle, as the node draws it. */
-const SIDE = 10;
+const HANDLE_SIDE = 10;
 const handleAt = (at: number, y: number, width = nodeSize.width) => ({
-  x: width * at - SIDE / 2,
-  y: y - SIDE / 2,
-  width: SIDE,
-  height: SIDE,
+  x: width * at - HANDLE_SIDE / 2,
+  y: y - HANDLE_SIDE / 2,
+  width: HANDLE_SIDE,
+  height: HANDLE_SIDE,
 });
 const handles = (outlets: readonly Outlet[]): NodeHandle[] => [
   { type: 'target', position: Position.Top, ...handleAt(0.5, 0) },

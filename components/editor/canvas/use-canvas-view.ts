@@ -22,7 +22,7 @@ function coveredHeight(frame: HTMLElement): number {
 }
 
 /** Returns the duration of a view transition in ms; 0 for users who prefer reduced motion. */
-const glideMs = (): number => (window.matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 150);
+const transitionMs = (): number => (window.matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 150);
 
 type Instance = ReactFlowInstance<CanvasNode, EditorFlowEdge>;
 
@@ -64,7 +64,7 @@ export function useCanvasView(
       // Centers the step in the uncovered part, unless that part has almost no height.
       const lower = Math.min(covered, box.height - nodeSize.height - 2 * MARGIN) / 2 / zoom;
       const middle = { x: place.x + nodeSize.width / 2, y: place.y + nodeSize.height / 2 };
-      void flow.setCenter(middle.x, middle.y - Math.max(0, lower), { zoom, duration: glideMs() });
+      void flow.setCenter(middle.x, middle.y - Math.max(0, lower), { zoom, duration: transitionMs() });
     }
     if (keyboard !== 'canvas') return;
     // React Flow renders a step that was off the screen some frames later, and hides the step until it is measured.
@@ -86,7 +86,7 @@ export function useCanvasView(
     if (frame.current === null) return;
     const rest = `${MARGIN}px` as const;
     const padding = { top: `${coveredHeight(frame.current)}px`, right: rest, bottom: rest, left: rest } as const;
-    void flow.fitView({ padding, duration: glideMs() });
+    void flow.fitView({ padding, duration: transitionMs() });
   }, [flow, frame]);
   return { onInit, fit };
 }

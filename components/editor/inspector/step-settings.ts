@@ -26,7 +26,7 @@ const ESSENTIAL = [
   'agent.response_schema',
 ] as const;
 /** The fields shown for a step that names an agent. The other settings come from that agent. */
-const BESIDE_AGENT: ReadonlySet<string> = new Set(['agent_id', 'prompt', 'limits']);
+const FIELDS_WITH_AGENT: ReadonlySet<string> = new Set(['agent_id', 'prompt', 'limits']);
 
 const setting = (name: string, kind: StepField['kind'], hint: string, integer = false): StepField => ({
   name,
@@ -66,7 +66,9 @@ export function formOf(
     return { fields: others.map(name => setting(name, 'json', 'JSON')), more: settings };
   }
   const isNamed = form.type === 'agent' && typeof step.agent_id === 'string';
-  const fields = fieldsOf(form).filter(({ name }) => !isNamed || BESIDE_AGENT.has(name) || Object.hasOwn(step, name));
+  const fields = fieldsOf(form).filter(
+    ({ name }) => !isNamed || FIELDS_WITH_AGENT.has(name) || Object.hasOwn(step, name),
+  );
   const essential = ESSENTIAL.flatMap(each => {
     const [type, name = ''] = each.split('.');
     return type === form.type ? [name] : [];

@@ -24,12 +24,12 @@ const member = (name: string) => {
   return String.raw`(?:\.${plain}(?![\w\x80-\uffff-])|\[\s*(?:"${plain}"|'${plain}')\s*\])`;
 };
 /** Matches comments and texts of CEL and Lua, which contain no paths. */
-const NO_PATH = String.raw`\/\/[^\n]*|--[^\n]*|"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'`;
+const COMMENT_OR_TEXT = String.raw`\/\/[^\n]*|--[^\n]*|"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'`;
 
 /** Returns a function that replaces the old name in a text with paths, such as an expression or the inside of a template. */
 function pathRenamer(owner: FormOwner, { from, to }: FieldRename): (text: string) => string {
   const root = owner === 'input' ? 'input' : `steps${member(owner.step)}${member('result')}`;
-  const pattern = new RegExp(String.raw`(?<![\w."'\]\x80-\uffff-])(${root})${member(from)}|${NO_PATH}`, 'g');
+  const pattern = new RegExp(String.raw`(?<![\w."'\]\x80-\uffff-])(${root})${member(from)}|${COMMENT_OR_TEXT}`, 'g');
   return text =>
     text.replace(pattern, (found, path: string | undefined) => (path === undefined ? found : `${path}.${to}`));
 }

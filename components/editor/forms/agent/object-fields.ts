@@ -32,7 +32,7 @@ export function readMemory(value: Json | undefined): Memory | null {
   return { read, ...(write !== undefined && { write }) };
 }
 
-/** Returns the memory with a scope added or removed; undefined if no scope is left, because a memory without a scope cannot be written. */
+/** Returns the memory with a scope added or removed; undefined if no scope is left, because then there is no scope to write to. */
 export function withScope(memory: Memory, scope: MemoryScope, on: boolean): Json | undefined {
   const read = SCOPES.filter(each => (each === scope ? on : memory.read.includes(each)));
   return read.length === 0 ? undefined : { ...memory, read };

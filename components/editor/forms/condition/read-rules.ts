@@ -18,7 +18,7 @@ import {
 export type Unreadable = { reason: 'richer' | 'unfinished' };
 
 /** Thrown within this file if an expression says more than rules can. */
-class Richer extends Error {}
+class TooComplexError extends Error {}
 
 /** Parses an expression as rules. The empty text is a group without rules. */
 export function readRules(text: string): RuleGroup | Unreadable {
@@ -30,7 +30,7 @@ export function readRules(text: string): RuleGroup | Unreadable {
     const join = node.op === '||' ? 'or' : 'and';
     return { kind: 'group', join, rules: rulesOf(node, join, 1) };
   } catch (error) {
-    if (error instanceof Richer) return { reason: 'richer' };
+    if (error instanceof TooComplexError) return { reason: 'richer' };
     if (error instanceof CelSyntaxError) return { reason: 'unfinished' };
     throw error;
   }
@@ -48,7 +48,7 @@ function rulesOf(node: Node, join: RuleGroup['join'], depth: number): RuleNode[]
   }
   const other = otherJoin(join);
   if (node.op !== SYMBOLS[other]) return [ruleOf(node)];
-  if (depth === MAX_DEPTH) throw new Richer();
+  if (depth === MAX_DEPTH) throw new TooComplexError();
   return [{ kind: 'group', join: other, rules: rulesOf(node, other, depth + 1) }];
 }
 
@@ -78,7 +78,7 @@ function ruleOf(node: Node): Rule {
     case '!_': {
       const rule = ruleOf(node.args as Node);
       const operator = NEGATED[rule.operator];
-      if (operator === undefined) throw new Richer();
+      if (operator === undefined) throw new TooComplexError();
       return { ...rule, operator };
     }
     case 'in':
@@ -89,7 +89,7 @@ function ruleOf(node: Node): Rule {
       const [name, receiver, args] = node.args as [string, Node, Node[]];
       const operator = METHOD_OF.get(name);
       const [arg] = args;
-      if (operator === undefined || arg === undefined || args.length !== 1) throw new Richer();
+      if (operator === undefined || arg === undefined || args.length !== 1) throw new TooComplexError();
       return ruleWith(pathOf(receiver), operator, { value: textOf(arg) });
     }
     case '.':
@@ -98,7 +98,7 @@ function ruleOf(node: Node): Rule {
       return ruleWith(pathOf(node), 'true');
     default: {
       const operator = OPERATOR_OF.get(node.op);
-      if (operator === undefined) throw new Richer();
+      if (operator === undefined) throw new TooComplexError();
       const [left, right] = node.args as [Node, Node];
       return left.op === 'call'
         ? sizeRule(operator, left, right)
@@ -110,14 +110,14 @@ function ruleOf(node: Node): Rule {
 function memberRule(left: Node, right: Node): Rule {
   if (right.op === 'list') {
     const list = (right.args as Node[]).map(literalOf);
-    if (list.length === 0) throw new Richer();
+    if (list.length === 0) throw new TooComplexError();
     return ruleWith(pathOf(left), 'one_of', { list });
   }
   return ruleWith(pathOf(right), 'has_item', { value: literalOf(left) });
 }
 
 function existsRule(name: string, [member]: Node[]): Rule {
-  if (name !== 'has' || member === undefined || (member.op !== '.' && member.op !== '[]')) throw new Richer();
+  if (name !== 'has' || member === undefined || (member.op !== '.' && member.op !== '[]')) throw new TooComplexError();
   return ruleWith(pathOf(member), 'exists');
 }
 
@@ -125,44 +125,44 @@ function existsRule(name: string, [member]: Node[]): Rule {
 function sizeRule(operator: Operator, { args }: Node, right: Node): Rule {
   const [name, [of, ...others]] = args as [string, Node[]];
   const isZero = right.op === 'value' && Number(right.args) === 0 && typeof right.args === 'bigint';
-  if (name !== 'size' || of === undefined || others.length > 0 || !isZero) throw new Richer();
+  if (name !== 'size' || of === undefined || others.length > 0 || !isZero) throw new TooComplexError();
   if (operator === 'equals') return ruleWith(pathOf(of), 'empty');
   if (operator === 'greater') return ruleWith(pathOf(of), 'not_empty');
-  throw new Richer();
+  throw new TooComplexError();
 }
 
 const ROOTS: ReadonlySet<unknown> = new Set(['input', 'steps', 'item', 'index']);
 
 function segmentsOf(node: Node): (string | number)[] {
   if (node.op === 'id') {
-    if (!ROOTS.has(node.args)) throw new Richer();
+    if (!ROOTS.has(node.args)) throw new TooComplexError();
     return [node.args as string];
   }
-  if (node.op !== '.' && node.op !== '[]') throw new Richer();
+  if (node.op !== '.' && node.op !== '[]') throw new TooComplexError();
   const [object, key] = node.args as [Node, Node | string];
   const name = typeof key === 'string' ? key : key.op === 'value' ? key.args : undefined;
   if (typeof name === 'string') return [...segmentsOf(object), name];
-  if (typeof name !== 'bigint' || name < 0n || name > Number.MAX_SAFE_INTEGER) throw new Richer();
+  if (typeof name !== 'bigint' || name < 0n || name > Number.MAX_SAFE_INTEGER) throw new TooComplexError();
   return [...segmentsOf(object), Number(name)];
 }
 
 function pathOf(node: Node): string {
   const segments = segmentsOf(node);
   // No rule compares `steps`, the map of all results; a rule compares the result of a step named by its id.
-  if (segments[0] === 'steps' && typeof segments[1] !== 'string') throw new Richer();
+  if (segments[0] === 'steps' && typeof segments[1] !== 'string') throw new TooComplexError();
   return printPath(segments);
 }
 
 function textOf(node: Node): RuleValue {
   const value = literalOf(node);
-  if (value.kind !== 'text' && value.kind !== 'field') throw new Richer();
+  if (value.kind !== 'text' && value.kind !== 'field') throw new TooComplexError();
   return value;
 }
 
 function literalOf(node: Node): RuleValue {
   if (node.op === '-_') {
     const value = literalOf(node.args as Node);
-    if (value.kind !== 'number' || value.text.startsWith('-')) throw new Richer();
+    if (value.kind !== 'number' || value.text.startsWith('-')) throw new TooComplexError();
     return { kind: 'number', text: `-${value.text}` };
   }
   if (node.op !== 'value') return { kind: 'field', path: pathOf(node) };
@@ -170,8 +170,8 @@ function literalOf(node: Node): RuleValue {
   if (typeof args === 'string') return { kind: 'text', text: args };
   if (typeof args === 'boolean') return { kind: 'truth', value: args };
   if (args === null) return { kind: 'nothing' };
-  if (typeof args !== 'number' && typeof args !== 'bigint') throw new Richer();
+  if (typeof args !== 'number' && typeof args !== 'bigint') throw new TooComplexError();
   const text = String(args);
-  if (!isNumberText(text)) throw new Richer();
+  if (!isNumberText(text)) throw new TooComplexError();
   return { kind: 'number', text };
 }

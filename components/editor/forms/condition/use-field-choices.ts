@@ -17,7 +17,7 @@ export function useFieldChoices(step: string): FieldChoices {
   const refresh = useCallback(() => {
     completion?.load([]).then(
       data => setChoices(fieldChoices(data)),
-      // Fields can still be typed.
+      // Without choices, the user can still type fields.
       () => undefined,
     );
   }, [completion]);

@@ -130,7 +130,11 @@ export function CurlNotice({ request, step, set, onClose }: NoticeProps) {
             set({ connection_id: id, auth: authOf(creating) });
             onClose();
           }}
-          start={{ preset: creating.preset, credentials: allOf(credentials, creating), origins: originText(step.url) }}
+          start={{
+            preset: creating.preset,
+            credentials: mergeCredentials(credentials, creating),
+            origins: originText(step.url),
+          }}
         />
       )}
     </section>
@@ -138,7 +142,10 @@ export function CurlNotice({ request, step, set, onClose }: NoticeProps) {
 }
 
 /** Merges several credential headers into one connection, which sends each under its name. */
-function allOf(found: readonly FoundCredentials[], first: FoundCredentials): FoundCredentials['credentials'] {
+function mergeCredentials(
+  found: readonly FoundCredentials[],
+  first: FoundCredentials,
+): FoundCredentials['credentials'] {
   if (first.preset !== 'header') return first.credentials;
   return found.filter(({ preset }) => preset === 'header').flatMap(({ credentials }) => credentials);
 }

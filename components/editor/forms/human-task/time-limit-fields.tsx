@@ -11,7 +11,7 @@ type Props = {
   onChange: (change: Partial<Limit>) => void;
 };
 
-const ENDS = [
+const TIMEOUT_ACTIONS = [
   { value: 'fail', label: 'The step fails' },
   { value: 'approve', label: 'It counts as approved' },
   { value: 'reject', label: 'It counts as rejected' },
@@ -35,7 +35,7 @@ export function TimeLimitFields({ limit, problem, readOnly, onChange }: Props) {
         <Field label="When the time is up">
           <Select
             value={end ?? 'fail'}
-            options={ENDS}
+            options={TIMEOUT_ACTIONS}
             disabled={readOnly}
             onChange={next => onChange({ on_timeout: next === 'fail' ? undefined : next })}
           />
