@@ -17,7 +17,7 @@ type Props = { earlier: ReturnType<typeof useStepTest>['earlier'] };
 export function EarlierResults({ earlier }: Props) {
   const { isTyped, text } = earlier;
   const [asJson, setAsJson] = useState(isTyped);
-  // The text at the start of typing: the editor stays mounted while the user types, and before that shows loaded results.
+  // The text before the user typed. It stays the same during typing, so that the editor stays mounted; before, it follows loaded results.
   const [base, setBase] = useState(text);
   if (!isTyped && base !== text) setBase(text);
   if (earlier.earlier.length === 0) return null;

@@ -71,7 +71,7 @@ function Values({ language, load, onPick }: ValuesProps) {
   const [search, setSearch] = useState('');
   const [opened, setOpened] = useState<ReadonlySet<string> | null>(null);
   const [active, setActive] = useState('');
-  // The input and the nearest earlier step, which users need most often, are expanded at first.
+  // The input and the nearest earlier step, which users need most often, are expanded first.
   const first = useMemo(() => new Set(tree?.slice(0, 2).map(({ id }) => id)), [tree]);
   const open = opened ?? first;
   const rows = useMemo(() => visibleRows(tree ?? [], open, search), [tree, open, search]);

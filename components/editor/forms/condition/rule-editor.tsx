@@ -80,7 +80,7 @@ function fittingValue(value: RuleValue, type: FieldType): RuleValue {
   return type === 'truth' ? { kind: 'truth', value: true } : value;
 }
 
-/** Keeps the operand if the new operator takes one: the list of “is one of” starts with it. */
+/** Changes the operator and keeps the operand if the new operator takes one. The list of “is one of” starts with the old operand. */
 function withOperator(rule: Rule, operator: Operator): Rule {
   const operand = operandOf(operator);
   if (operand === 'list' && rule.list.length === 0) return { ...rule, operator, list: [rule.value] };

@@ -7,7 +7,7 @@ import type { StepFormProps } from '../../inspector/step-forms.ts';
 import { FieldMessages } from '../field-message.tsx';
 import { expectText, readExpected } from './expected-statuses.ts';
 
-/** The options for reading the response, and for timeouts and retries. Defaults are marked as defaults. */
+/** The options for reading the response and for the call itself. Defaults are shown as defaults. */
 export function OptionsTab({ step, set, draw, readOnly, problemOf }: StepFormProps) {
   return (
     <>

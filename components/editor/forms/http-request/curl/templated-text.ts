@@ -38,7 +38,7 @@ export function splitAround(text: string, separator: string): string[] {
   return masked.split(separator).map(part => part.replaceAll(MASK, () => templates.shift() ?? ''));
 }
 
-/** Reads `a=1&b=2` as pairs; null if the pairs would not be written back identically: a name without a value would get `=`. */
+/** Reads `a=1&b=2` as pairs; null if they would not be written back identically: `a` would become `a=`. */
 export function readPairs(text: string): [string, string][] | null {
   if (text === '') return [];
   const pairs: [string, string][] = [];
