@@ -26,19 +26,19 @@ import {
   TokensOverTime,
 } from './usage-sections.tsx';
 
-// The tiles of step types are at the end of the page, and all icons with them.
+// Loaded separately, with its icons: the tiles of step types are at the end of the page.
 const StepsByType = dynamic(() => import('./step-section.tsx').then(module => module.StepsByType), {
   loading: () => <Skeleton className="h-64 w-full" />,
 });
 
-const never = () => () => {};
+const subscribeToNothing = () => () => {};
 const browserZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** How the project's runs went, how long they took and what they cost. */
+/** Shows the outcomes, durations and costs of the project's runs. */
 export function AnalyticsPage() {
   const { canWrite } = usePermissions();
-  // The server does not know the time zone, and whole days depend on it: no query is sent before it is known.
-  const zone = useSyncExternalStore(never, browserZone, () => null);
+  // Only the browser knows the time zone, and whole days depend on the zone: no query is sent before the zone is known.
+  const zone = useSyncExternalStore(subscribeToNothing, browserZone, () => null);
   if (!canWrite)
     return (
       <Page>
@@ -69,7 +69,7 @@ function Loaded({ zone }: { zone: string }) {
 
 function Counted({ from, to, time_zone }: { from: string; to: string; time_zone: string }) {
   const day = new Intl.DateTimeFormat('en-GB', { timeZone: time_zone, dateStyle: 'medium' });
-  // `to` is the first instant that is not in it any more.
+  // `to` is exclusive: the last day contains the instant before it.
   const last = new Date(Date.parse(to) - 1);
   return (
     <span title={`${formatLocal(from)} – ${formatLocal(to)}`}>
@@ -82,7 +82,7 @@ function Sections({ analytics, filters }: { analytics: Analytics; filters: Filte
   const { runs, steps, success, live } = analytics;
   const showsCredits = useCreditsShown();
   const all = Object.values(analytics);
-  // A reason that all nine share is shown once.
+  // If all nine queries fail, one error is shown for all.
   if (all.every(query => query.isError && query.data === undefined))
     return (
       <Card flush>

@@ -22,7 +22,7 @@ function rowsOf(data: ExecutionDuration): Row[] {
 
 const duration: Unit = 'duration';
 
-/** How long runs that completed or failed took from start to end: overall and for each workflow. */
+/** Shows how long completed and failed runs took: overall and for each workflow. */
 export function Durations({ query }: { query: Query<ExecutionDuration> }) {
   return (
     <ChartCard
@@ -92,7 +92,7 @@ function Percentile({ name, value }: { name: string; value: number | null }) {
   );
 }
 
-/** From strong to faint: half of the runs, 95 %, 99 %. The numbers beside it show the same. */
+/** A bar of the 50th, 95th and 99th percentile, from strong to faint. The numbers beside the bar show the same. */
 function Spread({ row, longest }: { row: Row; longest: number }) {
   const bars = [
     { name: 'p99', value: row.p99_ms, opacity: 0.3 },

@@ -8,7 +8,7 @@ const read = (query: string) => {
 };
 
 describe('the filters of the URL', () => {
-  test('are a month in the zone of the browser where nothing is said', () => {
+  test('default to a month in the zone of the browser', () => {
     expect(read('')).toEqual({
       period: 'month',
       from: '',
@@ -18,33 +18,33 @@ describe('the filters of the URL', () => {
     });
   });
 
-  test('hold a window, a granularity, a workflow and a zone', () => {
+  test('contain a window, a granularity, a workflow and a zone', () => {
     const workflow = '01890000-0000-7000-8000-000000000000';
     const filters = read(`period=week&granularity=hour&zone=UTC&workflow_id=${workflow}`);
     expect(filters.granularity).toBe('hour');
     expect(filters.range).toEqual({ window: 'week', time_zone: 'UTC', workflow_id: workflow });
   });
 
-  test('hold days, both included, in the zone', () => {
+  test('contain days, both included, in the zone', () => {
     expect(read('from=2026-03-01&to=2026-03-29').range).toEqual({
       from: '2026-02-28T23:00:00.000Z',
-      // The night of the 29th is an hour shorter.
+      // The night of the 29th is one hour shorter.
       to: '2026-03-29T22:00:00.000Z',
       time_zone: 'Europe/Berlin',
     });
   });
 
-  test('mean the same turned around', () => {
+  test('mean the same period when the two days are swapped', () => {
     expect(read('from=2026-03-29&to=2026-03-01').range).toEqual(read('from=2026-03-01&to=2026-03-29').range);
   });
 
-  test('are left out where they are malformed', () => {
+  test('are ignored if they are malformed', () => {
     expect(
       read('period=decade&granularity=second&zone=Mars/Olympus&workflow_id=1&from=2026-13-45&to=2026-02-31'),
     ).toEqual(read(''));
   });
 
-  test('give no more hours than an answer holds', () => {
+  test('do not offer hours for a period that an answer cannot hold', () => {
     expect(read('period=all&granularity=hour').granularity).toBeUndefined();
     expect(read('to=2026-03-01&granularity=hour').granularity).toBeUndefined();
     expect(read('from=2025-12-17&granularity=hour').granularity).toBe('hour');

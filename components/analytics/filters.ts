@@ -17,14 +17,14 @@ export type Range = {
 };
 export type Filters = {
   period: Period;
-  /** First and last day of a custom period, both included; empty where it is open. */
+  /** The first and the last day of a custom period, both included; empty if the period has no start or no end. */
   from: string;
   to: string;
   granularity: Granularity | undefined;
   range: Range;
 };
 
-/** 2,000 hours are the most that one answer holds. */
+/** One answer holds at most 2,000 hours. */
 const MAX_DAYS_IN_HOURS = 83;
 
 function isTimeZone(name: string): boolean {
@@ -35,13 +35,13 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** The filters of the URL as the operations take them; what is malformed is left out. `zone`: the browser's. `now`: ms. */
+/** Reads the filters from the URL in the form of the operations, and ignores malformed values. `zone`: the browser's. `now`: ms. */
 export function readFilters(get: (key: string) => string, zone: string, now: number): Filters {
   const chosen = get('zone');
   const time_zone = chosen && isTimeZone(chosen) ? chosen : zone;
   const days = [get('from'), get('to')].map(day => (isDay(day) ? day : ''));
   const [first = '', last = ''] = days;
-  // Turned around they mean the same period.
+  // Days in the wrong order are swapped.
   const [from, to] = first && last && last < first ? [last, first] : [first, last];
   const custom = from !== '' || to !== '';
   const period = custom ? 'custom' : (periods.find(each => each === get('period')) ?? 'month');
@@ -63,7 +63,7 @@ export function readFilters(get: (key: string) => string, zone: string, now: num
   };
 }
 
-/** Whether a period is short enough to be shown by the hour. */
+/** Returns true if a period is short enough to be shown by the hour. */
 export function hoursFit(period: Period, from: string, to: string): boolean {
   if (period !== 'custom') return period !== 'all';
   return from !== '' && to <= addDays(from, MAX_DAYS_IN_HOURS - 1);

@@ -2,8 +2,8 @@ import { ACTIONS } from '@/server/orchestrator/ports/billable-actions.ts';
 
 const descriptions: Readonly<Record<string, { label: string }>> = ACTIONS;
 
-/** The label of a billable action; an action of a newer plan has its own name. */
+/** Returns the label of a billable action; an unknown action is shown by its own name. */
 export const actionLabel = (action: string): string => descriptions[action]?.label ?? action;
 
-/** A deleted workflow keeps its numbers and has no name any more. */
+/** Returns the label of a workflow. The numbers of a deleted workflow are kept, but its name is not. */
 export const workflowLabel = (name: string | null): string => name ?? 'Deleted workflow';

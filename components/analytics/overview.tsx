@@ -9,7 +9,7 @@ import type { Analytics } from './queries.ts';
 const written = (value: number) => formatFigure(value, 'count');
 const waiting = (runs: number) => `${written(runs)} waiting for ${runs === 1 ? 'a person' : 'people'}`;
 
-/** The most important figures, in six cards; five where no credits are shown. */
+/** The most important figures, in six cards, or five if credits are hidden. */
 export function Overview({ analytics }: { analytics: Analytics }) {
   const { live, success, durations, runs, steps, credits, runsOverTime, usageOverTime } = analytics;
   const showsCredits = useCreditsShown();
@@ -62,7 +62,7 @@ export function Overview({ analytics }: { analytics: Analytics }) {
   );
 }
 
-/** The two that start most, by name; callers may make up as many as they like. */
+/** Describes the two trigger types that started most runs, and the sum of the rest: callers can define any number of types. */
 function triggers(all: readonly { trigger_type: string; started: number }[]): string {
   const [first, second, ...others] = [...all].sort((a, b) => b.started - a.started);
   const rest = others.reduce((sum, { started }) => sum + started, 0);

@@ -3,7 +3,7 @@ import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import type { Filters } from './filters.ts';
 
-/** A run that ended is counted within two seconds and shown within ten; live runs within three. Nothing is asked while the page is hidden. */
+/** An ended run is counted within two seconds and shown within ten; live runs are shown within three. A hidden page sends no queries. */
 const REFETCH_MS = 10_000;
 const LIVE_MS = 3_000;
 // A failed query waits for "Try again": automatic retries would alternate between an error and a skeleton.
@@ -17,7 +17,7 @@ export type StepsSummary = Outputs['analytics_steps_summary'];
 export type RunsTimeseries = Outputs['analytics_runs_timeseries'];
 export type UsageTimeseries = Outputs['analytics_usage_timeseries'];
 
-/** Everything that the page shows for its filters; they travel together in one request. */
+/** Reads everything that the page shows for its filters. All queries are sent in one request. */
 export function useAnalytics({ range, granularity }: Filters) {
   const trpc = useTRPC();
   const series = granularity === undefined ? range : { ...range, granularity };

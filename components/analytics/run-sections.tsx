@@ -12,7 +12,7 @@ const outcomes = [
 ] as const;
 const started = { key: 'started', label: 'Started', ink: 'one' } as const;
 
-/** How runs ended, by when they did; how many began stands in the table. */
+/** The outcomes of runs, by the time at which they ended. The table also has the number of started runs. */
 export function RunsOverTime({ query }: { query: Query<RunsTimeseries> }) {
   const shared = (data: RunsTimeseries) => ({
     points: data.points,
@@ -36,7 +36,7 @@ export function RunsOverTime({ query }: { query: Query<RunsTimeseries> }) {
   );
 }
 
-/** The workflows that ran most, with their failures; each leads to its runs. */
+/** The workflows with the most runs, and their failures. Each row links to its runs. */
 export function RunsByWorkflow({ query }: { query: Query<RunsCount> }) {
   return (
     <ChartCard

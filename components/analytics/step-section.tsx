@@ -8,7 +8,7 @@ import type { Query, StepsSummary } from './queries.ts';
 const attempts = ({ completed, failed, retried }: StepsSummary['steps'][number]) => completed + failed + retried;
 const byAttempts = (a: StepsSummary['steps'][number], b: StepsSummary['steps'][number]) => attempts(b) - attempts(a);
 
-/** Attempts by the type of their step, and how they ended. */
+/** The attempts and their outcomes, by step type. */
 export function StepsByType({ query }: { query: Query<StepsSummary> }) {
   const showsCredits = useCreditsShown();
   return (

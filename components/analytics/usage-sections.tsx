@@ -82,7 +82,7 @@ function Usage({ chart, query }: { chart: UsageChart; query: Query<UsageTimeseri
 
 const used = ({ quantity }: { quantity: number }) => quantity > 0;
 
-/** The credits by action and by workflow. */
+/** The credits by billable action. */
 export function CreditsByAction({ query }: { query: Query<CreditsConsumed> }) {
   return (
     <ChartCard
@@ -114,7 +114,7 @@ export function CreditsByAction({ query }: { query: Query<CreditsConsumed> }) {
   );
 }
 
-/** Where the credits went. */
+/** The credits by workflow. */
 export function CreditsByWorkflow({ query }: { query: Query<CreditsConsumed> }) {
   return (
     <ChartCard

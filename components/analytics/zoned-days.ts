@@ -3,7 +3,7 @@ import { DAY_MS } from '@/server/platform/clock.ts';
 // Temporal does the same on the server; in the browser its polyfill weighs 21 KB compressed, and this file 0.6 KB.
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** The clock of the zone at an instant, as if it were UTC, in ms. */
+/** Returns the wall-clock time of the zone at an instant, in ms, as if it were UTC. */
 function wallClock(instant: number, zone: string): number {
   let format = formats.get(zone);
   if (!format) {
@@ -20,25 +20,25 @@ function wallClock(instant: number, zone: string): number {
   return Date.UTC(year, month - 1, day, hour, minute, second);
 }
 
-/** The day that it is in the zone, as "2026-03-09". */
+/** Returns the day in the zone at an instant, as "2026-03-09". */
 export function dayIn(instant: number, zone: string): string {
   return new Date(wallClock(instant, zone)).toISOString().slice(0, 10);
 }
 
-/** The day so many days on. */
+/** Returns the day that is `days` days later. */
 export function addDays(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00.000Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
 /**
- * The instant at which a day begins in the zone: midnight, or the first moment after a clock change that has none. The
- * offsets of the day before and the day after are the two that it can have.
+ * Returns the instant at which a day starts in the zone: midnight, or the first instant of the day if a clock change skips midnight. The
+ * zone's offset is then that of the day before or that of the day after.
  */
 export function startOfDay(day: string, zone: string): string {
   const midnight = Date.parse(`${day}T00:00:00.000Z`);
   const candidates = [midnight - DAY_MS, midnight + DAY_MS].map(near => midnight - (wallClock(near, zone) - near));
   const starts = candidates.filter(instant => dayIn(instant, zone) === day);
-  // None: the zone left the whole day out, as Samoa did when it crossed the date line.
+  // No candidate: the zone skipped the whole day, as Samoa did when it crossed the date line.
   const start = starts.length > 0 ? Math.min(...starts) : Math.max(...candidates);
   return new Date(start).toISOString();
 }

@@ -18,7 +18,7 @@ async function loadDocument(): Promise<ApiDocument> {
   return ApiDocument.parse(await response.json());
 }
 
-/** The HTTP API for people, from the very description that programs read. */
+/** The HTTP API for people, rendered from the OpenAPI document that programs read. */
 export function ApiReference() {
   const document = useQuery({ queryKey: ['openapi'], queryFn: loadDocument, staleTime: Number.POSITIVE_INFINITY });
   return (

@@ -56,7 +56,7 @@ describe('operationsOf', () => {
 
 describe('fieldsOf', () => {
   const fields = fieldsOf({ $ref: '#/components/schemas/Thing' }, document);
-  it('says type, need and default in words', () => {
+  it('describes the type, whether the field is required, and the default', () => {
     expect(fields.map(field => [field.name, field.type, field.required, field.description])).toEqual([
       ['id', 'string (uuid)', true, ''],
       ['state', '"on" | "off"', false, 'Default "on".'],
@@ -64,11 +64,11 @@ describe('fieldsOf', () => {
       ['ended_at', 'string (date-time) or null', false, ''],
     ]);
   });
-  it('leads into the items of a list', () => {
+  it('returns the fields of the items of a list', () => {
     const inner = fields.find(field => field.name === 'parts')?.inner;
     expect(inner && fieldsOf(inner, document)).toMatchObject([{ name: 'n', type: 'integer', description: 'How many' }]);
     expect(fields.find(field => field.name === 'ended_at')?.inner).toBeNull();
   });
 });
 
-it('calls a schema without a type any', () => expect(typeOf({}, document)).toBe('any'));
+it('returns the type any for a schema without a type', () => expect(typeOf({}, document)).toBe('any'));

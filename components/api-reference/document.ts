@@ -52,7 +52,7 @@ export type ApiOperation = {
 
 const lastPart = (ref: string) => ref.slice(ref.lastIndexOf('/') + 1);
 
-/** Every operation with its references to shared parameters and responses followed; schemas stay references. */
+/** Returns every operation. References to shared parameters and responses are resolved; references to schemas are kept. */
 export function operationsOf(document: ApiDocument): ApiOperation[] {
   const { parameters, responses } = document.components;
   return Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -82,14 +82,14 @@ function isReference(value: object): value is z.output<typeof Reference> {
 
 const isSchema = (value: unknown): value is JsonSchema => isObject(value);
 
-/** A reference replaced by what it points to, with its name. */
+/** Resolves a reference to a schema. Returns the schema and its name. */
 function resolveSchema(schema: JsonSchema, document: ApiDocument): { schema: JsonSchema; name: string | null } {
   if (typeof schema.$ref !== 'string') return { schema, name: null };
   const name = lastPart(schema.$ref);
   return { schema: document.components.schemas[name] ?? {}, name };
 }
 
-/** A schema's type in a few words: "string (uuid)", "object[]", "\"a\" | \"b\"", "integer or null". */
+/** Returns a schema's type in a few words: "string (uuid)", "object[]", "\"a\" | \"b\"", "integer or null". */
 export function typeOf(given: JsonSchema, document: ApiDocument): string {
   const { schema } = resolveSchema(given, document);
   if (schema.const !== undefined) return JSON.stringify(schema.const);
@@ -109,7 +109,7 @@ const wrap = (type: string) => (type.includes(' ') ? `(${type})` : type);
 
 export type ApiField = { name: string; type: string; required: boolean; description: string; inner: JsonSchema | null };
 
-/** The fields of an object schema (or of the items of a list); `inner` is there where a field has fields of its own. */
+/** Returns the fields of an object schema, or of the items of a list. A field that has fields itself has `inner`. */
 export function fieldsOf(given: JsonSchema, document: ApiDocument): ApiField[] {
   const schema = objectIn(given, document);
   if (!schema || !isSchema(schema.properties)) return [];
@@ -138,7 +138,7 @@ function descriptionOf(field: JsonSchema, document: ApiDocument): string {
   return notes.filter(Boolean).join(' ');
 }
 
-/** Returns the object with named properties that a schema is, contains in a list, or may be; null if there is none. */
+/** Returns the schema of the object that a schema describes directly, as the items of a list, or as one alternative; null without one. */
 function objectIn(given: JsonSchema, document: ApiDocument): JsonSchema | null {
   const { schema } = resolveSchema(given, document);
   if (isSchema(schema.properties)) return schema;

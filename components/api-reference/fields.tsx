@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { cx } from '../ui/classes.ts';
 import { type ApiDocument, type ApiField, fieldsOf, type JsonSchema, typeOf } from './document.ts';
 
-/** The fields of a body, those with fields of their own to be unfolded. */
+/** The fields of a body. A field that has fields itself can be unfolded. */
 export function SchemaFields({
   schema,
   document,

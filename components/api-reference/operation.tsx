@@ -17,7 +17,7 @@ export function Method({ method }: { method: string }) {
   );
 }
 
-/** One operation: what it does, what it takes, what it answers, and a call to paste. */
+/** One operation: its description, parameters, body, responses, and an example call to copy. */
 export function OperationView({ operation, document }: { operation: ApiOperation; document: ApiDocument }) {
   const success = operation.responses.filter(response => response.status.startsWith('2'));
   const failures = operation.responses.filter(response => !response.status.startsWith('2'));

@@ -8,7 +8,7 @@ import { useHydrated } from './use-hydrated.ts';
 import { useLinkToken } from './use-link-token.ts';
 import { useSignInSubmit } from './use-sign-in-submit.ts';
 
-/** Joins a workspace. The token is in the URL's fragment, which no server or Referer header gets to see. */
+/** Joins a workspace. The token is in the URL's fragment, which browsers send to no server and in no Referer header. */
 export function AcceptInvitationForm() {
   const hydrated = useHydrated();
   const token = useLinkToken();

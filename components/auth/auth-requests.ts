@@ -1,25 +1,25 @@
 import { leaveSession, tellTabs } from '../trpc/session-gate.ts';
 import { isRecord } from '../ui/errors.ts';
 
-// The two calls of next-auth's own client that the console makes; next-auth/react is 11 KB of JavaScript (gzip).
+// The two calls of next-auth's own client that the console needs. next-auth/react itself is 11 KB of JavaScript (gzip).
 
-/** Reads the value `name` of an answer of next-auth. Throws if the answer has none. */
+/** Returns the field `name` of an answer of next-auth. Throws if the field is missing. */
 async function readText(response: Response, name: string): Promise<string> {
   const body: unknown = await response.json();
   if (!isRecord(body) || typeof body[name] !== 'string') throw new Error(`The server answered ${response.status}.`);
   return body[name];
 }
 
-/** Posts to an endpoint of next-auth with the token against forged requests. Returns where the answer leads; throws without one. */
+/** Posts to an endpoint of next-auth with its CSRF token. Returns the URL in the answer; throws if the answer has none. */
 async function postAuth(path: string, fields: Record<string, string>): Promise<{ ok: boolean; url: string }> {
   const csrfToken = await readText(await fetch('/api/auth/csrf'), 'csrfToken');
-  // `json`: next-auth redirects otherwise.
+  // Without `json`, next-auth answers with a redirect.
   const body = new URLSearchParams({ ...fields, csrfToken, json: 'true' });
   const response = await fetch(`/api/auth/${path}`, { method: 'POST', body });
   return { ok: response.ok, url: await readText(response, 'url') };
 }
 
-/** Begins a session. Returns null, or the code of what is wrong; throws if the server cannot be reached. */
+/** Starts a session. Returns null, or next-auth's error code; throws if the server cannot be reached. */
 export async function requestSignIn(email: string, password: string): Promise<string | null> {
   const fields = { email, password, callbackUrl: window.location.href };
   const { ok, url } = await postAuth('callback/credentials', fields);
@@ -28,8 +28,8 @@ export async function requestSignIn(email: string, password: string): Promise<st
 }
 
 /**
- * Ends the session, and loads the page for signing in, here and in every other tab. `forgets`: the person's unsaved edits are
- * removed from this browser. Throws if the server cannot be reached.
+ * Ends the session, and loads the sign-in page here and in every other tab. With `forgets`, the person's unsaved edits are removed from
+ * this browser. Throws if the server cannot be reached.
  */
 export async function signOut(forgets = false): Promise<void> {
   leaveSession(forgets ? 'forgets' : 'keeps');
@@ -42,7 +42,7 @@ export async function signOut(forgets = false): Promise<void> {
   }
 }
 
-/** The same after the server has ended the session. */
+/** Loads the sign-in page here and in every other tab, after the server has ended the session. */
 export function leave(forgets = false, url = '/sign-in'): void {
   tellTabs({ says: 'signed-out', forgets });
   window.location.assign(url);

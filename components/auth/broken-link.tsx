@@ -1,4 +1,4 @@
-/** The page of a link that has lost its token. */
+/** The page of a link without its token. */
 export function BrokenLink({ what }: { what: string }) {
   return (
     <>

@@ -8,7 +8,7 @@ import { FormError } from '../ui/states.tsx';
 import { postPublic } from './public-api.ts';
 import { useHydrated } from './use-hydrated.ts';
 
-/** Asks for a mail with a link that resets the password. It says the same whether or not the address has an account. */
+/** Requests an email with a link that resets the password. The answer is the same whether or not the address has an account. */
 export function ForgotPasswordForm({ mail }: { mail: boolean }) {
   const hydrated = useHydrated();
   const [pending, setPending] = useState(false);

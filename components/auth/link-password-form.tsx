@@ -14,11 +14,11 @@ type Props = {
   description: ReactNode;
   path: '/v1/password-resets/complete' | '/v1/confirmations';
   action: string;
-  /** Whether the password is chosen here; else it is the one that the account has. */
+  /** True if a new password is chosen; false if the account's password is entered. */
   isNew: boolean;
 };
 
-/** Uses a link together with a password, and signs in with it. Opening the page uses nothing: mail scanners open links, too. */
+/** Uses a link together with a password, and signs in. Opening the page alone does not use the link, because mail scanners open links. */
 export function LinkPasswordForm({ title, description, path, action, isNew }: Props) {
   const hydrated = useHydrated();
   const token = useLinkToken();

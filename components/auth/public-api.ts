@@ -1,6 +1,6 @@
 import { isRecord } from '../ui/errors.ts';
 
-/** Carries the API's answer in the form `readError` understands. */
+/** An error of the API, in the form that `readError` reads. */
 class ApiError extends Error {
   readonly data: Record<string, unknown>;
 
@@ -11,7 +11,7 @@ class ApiError extends Error {
   }
 }
 
-/** POST to one of the operations that need no session. Returns the answer; throws ApiError with the server's words. */
+/** Posts to an operation that needs no session. Returns the answer; throws an ApiError with the server's message. */
 export async function postPublic(path: `/v1/${string}`, body: unknown): Promise<unknown> {
   const response = await fetch(path, {
     method: 'POST',
@@ -24,7 +24,10 @@ export async function postPublic(path: `/v1/${string}`, body: unknown): Promise<
   throw new ApiError(response.status, json);
 }
 
-/** The same for an operation that answers with the account. Returns its email; throws ApiError, or if there is none. */
+/**
+ * Posts to an operation whose answer contains the account's email, and returns the email. Throws an ApiError, or an Error if the email is
+ * missing.
+ */
 export async function postForEmail(path: `/v1/${string}`, body: unknown): Promise<string> {
   const answer = await postPublic(path, body);
   if (!isRecord(answer) || typeof answer.email !== 'string') throw new Error('The server returned no email address.');

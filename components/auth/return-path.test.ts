@@ -28,7 +28,7 @@ describe('returnPath', () => {
     '/.//user@evil.example:80/path',
   ])('refuses %j', next => expect(returnPath(next)).toBe('/'));
 
-  it('never leads to another site, whatever a browser makes of the path', () => {
+  it('never leads to another site, however a browser parses the path', () => {
     const part = fc.constantFrom(
       ...['/', '\\', '.', '..', '%2e', '%2F', '%5c', '\t', '\n', '@', ':', '?', '#', 'a', 'evil.example', 'https:'],
     );
@@ -44,7 +44,7 @@ describe('returnPath', () => {
         const parsed = new URL(target, `${here}/sign-in?next=x`);
         expect(parsed.origin).toBe(here);
         expect(target.startsWith('/')).toBe(true);
-        // What is assigned is what was checked: parsing it once more changes nothing.
+        // Parsing the checked path again does not change it.
         expect(`${parsed.pathname}${parsed.search}${parsed.hash}`).toBe(target);
       }),
       { numRuns: 3_000, seed: 20261122 },

@@ -1,9 +1,9 @@
 const CONSOLE_ORIGIN = 'http://console.internal';
 
 /**
- * Returns where to go after signing in: a path of this site, or `/` for anything else, which would be an open redirect.
- * Parsed twice, the path must be the same path of the same origin, because a parser resolves dot segments: `/.//host`
- * is a path here, and becomes `//host`, another site, for the next parser.
+ * Returns the page to open after signing in: `next` if it is a path of this site, otherwise `/`, because other addresses would make an open
+ * redirect. The path is parsed twice and must stay the same path of the same origin: a parser resolves dot segments, so `/.//host` is a
+ * path for the first parser, and becomes `//host`, another site, for the next one.
  */
 export function returnPath(next: string | undefined): string {
   if (!next?.startsWith('/')) return '/';

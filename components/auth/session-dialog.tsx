@@ -7,7 +7,7 @@ import { useFocusReturn } from '../ui/use-focus-return.ts';
 import { asking, checkSession, type PagePerson, signInPath, watchSession } from './session-recovery.ts';
 import { signInWithPassword } from './sign-in.ts';
 
-/** Asks for the password over the page once its session has ended. What the page shows and what it has not saved stays. */
+/** Asks for the password once the session has ended. The page behind the dialog keeps its content and its unsaved edits. */
 export function SessionDialog({ person }: { person: PagePerson }) {
   const { id, name, email } = person;
   useEffect(() => watchSession({ id, name, email }), [id, name, email]);

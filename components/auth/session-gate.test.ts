@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
-/** The modules, new for each test as for each page, in a browser with two tabs less the page. */
+/** Loads the modules anew, as each page does, in a browser with another tab. */
 async function newPage() {
   vi.resetModules();
   const gate = await import('../trpc/session-gate.ts');
@@ -39,13 +39,13 @@ afterEach(() => {
 const turn = () => new Promise(resolve => setTimeout(resolve, 0));
 
 describe('calls that were refused without a session', () => {
-  test('wait together until the person has signed in again, who is asked once', async () => {
+  test('wait together until the person has signed in again, with one dialog for all', async () => {
     const page = await newPage();
     const stop = page.watchSession(ada);
     const calls = Array.from({ length: 10 }, () => page.untilSignedIn());
     await vi.waitFor(() => expect(page.asking.isOpen()).toBe(true));
     expect(asked).toHaveBeenCalledTimes(1);
-    // A wrong password, say.
+    // As after a wrong password.
     await page.checkSession();
     expect(page.asking.isOpen()).toBe(true);
     holder = 'ada';
@@ -62,7 +62,7 @@ describe('calls that were refused without a session', () => {
     stop();
   });
 
-  test('are repeated without a question where the session is there by then', async () => {
+  test('are repeated without a dialog if the session exists again', async () => {
     const page = await newPage();
     const stop = page.watchSession(ada);
     holder = 'ada';
@@ -71,7 +71,7 @@ describe('calls that were refused without a session', () => {
     stop();
   });
 
-  test('wait for a session that is being replaced, but not for themselves', async () => {
+  test('wait while a session is replaced, except for the call that replaces it', async () => {
     const page = await newPage();
     const stop = page.watchSession(ada);
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -93,7 +93,7 @@ describe('calls that were refused without a session', () => {
     stop();
   });
 
-  test('never act for another person: the page is loaded anew', async () => {
+  test('are never repeated for another person: the page is reloaded', async () => {
     const page = await newPage();
     const stop = page.watchSession(ada);
     const settled = vi.fn();
@@ -107,7 +107,7 @@ describe('calls that were refused without a session', () => {
     stop();
   });
 
-  test('fail where nobody can say whose session it is, and where they are given up', async () => {
+  test('fail if the server cannot name the session's user, and if they are aborted', async () => {
     const page = await newPage();
     const stop = page.watchSession(ada);
     isAway = true;
@@ -123,7 +123,7 @@ describe('calls that were refused without a session', () => {
 });
 
 describe('tabs of one browser', () => {
-  test('signing in in one heals the other, and signing out leaves it', async () => {
+  test('signing in in one tab restores the others, and signing out leaves them', async () => {
     const page = await newPage();
     const stop = page.watchSession(ada);
     const other = new BroadcastChannel('baton-session');
@@ -142,7 +142,7 @@ describe('tabs of one browser', () => {
     stop();
   });
 
-  test('another person who signs in in one gets a page of their own in the other', async () => {
+  test('signing in as another person in one tab reloads the others', async () => {
     const page = await newPage();
     const stop = page.watchSession(ada);
     const other = new BroadcastChannel('baton-session');

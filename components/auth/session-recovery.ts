@@ -1,12 +1,12 @@
 import { leaveSession, provideRecovery, type SessionWord, sessionChannel } from '../trpc/session-gate.ts';
 import { isRecord } from '../ui/errors.ts';
 
-/** The person whose page this is. */
+/** The person for whom the page was rendered. */
 export type PagePerson = { id: string; name: string; email: string };
 
 type Holder = 'same' | 'other' | 'none';
 
-/** Returns whose session this browser has now. Throws where the server cannot say. */
+/** Compares the user of the browser's present session with the person `id`. Throws if the server cannot tell. */
 async function readHolder(id: string): Promise<Holder> {
   const response = await fetch('/v1/me', { cache: 'no-store' });
   if (response.status === 401) return 'none';
@@ -17,8 +17,8 @@ async function readHolder(id: string): Promise<Holder> {
 }
 
 let person: PagePerson | null = null;
-/** Resolves the wait of the calls that were refused; null unless the person is being asked. */
-let end: ((hasSession: boolean) => void) | null = null;
+/** Resolves the wait of the refused calls; null unless the dialog is open. */
+let endWait: ((hasSession: boolean) => void) | null = null;
 const listeners = new Set<() => void>();
 
 /** The state of the dialog, for useSyncExternalStore. */
@@ -27,78 +27,81 @@ export const asking = {
     listeners.add(listener);
     return () => listeners.delete(listener);
   },
-  isOpen: () => end !== null,
+  isOpen: () => endWait !== null,
 };
 
-/** Resolves to true once the person has a session again, after asking for the password where there is none. */
+/** Resolves to true once the person has a session again. Asks for the password if there is no session. */
 export async function recoverSession(): Promise<boolean> {
   if (person === null) return false;
   const holder = await readHolder(person.id);
   if (holder === 'same') return true;
-  if (holder === 'other') return loadAnew();
+  if (holder === 'other') return reloadForOther();
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  setEnd(resolve);
+  setEndWait(resolve);
   return promise;
 }
 
-/** Looks again, as after signing in here or in another tab: the same person goes on, and another one gets a page of their own. */
+/**
+ * Checks the session again, as after signing in here or in another tab. The same person continues. For another
+ * person the page is reloaded.
+ */
 export async function checkSession(): Promise<void> {
   if (person === null) return;
   const holder = await readHolder(person.id).catch(() => 'none' as const);
-  if (holder === 'other') void loadAnew();
+  if (holder === 'other') void reloadForOther();
   else if (holder === 'same') {
-    end?.(true);
-    setEnd(null);
+    endWait?.(true);
+    setEndWait(null);
   }
 }
 
-function setEnd(next: typeof end): void {
-  end = next;
+function setEndWait(next: typeof endWait): void {
+  endWait = next;
   for (const listener of listeners) listener();
 }
 
-/** Leaves a page that shows another person's work, with edits that stay theirs. The promise never resolves. */
-function loadAnew(): Promise<never> {
+/** Reloads the page for another person. Unsaved edits stay stored for their author. The promise never resolves. */
+function reloadForOther(): Promise<never> {
   leaveSession('keeps');
   window.location.reload();
   return new Promise(() => undefined);
 }
 
-/** Removes what this tab keeps of a person. */
+/** Removes what this tab stores for a person. */
 export function forgetTab(): void {
   try {
     window.sessionStorage.clear();
   } catch {
-    // A browser that refuses storage has kept nothing.
+    // A browser that refuses storage has stored nothing.
   }
 }
 
-/** Where to sign in as another person, and come back. */
+/** Returns the path at which another person signs in and then comes back. */
 export function signInPath(): string {
   const { pathname, search } = window.location;
   return `/sign-in?next=${encodeURIComponent(`${pathname}${search}`)}`;
 }
 
-/** Watches over the session of a page until the returned function is called: other tabs tell when it ends or is there again. */
+/** Watches the session of a page until the returned function is called. Other tabs announce when the session ends or exists again. */
 export function watchSession(whose: PagePerson): () => void {
   person = whose;
   provideRecovery(recoverSession);
   const channel = sessionChannel();
-  const hear = ({ data }: MessageEvent<SessionWord>) => {
+  const onTabMessage = ({ data }: MessageEvent<SessionWord>) => {
     if (data.says === 'signed-in') return void checkSession();
     leaveSession(data.forgets ? 'forgets' : 'keeps');
     if (data.forgets) forgetTab();
     window.location.assign('/sign-in');
   };
-  const look = () => {
-    if (end !== null && document.visibilityState === 'visible') void checkSession();
+  const checkIfVisible = () => {
+    if (endWait !== null && document.visibilityState === 'visible') void checkSession();
   };
-  channel?.addEventListener('message', hear);
-  document.addEventListener('visibilitychange', look);
-  window.addEventListener('focus', look);
+  channel?.addEventListener('message', onTabMessage);
+  document.addEventListener('visibilitychange', checkIfVisible);
+  window.addEventListener('focus', checkIfVisible);
   return () => {
-    channel?.removeEventListener('message', hear);
-    document.removeEventListener('visibilitychange', look);
-    window.removeEventListener('focus', look);
+    channel?.removeEventListener('message', onTabMessage);
+    document.removeEventListener('visibilitychange', checkIfVisible);
+    window.removeEventListener('focus', checkIfVisible);
   };
 }

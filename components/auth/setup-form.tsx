@@ -6,7 +6,7 @@ import { postPublic } from './public-api.ts';
 import { useHydrated } from './use-hydrated.ts';
 import { useSignInSubmit } from './use-sign-in-submit.ts';
 
-/** Makes the first owner with the token that was printed at start-up, and signs in as them. */
+/** Creates the first owner with the token that was printed at start-up, and signs in. */
 export function SetupForm() {
   const hydrated = useHydrated();
   const { pending, error, onSubmit } = useSignInSubmit(async (text, password) => {

@@ -7,7 +7,7 @@ import { returnPath } from './return-path.ts';
 import { describeSignInError, signInWithPassword } from './sign-in.ts';
 import { useHydrated } from './use-hydrated.ts';
 
-/** Email and password. `post`, and asleep until hydrated, so that an early click cannot put the password into the URL. */
+/** Signs in with email and password. The form posts and is disabled until hydrated: an early click cannot put the password into the URL. */
 export function SignInForm({
   next,
   error,
@@ -15,7 +15,7 @@ export function SignInForm({
 }: {
   next: string | undefined;
   error: string | undefined;
-  /** Whether visitors may create an account. */
+  /** True if visitors may create an account. */
   signUp: boolean;
 }) {
   const hydrated = useHydrated();
@@ -27,7 +27,7 @@ export function SignInForm({
     setPending(true);
     setProblem(null);
     const failed = await signInWithPassword(String(form.get('email')), String(form.get('password')));
-    // A full load: every part of the console begins with the new session.
+    // A full page load: every part of the console starts with the new session.
     if (failed === null) return window.location.assign(returnPath(next));
     setPending(false);
     setProblem(failed);

@@ -1,7 +1,7 @@
 import { tellTabs } from '../trpc/session-gate.ts';
 import { requestSignIn } from './auth-requests.ts';
 
-/** Returns the message for a code of next-auth's or of app/api/auth/options.ts. */
+/** Returns the message for an error code of next-auth or of app/api/auth/options.ts. */
 export function describeSignInError(code: string): string {
   switch (code) {
     case 'rate_limited':
@@ -13,7 +13,7 @@ export function describeSignInError(code: string): string {
   }
 }
 
-/** Signs in with email and password. Null on success, otherwise what to tell the user. */
+/** Signs in with email and password. Returns null on success, otherwise the message for the user. */
 export async function signInWithPassword(email: string, password: string): Promise<string | null> {
   try {
     const code = await requestSignIn(email, password);

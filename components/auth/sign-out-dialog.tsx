@@ -8,12 +8,12 @@ import { signOutAndForget } from './sign-out.ts';
 
 type Props = {
   user: string;
-  /** The number of workflows with unsaved changes; 0: the dialog is closed. */
+  /** The number of workflows with unsaved changes; the dialog is closed at 0. */
   unsaved: number;
   onClose: () => void;
 };
 
-/** Asks what becomes of changes that are not saved, before their author signs out. */
+/** Asks whether unsaved changes are kept or removed before the user signs out. */
 export function SignOutDialog({ user, unsaved, onClose }: Props) {
   const [pending, setPending] = useState(false);
   const leave = async (how: () => Promise<void>) => {

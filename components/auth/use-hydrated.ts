@@ -1,12 +1,12 @@
 'use client';
 import { useSyncExternalStore } from 'react';
 
-const never = () => () => {};
+const subscribeToNothing = () => () => {};
 
-/** False in the server's markup, true once React listens: a form sent before that would go out as a plain request. */
+/** Returns false in the server's markup, and true once React handles events: a form sent earlier would be a plain request. */
 export function useHydrated(): boolean {
   return useSyncExternalStore(
-    never,
+    subscribeToNothing,
     () => true,
     () => false,
   );

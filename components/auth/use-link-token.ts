@@ -2,8 +2,8 @@
 import { useEffect, useState } from 'react';
 
 /**
- * Returns the token of a link, from the URL's fragment, which neither a server nor a Referer header receives. Null
- * until it is read, '' if there is none.
+ * Returns the token of a link from the URL's fragment, which browsers send to no server and in no Referer header. Null until it is read, ''
+ * if it is missing.
  */
 export function useLinkToken(): string | null {
   const [token, setToken] = useState<string | null>(null);

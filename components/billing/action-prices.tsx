@@ -7,10 +7,7 @@ import { Credits } from '../ui/credits.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import { SkeletonRows, Table, Td, THead, Th, Tr } from '../ui/table.tsx';
 
-/**
- * The price of each action. Tokens are priced by the thousand: the price of one is too small to
- * compare.
- */
+/** The price of each action. Tokens are priced per thousand, because the price of one token is too small to compare. */
 export function ActionPrices({ description }: { description: string }) {
   const trpc = useTRPC();
   const prices = useQuery(trpc.billing_action_pricing.queryOptions(undefined, { staleTime: 60_000 }));

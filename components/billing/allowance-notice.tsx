@@ -3,12 +3,12 @@ import { cx } from '../ui/classes.ts';
 import { creditsInWords } from '../ui/credits.tsx';
 import type { BillingStatus } from './wire.ts';
 
-/** The highest warning of the present allowance; undefined while there is none. */
+/** Returns the highest warning of the current allowance; undefined without a warning. */
 export function latestWarning({ warnings }: Pick<BillingStatus, 'warnings'>) {
   return warnings.toSorted((a, b) => b.percent - a.percent)[0];
 }
 
-/** The text of a warning. */
+/** Returns the text of a warning. */
 export function warningText(
   percent: 80 | 100,
   { enforced, when_exhausted }: Pick<BillingStatus, 'enforced' | 'when_exhausted'>,
@@ -19,7 +19,7 @@ export function warningText(
   return `All credits are used: new runs are refused, and ${running}.`;
 }
 
-/** How much of the present allowance is used, as a meter, with the warning once there is one. */
+/** A meter of the used part of the current allowance, with the latest warning. */
 export function AllowanceNotice({ status, remaining }: { status: BillingStatus; remaining: number }) {
   if (status.allowance === 0) return null;
   const used = Math.max(0, status.allowance - remaining);

@@ -14,8 +14,8 @@ import type { Balances, BillingStatus } from './wire.ts';
 import { formatDate } from './words.ts';
 
 /**
- * The credit accounts, in the order in which they are spent. Color never stands alone: each account has its name
- * beneath the bar, in the same order.
+ * The credit accounts, in the order in which they are spent. Each account has its name beneath the bar, so that color is never the only
+ * distinction.
  */
 const accounts = [
   { key: 'trial_remaining', label: 'Trial', bar: 'bg-info' },
@@ -23,7 +23,7 @@ const accounts = [
   { key: 'payg_remaining', label: 'Pay-as-you-go', bar: 'bg-ok' },
 ] as const satisfies readonly { key: keyof Balances; label: string; bar: string }[];
 
-/** The remaining credits, in total and of each kind, and how to get more. */
+/** The remaining credits, in total and per account, and how to get more. */
 export function BalanceCard({ status, onTopUp }: { status: BillingStatus; onTopUp: (() => void) | null }) {
   const trpc = useTRPC();
   const balances = useQuery(trpc.billing_usage.queryOptions(undefined, { refetchInterval: 10_000 }));
@@ -95,11 +95,11 @@ function Left({ balances, status }: { balances: Balances; status: BillingStatus 
   );
 }
 
-/** The usage of the period so far, and the share of the chosen project. */
+/** The usage of the period so far, and the share of the current project. */
 function PeriodUse() {
   const trpc = useTRPC();
   const { data, isError } = useQuery(trpc.billing_summary.queryOptions(undefined, { refetchInterval: 30_000 }));
-  // The same numbers stand under Usage: an error of their own would say nothing more.
+  // The Usage tab shows the same numbers and their error.
   if (!data) return isError ? null : <Skeleton className="h-4 w-56" />;
   const { tenant, project } = data;
   return (

@@ -18,24 +18,24 @@ import { useRefreshBilling } from './use-refresh-billing.ts';
 const tabs = ['overview', 'usage', 'payments', 'ledger'] as const;
 type BillingTab = (typeof tabs)[number];
 
-/** Shows as much of billing as the deployment's mode allows: everything, usage and prices, or only that it is off. */
+/** Shows the parts of billing that the deployment's mode allows: everything, usage and prices, or a note that billing is off. */
 export function BillingPage() {
   const { billing } = useSession().me;
   const { canWrite } = usePermissions();
   switch (billing) {
     case 'on':
-      return canWrite ? <Billing /> : <UsageAlone description="What runs used, in credits." />;
+      return canWrite ? <Billing /> : <UsageOnly description="What runs used, in credits." />;
     case 'metered':
       return (
-        <UsageAlone description="What runs used and what it cost, in credits. Runs are never refused for lack of credits." />
+        <UsageOnly description="What runs used and what it cost, in credits. Runs are never refused for lack of credits." />
       );
     case 'off':
-      return <Off />;
+      return <BillingOff />;
   }
 }
 
-/** Shows what runs used and cost, on a deployment that sells nothing, and to viewers, who may see no more. */
-function UsageAlone({ description }: { description: string }) {
+/** Shows the usage and cost of runs to viewers, and to everyone if the deployment sells nothing. */
+function UsageOnly({ description }: { description: string }) {
   const { canWrite } = usePermissions();
   return (
     <Page>
@@ -48,7 +48,7 @@ function UsageAlone({ description }: { description: string }) {
   );
 }
 
-function Off() {
+function BillingOff() {
   return (
     <Page>
       <PageHeader title="Billing" />
@@ -72,7 +72,7 @@ function Billing() {
       <Tabs<BillingTab>
         label="Billing"
         value={tab}
-        // What belongs to one tab (its filters, its page) means nothing on another.
+        // Filters and page belong to one tab, and are cleared when another tab opens.
         onChange={next => set({ ...cleared, tab: next }, { push: true })}
         tabs={[
           { value: 'overview', label: 'Overview', content: <Overview /> },
@@ -110,7 +110,7 @@ const returned = [
   'setup_intent_client_secret',
 ];
 
-/** A bank's own page leads back with the outcome in the URL: said once, and taken out of the URL, since it holds a secret. */
+/** Reads the outcome that a bank's own page puts into the URL, shows it once, and removes it from the URL because it contains a secret. */
 function useReturnFromProvider(): void {
   const { get, set } = useUrlState();
   const refresh = useRefreshBilling();

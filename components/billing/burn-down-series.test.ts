@@ -4,7 +4,7 @@ import { burnDown, daysAtThisPace } from './burn-down-series.ts';
 const at = (text: string) => Date.parse(text);
 
 describe('the burn-down of a period', () => {
-  test('is told backward from what is left now', () => {
+  test('is computed backward from the current balance', () => {
     const points = burnDown({
       from: at('2026-03-01T15:00:00.000Z'),
       now: at('2026-03-04T09:00:00.000Z'),
@@ -27,7 +27,7 @@ describe('the burn-down of a period', () => {
     ]);
   });
 
-  test('what expired was there before', () => {
+  test('includes expired credits before they expired', () => {
     const points = burnDown({
       from: at('2026-03-01T00:00:00.000Z'),
       now: at('2026-03-02T01:00:00.000Z'),
@@ -38,7 +38,7 @@ describe('the burn-down of a period', () => {
     expect(points.map(({ remaining }) => remaining)).toEqual([25, 5]);
   });
 
-  test('never shows less than nothing', () => {
+  test('is never negative', () => {
     const points = burnDown({
       from: at('2026-03-01T00:00:00.000Z'),
       now: at('2026-03-02T00:00:00.000Z'),
@@ -55,7 +55,7 @@ describe('the pace', () => {
   test('is the mean of the last seven days', () => {
     expect(daysAtThisPace([day(1000, 9000), ...Array.from({ length: 7 }, () => day(70, 10))])).toBe(7);
   });
-  test('is none where nothing is used, or nothing is left', () => {
+  test('is null if nothing is used, or nothing is left', () => {
     expect(daysAtThisPace([day(0, 10)])).toBeNull();
     expect(daysAtThisPace([day(70, 0)])).toBeNull();
     expect(daysAtThisPace([])).toBeNull();

@@ -4,9 +4,9 @@ import type { LedgerEntry, UsageItem } from './wire.ts';
 export type BurnDownPoint = { at: string; remaining: number; consumed: number };
 
 /**
- * Returns the balance at the end of each day (UTC) of a period so far, computed backward from the current balance:
- * later charges are added, later grants and expiries are subtracted. `days` are the items of the usage by day, `moves`
- * the ledger entries that are not charges; all of the period, times in ms since the epoch, credits in microcredits.
+ * Returns the balance at the end of each day (UTC) of a period so far, computed backward from the current balance: later charges are added,
+ * later grants and expiries are subtracted. `days` has the usage by day, and `moves` the ledger entries that are not charges, both for the
+ * whole period. Times are in ms since the epoch, credits in microcredits.
  */
 export function burnDown(of: {
   from: number;
@@ -27,7 +27,7 @@ export function burnDown(of: {
     const at = new Date(start).toISOString();
     const day = at.slice(0, 10);
     const consumed = used.get(day) ?? 0;
-    // Charges beyond the last credit were waived: what they would have taken was never there.
+    // Charges beyond the last credit were waived, and never reduced the balance.
     points.push({ at, remaining: Math.max(0, remaining), consumed });
     remaining += consumed - (moved.get(day) ?? 0);
   }
@@ -36,7 +36,9 @@ export function burnDown(of: {
 
 const startOfDay = (ms: number) => Math.floor(ms / DAY_MS) * DAY_MS;
 
-/** How many days the rest lasts at the mean of the last seven whole or begun days; null where nothing was used, or nothing is left. */
+/**
+ * Returns how many days the balance lasts at the mean usage of the last seven days (today included); null if nothing was used or is left.
+ */
 export function daysAtThisPace(points: readonly BurnDownPoint[]): number | null {
   const recent = points.slice(-7);
   const used = recent.reduce((sum, { consumed }) => sum + consumed, 0);

@@ -19,7 +19,7 @@ function paceText(days: number): string {
   return days > 365 ? 'more than a year' : `about ${counted(days, 'day')}`;
 }
 
-/** How the credits went in this period, day by day, and how long the rest lasts at this pace. */
+/** The balance of this period day by day, and how long the rest lasts at this pace. */
 export function BurnDown({ status }: { status: BillingStatus }) {
   const query = useBurnDown(status);
   const pace = query.data ? daysAtThisPace(query.data) : null;
@@ -57,11 +57,11 @@ export function BurnDown({ status }: { status: BillingStatus }) {
   );
 }
 
-/** Balance, usage by day and the ledger entries that are not charges, as one query. */
+/** Reads the balance, the usage by day and the ledger entries that are not charges, as one query. */
 function useBurnDown(status: BillingStatus) {
   const trpc = useTRPC();
   const now = useNow();
-  // By the minute: what is asked for must not change with each tick.
+  // Rounded to the minute: the query must not change with each tick.
   const until = now - (now % 60_000);
   const from = status.current_period_start;
   const options = { staleTime: 30_000 };

@@ -12,7 +12,7 @@ import { cancelLabel } from './subscription-card.tsx';
 import { useRefreshBilling } from './use-refresh-billing.ts';
 import { formatDate } from './words.ts';
 
-/** Asks when a plan, or its trial, is to end: at the end of what is paid for unless said otherwise. */
+/** Asks when a plan or its trial ends. Default: at the end of the paid period. */
 export function CancelDialog({ status, onClose }: Pick<PlanDialogProps, 'status' | 'onClose'>) {
   const trpc = useTRPC();
   const refresh = useRefreshBilling();

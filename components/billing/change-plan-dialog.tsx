@@ -15,13 +15,13 @@ import { formatDate, intervalText } from './words.ts';
 
 type When = 'now' | 'period_end';
 
-/** Changes to another plan, after the server has said what it costs and when. */
+/** Changes to another plan, after showing the cost and the date that the server computed. */
 export function ChangePlanDialog({ plan, status, config, onClose }: PlanDialogProps) {
   const trpc = useTRPC();
   const order = useOrder(plan, config, onClose);
   const [code, setCode] = useState('');
   const [valid, setValid] = useState<string | null>(null);
-  // Undefined: as the server suggests; an upgrade now, a downgrade at the period's end.
+  // Undefined: the server's default, which is now for an upgrade and the period's end for a downgrade.
   const [chosen, setWhen] = useState<When | undefined>();
   const quote = useQuote(plan, chosen, valid);
   const change = useMutation(trpc.billing_change_plan.mutationOptions({ onSuccess: order.settle }));
@@ -70,7 +70,7 @@ export function ChangePlanDialog({ plan, status, config, onClose }: PlanDialogPr
   );
 }
 
-/** Asks what the change would cost; nothing is changed by asking. */
+/** Reads what the change would cost. The request changes nothing. */
 function useQuote(plan: Plan, when: When | undefined, discount: string | null) {
   const client = useTRPCClient();
   return useQuery({
@@ -89,7 +89,7 @@ function useQuote(plan: Plan, when: When | undefined, discount: string | null) {
   });
 }
 
-/** The timing that the server chose by default. */
+/** Returns the timing that the server chose by default. */
 function effectiveWhen(preview: ChangePreview, periodEnd: string): When {
   return preview.effective_at < periodEnd ? 'now' : 'period_end';
 }

@@ -22,7 +22,7 @@ type Props = {
   onClose: () => void;
 };
 
-/** Stripe's own form, in which a payment or a card is confirmed. What is typed there goes to Stripe and nowhere else. */
+/** Stripe's own form, which confirms a payment or a card. The entered data goes only to Stripe. */
 export function CheckoutDialog({ publishableKey, title, description, onClose, ...form }: Props) {
   const stripe = useQuery({
     queryKey: ['stripe', publishableKey],
@@ -90,7 +90,7 @@ function PaymentForm({
   );
 }
 
-/** Mounts Stripe's Payment Element at `place`, and takes it away again with the dialog. */
+/** Mounts Stripe's Payment Element at `place`, and removes it when the dialog closes. */
 function usePaymentElement(stripe: Stripe, clientSecret: string) {
   const { resolvedTheme } = useTheme();
   const dark = resolvedTheme === 'dark';
@@ -114,7 +114,7 @@ function usePaymentElement(stripe: Stripe, clientSecret: string) {
   return { place, elements, ready, failed };
 }
 
-/** Confirms what stands in the form. Throws with Stripe's own words; a bank that wants a page of its own leads back to /billing. */
+/** Confirms the entered data. Throws with Stripe's own message. If a bank requires its own page, that page returns to /billing. */
 async function confirmWith(stripe: Stripe, elements: StripeElements | null, kind: Checkout['kind']): Promise<void> {
   if (!elements) throw new Error('The payment form is not ready yet.');
   const options = {

@@ -3,7 +3,7 @@ import { type ReactNode, useId } from 'react';
 
 export type Choice<V extends string> = { value: V; label: ReactNode; hint?: ReactNode };
 
-/** Exactly one of a few, all in sight: for what has consequences worth reading. */
+/** A choice of exactly one option, with all options and their consequences in sight. */
 export function Choices<V extends string>({
   legend,
   value,

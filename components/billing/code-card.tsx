@@ -11,7 +11,7 @@ import { Field, Input } from '../ui/field.tsx';
 import { useRefreshBilling } from './use-refresh-billing.ts';
 import { codeProblem } from './words.ts';
 
-/** Applies a billing code, and says in a sentence what it brought. */
+/** Applies a billing code, and describes the result in a sentence. */
 export function CodeCard() {
   const trpc = useTRPC();
   const refresh = useRefreshBilling();

@@ -11,8 +11,8 @@ import { useBillingStatus } from './use-billing-status.ts';
 import type { BillingStatus } from './wire.ts';
 
 /**
- * Over every page once 80 % or all of the present allowance is used. It comes with the page from the server: nothing moves
- * when the page is alive. Dismissed, it stays away until the next threshold, or the next allowance.
+ * A notice on every page once 80 % or all of the current allowance is used. The server renders it with the page, so that nothing moves
+ * after hydration. A dismissed notice stays hidden until the next threshold or the next allowance.
  */
 export function CreditNotice({ initial, dismissed }: { initial: BillingStatus | null; dismissed: string | undefined }) {
   const { scope } = useSession();
@@ -43,7 +43,7 @@ export function CreditNotice({ initial, dismissed }: { initial: BillingStatus | 
         tooltip={false}
         className="text-current"
         onClick={() => {
-          // For a year, the longest time that an allowance can last.
+          // Kept for a year, the longest time that an allowance can last.
           keepCookie(NOTICE_COOKIE, id);
           setHidden(id);
         }}

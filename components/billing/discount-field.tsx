@@ -10,8 +10,7 @@ import type { Plan } from './wire.ts';
 import { codeProblem, discountText, intervalText } from './words.ts';
 
 /**
- * A discount code for a plan: its effect is shown before the purchase. `onValid` gets the code, or null once the text
- * has changed.
+ * A discount code for a plan, whose effect is shown before the purchase. `onValid` receives the code, or null once the text has changed.
  */
 export function DiscountField({
   plan,

@@ -4,7 +4,7 @@ import { useTRPCClient } from '../trpc/provider.tsx';
 import { ExportButton } from '../ui/export-button.tsx';
 import { useUsageView } from './usage-filters.ts';
 
-/** Exports the lines of the shown usage as CSV; hidden for viewers, who may not read them. */
+/** Exports the shown usage lines as CSV; hidden for viewers, who may not read them. */
 export function ExportUsage() {
   const client = useTRPCClient();
   const { canWrite } = usePermissions();

@@ -24,7 +24,7 @@ const looks: Record<LedgerEntry['kind'], { label: string; tone: Tone }> = {
 const kinds = Object.keys(looks) as LedgerEntry['kind'][];
 const accounts = ['trial', 'included', 'payg', 'consumed', 'expired', 'granted'] as const;
 
-/** The books: each entry with what it adds to each account, which together is nothing. */
+/** The ledger entries. Each entry shows its amount per account; the amounts of an entry add up to zero. */
 export function Ledger() {
   const trpc = useTRPC();
   const { get, set } = useUrlState();

@@ -1,18 +1,18 @@
 import type { Appearance, Stripe } from '@stripe/stripe-js';
 
 /**
- * Loads Stripe's own script, from Stripe's own server as it requires, only when there is something to confirm: a
- * browser that pays nothing never contacts Stripe. Throws if it cannot be loaded.
+ * Loads Stripe's script, from Stripe's server as Stripe requires, only when there is something to confirm: a browser without a payment
+ * never contacts Stripe. Throws if the script cannot be loaded.
  */
 export async function loadStripeFor(publishableKey: string): Promise<Stripe> {
   const { loadStripe } = await import('@stripe/stripe-js/pure');
-  // Without load parameters: with them the package waits forever for a script that was blocked once, without an error.
+  // No load parameters: with them, the package waits forever, without an error, for a script that was blocked once.
   const stripe = await loadStripe(publishableKey);
   if (!stripe) throw new Error('Stripe can only be used in a browser.');
   return stripe;
 }
 
-/** The colours of the present theme, for a form that lives in a frame of its own. */
+/** Returns the colors of the current theme, for a form inside an iframe. */
 export function stripeAppearance(dark: boolean): Appearance {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(name).trim();

@@ -23,7 +23,7 @@ import { useBillingStatus } from './use-billing-status.ts';
 import { WhenExhausted } from './when-exhausted.tsx';
 import type { BillingStatus, PaymentConfig, Plan } from './wire.ts';
 
-/** Credits, plan, plans for sale, codes and prices of the workspace. */
+/** The credits, the plan, the plans for sale, the codes and the prices of the workspace. */
 export function Overview() {
   const trpc = useTRPC();
   const status = useBillingStatus({ poll: true });

@@ -41,7 +41,7 @@ export function Payments() {
       { limit: 50, ...filter, ...(cursor ? { cursor } : {}) },
       {
         placeholderData: keepPreviousData,
-        // Who has just paid looks here for it.
+        // A person who has just paid looks for the payment here.
         refetchInterval: ({ state }) =>
           state.data?.payments.some(({ status }) => status === 'pending') ? 5_000 : false,
       },
@@ -92,7 +92,7 @@ export function Payments() {
   );
 }
 
-/** A payment that has arrived changes balances and warnings: the rest of billing is read again with it. */
+/** Reads all of billing again when a payment has arrived, because it changes balances and warnings. */
 function useRefreshWhenSettled(payments: readonly Payment[] | undefined): void {
   const refresh = useRefreshBilling();
   const pending = payments?.filter(({ status }) => status === 'pending').length ?? 0;

@@ -42,22 +42,22 @@ function at(patch: Partial<BillingStatus>, trialAvailable = true): BillingStatus
   };
 }
 
-describe('what can be done with a plan', () => {
-  test('on the free plan: a trial while there is one, or to subscribe', () => {
+describe('the offered actions of a plan', () => {
+  test('on the free plan: a trial if one is left, or a subscription', () => {
     expect(planActions(pro, at({}), free)).toEqual(['trial', 'subscribe']);
     expect(planActions(pro, at({}, false), free)).toEqual(['subscribe']);
     expect(planActions(plan('lite', 900, false), at({}), free)).toEqual(['subscribe']);
     expect(planActions(free, at({}), free)).toEqual([]);
   });
 
-  test('on a paid plan: to change, or to leave', () => {
+  test('on a paid plan: change or cancel', () => {
     const status = at({ plan_code: 'pro' });
     expect(planActions(business, status, pro)).toEqual(['change']);
     expect(planActions(pro, status, pro)).toEqual(['cancel']);
     expect(planActions(free, status, pro)).toEqual(['cancel']);
   });
 
-  test('in a trial: to pay at once, to leave, or to subscribe to another', () => {
+  test('in a trial: pay now, cancel, or subscribe to another plan', () => {
     const trial = at({ plan_code: 'pro', status: 'trialing' }, false);
     expect(planActions(pro, trial, pro)).toEqual(['convert', 'cancel']);
     expect(planActions(business, trial, pro)).toEqual(['subscribe']);
@@ -65,14 +65,14 @@ describe('what can be done with a plan', () => {
     expect(planActions(pro, { ...trial, cancel_at_period_end: true }, pro)).toEqual(['convert']);
   });
 
-  test('a plan that only the operator gives is not offered', () => {
+  test('a plan that only the operator assigns is not offered', () => {
     const arranged = { ...business, self_serve_onboarding: false };
     expect(planActions(arranged, at({}), free)).toEqual([]);
     expect(planActions(arranged, at({ plan_code: 'pro' }), pro)).toEqual([]);
     expect(planActions(arranged, at({ plan_code: 'business' }), arranged)).toEqual(['cancel']);
   });
 
-  test('what is to end or to change can be taken back', () => {
+  test('a scheduled cancellation or change can be revoked', () => {
     const ending = at({ plan_code: 'pro', cancel_at_period_end: true });
     expect(planActions(pro, ending, pro)).toEqual(['keep']);
     expect(planActions(free, ending, pro)).toEqual([]);
@@ -81,7 +81,7 @@ describe('what can be done with a plan', () => {
     expect(planActions(pro, changing, business)).toEqual([]);
   });
 
-  test('what waits for its first payment can be paid, given up, or left for another', () => {
+  test('a plan that waits for its first payment can be paid, discarded, or replaced', () => {
     const ended = { available: false, plan_code: 'pro', started_at: '2026-02-01T00:00:00.000Z', ends_at: null };
     const waiting = at({ status: 'incomplete', pending_plan_code: 'pro', trial: ended });
     expect(planActions(pro, waiting, free)).toEqual(['subscribe', 'cancel']);
@@ -94,14 +94,14 @@ describe('what can be done with a plan', () => {
     expect(planActions(free, waiting, free)).toEqual([]);
   });
 
-  test('a plan that is no longer sold can be left, and changed for another', () => {
+  test('a plan that is no longer sold can be cancelled or replaced', () => {
     const old = at({ plan_code: 'old', status: 'trialing' }, false);
     expect(currentActions(old, undefined)).toEqual(['cancel']);
     expect(planActions(pro, { ...old, status: 'active' }, undefined)).toEqual(['change']);
     expect(planActions(free, old, undefined)).toEqual(['cancel']);
   });
 
-  test('after a plan that is no longer sold, one subscribes anew', () => {
+  test('after a plan that is no longer sold ended, a new subscription is offered', () => {
     expect(planActions(pro, at({ plan_code: 'old', status: 'cancelled' }, false), undefined)).toEqual(['subscribe']);
   });
 });

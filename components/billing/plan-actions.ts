@@ -3,22 +3,22 @@ import type { BillingStatus, Plan } from './wire.ts';
 /** The possible actions on a plan in the workspace's current state. */
 export type PlanAction = 'trial' | 'subscribe' | 'change' | 'convert' | 'cancel' | 'keep';
 
-/** The offers on a plan's card, the one that is meant most first. `current` is the present plan, absent where it is no longer sold. */
+/** Returns the actions on a plan's card, the most likely first. `current` is the current plan; undefined if it is no longer sold. */
 export function planActions(plan: Plan, status: BillingStatus, current: Plan | undefined): PlanAction[] {
   if (status.status === 'incomplete') return waitingActions(plan, status);
   if (plan.plan_code === status.plan_code && status.status !== 'cancelled') return currentActions(status, current);
   const paying = isPaying(status, current);
-  // The way back to a free plan is the end of the paid one.
+  // Choosing a free plan means ending the paid plan.
   if (plan.amount === 0) return paying && !status.cancel_at_period_end ? ['cancel'] : [];
   if (!plan.self_serve_onboarding || status.pending_plan_code === plan.plan_code) return [];
-  // From a trial one subscribes; only what is paid already is changed.
+  // A trial is followed by a subscription; only a paid plan is changed.
   if (paying) return status.status === 'trialing' ? ['subscribe'] : ['change'];
   return plan.trial_enabled && status.trial.available ? ['trial', 'subscribe'] : ['subscribe'];
 }
 
 /**
- * While the first payment of a plan, or the card of a trial, waits for its confirmation: confirm it, discard it, or
- * choose another plan.
+ * Returns the actions while the first payment of a plan, or the card of a trial, waits for confirmation: confirm it, discard it, or choose
+ * another plan.
  */
 function waitingActions(plan: Plan, status: BillingStatus): PlanAction[] {
   const orders: PlanAction[] =
@@ -27,11 +27,11 @@ function waitingActions(plan: Plan, status: BillingStatus): PlanAction[] {
   return plan.amount > 0 && plan.self_serve_onboarding && plan.plan_code !== status.plan_code ? orders : [];
 }
 
-/** A plan that is no longer sold was paid for, or it would have been removed from the catalog. */
+/** A plan that is no longer sold was paid for; otherwise the operator would have removed it from the catalog. */
 const isPaying = (status: BillingStatus, current: Plan | undefined) =>
   status.status !== 'cancelled' && (current === undefined || current.amount > 0);
 
-/** The possible actions on the current plan. One that is no longer sold can only be left or kept. */
+/** Returns the actions on the current plan. A plan that is no longer sold can only be cancelled or kept. */
 export function currentActions(status: BillingStatus, current: Plan | undefined): PlanAction[] {
   if (!isPaying(status, current)) return [];
   const actions = paidActions(status);
@@ -40,7 +40,7 @@ export function currentActions(status: BillingStatus, current: Plan | undefined)
 
 function paidActions(status: BillingStatus): PlanAction[] {
   const scheduled = status.cancel_at_period_end || status.pending_plan_code !== null;
-  // The end of a trial cannot be undone: it is paid for, or it ends.
+  // The end of a trial cannot be revoked: the trial is paid for, or it ends.
   if (status.status === 'trialing') return scheduled ? ['convert'] : ['convert', 'cancel'];
   return [scheduled ? 'keep' : 'cancel'];
 }
