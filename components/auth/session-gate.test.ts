@@ -107,7 +107,7 @@ describe('calls that were refused without a session', () => {
     stop();
   });
 
-  test('fail if the server cannot name the session's user, and if they are aborted', async () => {
+  test('fail if the server cannot name the user of the session, and if they are aborted', async () => {
     const page = await newPage();
     const stop = page.watchSession(ada);
     isAway = true;

@@ -28,7 +28,7 @@ type Props = {
   onAct: (action: PlanAction, plan: Plan) => void;
 };
 
-/** Every plan that is sold here, and what can be done with each. */
+/** Every plan for sale, with its possible actions. */
 export function PlanCards({ plans, status, onAct }: Props) {
   const { isAdmin } = usePermissions();
   const current = plans.find(plan => plan.plan_code === status.plan_code);

@@ -19,7 +19,7 @@ export type PlanDialogProps = {
   onClose: () => void;
 };
 
-/** Starts the trial of a plan: what one gets, until when, and what comes after. */
+/** Starts the trial of a plan. Shows its credits, its end, and what follows. */
 export function TrialDialog({ plan, config, onClose }: PlanDialogProps) {
   const trpc = useTRPC();
   const order = useOrder(plan, config, onClose);
@@ -51,7 +51,7 @@ export function TrialDialog({ plan, config, onClose }: PlanDialogProps) {
   );
 }
 
-/** Buys a plan: its price, with what a code takes off. */
+/** Buys a plan. Shows its price, reduced by a discount code. */
 export function SubscribeDialog({ plan, config, onClose }: PlanDialogProps) {
   const trpc = useTRPC();
   const order = useOrder(plan, config, onClose);
@@ -88,7 +88,10 @@ export function SubscribeDialog({ plan, config, onClose }: PlanDialogProps) {
   );
 }
 
-/** The step after an order: the provider's form if there is something to confirm, else the end of the dialog. */
+/**
+ * Returns the handler that follows an order: it opens the provider's form if there is something to confirm, and otherwise closes the
+ * dialog.
+ */
 export function useOrder(plan: Plan, config: PaymentConfig, onClose: () => void) {
   const refresh = useRefreshBilling();
   const [checkout, setCheckout] = useState<Checkout | null>(null);

@@ -28,7 +28,7 @@ const buttons: Partial<Record<PlanAction, string>> = {
   keep: 'Keep plan',
 };
 
-/** The label of the button that cancels: a trial, an order that was never paid, or the plan. */
+/** Returns the label of the cancel button, for a trial, an unpaid order, or a plan. */
 export function cancelLabel({ status }: BillingStatus): string {
   if (status === 'incomplete') return 'Discard order';
   return status === 'trialing' ? 'Cancel trial' : 'Cancel plan';
@@ -37,17 +37,17 @@ export function cancelLabel({ status }: BillingStatus): string {
 type Props = {
   status: BillingStatus;
   plans: readonly Plan[];
-  /** `plan` null: the present one is no longer sold. */
+  /** `plan` is null if the current plan is no longer sold. */
   onAct: (action: PlanAction, plan: Plan | null) => void;
 };
 
-/** Where the workspace stands: its plan, what happens next and when. */
+/** The plan of the workspace, and what happens next and when. */
 export function SubscriptionCard({ status, plans, onAct }: Props) {
   const { isAdmin } = usePermissions();
   const plan = plans.find(each => each.plan_code === status.plan_code);
   const look = looks[status.status];
   const Icon = look.icon;
-  // What waits for its payment is another plan than the present one.
+  // The plan that waits for its payment is not the current plan.
   const waiting = plans.find(each => each.plan_code === status.pending_plan_code);
   const about = status.status === 'incomplete' ? waiting : plan;
   const actions = !isAdmin
@@ -130,7 +130,7 @@ function NextUp({ status, next, plan }: { status: BillingStatus; next: Plan | un
     );
   switch (status.status) {
     case 'trialing':
-      // Only who gave a card is charged without being asked again.
+      // Only a workspace that gave a card is charged without being asked again.
       return plan?.trial_requires_card && status.provider === 'stripe' ? (
         <>
           {planPriceText(plan)} from {end} on, unless you cancel
@@ -178,6 +178,6 @@ export function On({ at }: { at: string }) {
 
 function DaysLeft({ until }: { until: string }) {
   const now = useNow();
-  // The server knows no now: the days come with the first tick in the browser.
+  // The server has no current time: the days appear with the first tick in the browser.
   return <>{now === 0 ? 'Running' : `${counted(daysLeft(until, now), 'day')} left`}</>;
 }

@@ -16,7 +16,7 @@ import type { Checkout, Payment, PaymentConfig } from './wire.ts';
 
 type Intent = { payment: Payment; checkout: Checkout | null; instructions: string | null };
 
-/** Buys pay-as-you-go credits: how many for how much, then the payment itself. */
+/** Buys pay-as-you-go credits: asks for the amount, then for the payment. */
 export function TopUpDialog({ config, onClose }: { config: PaymentConfig; onClose: () => void }) {
   const [intent, setIntent] = useState<Intent | null>(null);
   const refresh = useRefreshBilling();
@@ -119,7 +119,7 @@ function AmountForm({
   );
 }
 
-/** The smallest amount and round multiples of it, as far as they are allowed. */
+/** Returns the smallest amount and round multiples of it, within the limit. */
 function suggestions({ topup }: PaymentConfig): number[] {
   return [2, 5, 10, 20].map(times => topup.minimum_amount * times).filter(amount => amount <= topup.maximum_amount);
 }
@@ -131,7 +131,7 @@ function amountProblem(amount: number | null, { currency, topup }: PaymentConfig
   return null;
 }
 
-/** If nothing can be paid in the browser: what to do, and the reference that identifies the payment. */
+/** If nothing can be paid in the browser: instructions, and the reference that identifies the payment. */
 function Instructions({ payment, text, onClose }: { payment: Payment; text: string | null; onClose: () => void }) {
   return (
     <Dialog

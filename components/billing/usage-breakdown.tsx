@@ -34,7 +34,7 @@ type Query = {
   refetch: () => unknown;
 };
 
-/** Credits by one dimension, as bars that are the table: each row leads into what it is made of. */
+/** Credits by one dimension, as a table of bars. Each row links to its own breakdown. */
 export function UsageBreakdown({ query, by }: { query: Query; by: UsageDimension }) {
   const { get, set } = useUrlState();
   const { data } = query;
@@ -160,7 +160,7 @@ function Item({ by, item, total }: { by: UsageDimension; item: UsageItem; total:
   );
 }
 
-/** The server names workflows and people; what is a code has its word here. */
+/** Returns the label of an item. The server names workflows and people; codes get their labels here. */
 function itemLabel(by: UsageDimension, { key, label }: UsageItem): ReactNode {
   switch (by) {
     case 'action':
@@ -174,13 +174,13 @@ function itemLabel(by: UsageDimension, { key, label }: UsageItem): ReactNode {
   }
 }
 
-/** The end is the first instant that is no longer in it. */
+/** The end is exclusive. */
 function periodText({ from, to }: UsageDimensions): string {
   const [first, last] = [formatDate(from), formatDate(new Date(Date.parse(to) - 1).toISOString())];
   return first === last ? first : `${first} to ${last}`;
 }
 
-/** The rest after the hundred that are listed; a tool may be called `other`, but not `Other` as well. */
+/** Returns true for the sum of the items after the first hundred. A tool may have the key `other`, but not also the label `Other`. */
 const isRest = ({ key, label }: UsageItem) => key === 'other' && label === 'Other';
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
 

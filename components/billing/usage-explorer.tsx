@@ -12,7 +12,7 @@ import { UsageBreakdown } from './usage-breakdown.tsx';
 import { type UsageFilterKey, usageFilterKeys, useUsageView } from './usage-filters.ts';
 import { UsageHistory } from './usage-history.tsx';
 
-/** The usage of credits: by one dimension, item by item, down to the lines of each step. */
+/** The usage of credits: by one dimension, by item, down to the lines of each step. */
 export function UsageExplorer() {
   const trpc = useTRPC();
   const { canWrite } = usePermissions();
@@ -47,7 +47,7 @@ const chipNames: Record<UsageFilterKey, string> = {
   started_by: 'Started by',
 };
 
-/** The filters, each with a way to take it off. */
+/** The active filters, each with a button that removes it. */
 function Chips() {
   const { get, set } = useUrlState();
   const { filters } = useUsageView();
@@ -81,7 +81,7 @@ function Chips() {
   );
 }
 
-/** The label of a filter in the URL; an unknown workflow or user is shown by its id. */
+/** Returns a function that labels a filter of the URL. An unknown workflow or user is labeled by its id. */
 function useNames(): (key: UsageFilterKey, value: string) => string {
   const trpc = useTRPC();
   const { get } = useUrlState();

@@ -6,7 +6,7 @@ const read = (url: Record<string, string>) => readUsageFilters(key => url[key] ?
 const workflow = '01890000-0000-7000-8000-000000000000';
 
 describe('the filters of the URL', () => {
-  test('are what the API takes, and nothing that it refuses', () => {
+  test('contain what the API accepts, and nothing that it refuses', () => {
     expect(
       read({ workflow_id: workflow, action: 'tool_call', subject: 'search', started_by: 'ada@example.com' }),
     ).toEqual({
@@ -19,8 +19,8 @@ describe('the filters of the URL', () => {
   });
 });
 
-describe('looking into an item', () => {
-  test.each(usageDimensions)('of %s filters by it and goes back to the first page', by => {
+describe('the URL for an item', () => {
+  test.each(usageDimensions)('of %s filters by the item and opens the first page', by => {
     const key = by === 'workflow' ? workflow : by === 'day' ? '2026-03-09' : by === 'action' ? 'tool_call' : 'search';
     const url = drillDown(by, key);
     expect(url.cursor).toBe('');

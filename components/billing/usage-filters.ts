@@ -18,7 +18,7 @@ export type UsageFilters = {
   to?: string;
 };
 
-/** The dimension, the period and the filters, all from the URL; malformed values are ignored. */
+/** Reads the dimension, the period and the filters from the URL. Malformed values are ignored. */
 export function useUsageView(): { by: UsageDimension; period: Period; filters: UsageFilters } {
   const { get } = useUrlState();
   const period = usePeriod();

@@ -15,7 +15,7 @@ import { useUrlState } from '../ui/use-url-state.ts';
 import type { UsageFilters } from './usage-filters.ts';
 import type { UsageLine } from './wire.ts';
 
-/** Each attempt's use of each action, newest first: what it was, of which run, at what price. */
+/** The use of each action by each attempt, newest first, with its run and price. */
 export function UsageHistory({ filters }: { filters: UsageFilters }) {
   const trpc = useTRPC();
   const { get } = useUrlState();

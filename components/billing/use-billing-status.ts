@@ -5,9 +5,8 @@ import { useTRPC } from '../trpc/provider.tsx';
 import type { BillingStatus } from './wire.ts';
 
 /**
- * The status of the workspace's plan: one query for the page and the banner of the shell, once a minute, more often
- * while `poll` is set. `initial` came with the page. Viewers may not read it, and
- * where nothing is sold there is nothing to say: no request is sent then.
+ * Reads the status of the workspace's plan. The page and the shell's banner share one query, sent once a minute, or more often while `poll`
+ * is set. `initial` came with the page. No request is sent for viewers, who may not read it, and on deployments that sell nothing.
  */
 export function useBillingStatus({ poll = false, initial }: { poll?: boolean; initial?: BillingStatus | null } = {}) {
   const trpc = useTRPC();

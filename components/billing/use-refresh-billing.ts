@@ -2,10 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 
-/**
- * Reloads everything that billing shows: a plan, a payment or a code changes balances, status, ledger and payments
- * together.
- */
+/** Reloads all of billing: a plan, a payment or a code changes balances, status, ledger and payments together. */
 export function useRefreshBilling(): () => Promise<void> {
   const queries = useQueryClient();
   return useCallback(

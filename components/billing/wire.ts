@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type * as schemas from '@/server/domains/billing/schemas.ts';
 
-/** The answers of the billing operations, as the console reads them. */
+/** The answers of the billing operations, as the console receives them. */
 export type Balances = z.output<typeof schemas.Balances>;
 export type BillingStatus = z.output<typeof schemas.BillingStatus>;
 export type Plan = z.output<typeof schemas.Plan>;

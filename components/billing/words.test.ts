@@ -38,7 +38,7 @@ test('a discount in words', () => {
   expect(discountText({ ...discount, kind: 'amount', value: 1000, currency: 'eur', months: null })).toBe('€10.00 off');
 });
 
-test('days left count the begun one whole', () => {
+test('days left are rounded up', () => {
   const now = Date.parse('2026-03-09T12:00:00.000Z');
   expect(daysLeft('2026-03-10T11:00:00.000Z', now)).toBe(1);
   expect(daysLeft('2026-03-10T13:00:00.000Z', now)).toBe(2);
@@ -47,9 +47,9 @@ test('days left count the begun one whole', () => {
   expect(counted(1200, 'day')).toBe('1,200 days');
 });
 
-test('a date is the one in UTC', () => expect(formatDate('2026-03-09T23:59:59.000Z')).toBe('9 Mar 2026'));
+test('a date is the day in UTC', () => expect(formatDate('2026-03-09T23:59:59.000Z')).toBe('9 Mar 2026'));
 
-test('what can be done about a code that was not taken', () => {
+test('the text for a refused code says what to do', () => {
   expect(codeProblem({ code: 'code_not_valid', message: 'This code is not valid.' })).toContain('Check for typos');
   const often = { code: 'too_many_wrong_codes', message: 'Too many wrong codes; try again later.' };
   expect(codeProblem(often)).toBe(often.message);

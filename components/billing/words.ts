@@ -6,7 +6,7 @@ import type { Discount, Plan } from './wire.ts';
 
 const dateFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
 
-/** "21 Nov 2026": the day in UTC, so that the server and every browser write the same. */
+/** Returns the day in UTC, as "21 Nov 2026": the server and every browser return the same text. */
 export function formatDate(iso: string): string {
   return dateFormat.format(new Date(iso));
 }
@@ -21,7 +21,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 
-/** "month", "3 months": what one price is for. */
+/** Returns the period of one price: "month", "3 months". */
 export function intervalText(plan: Pick<Plan, 'interval' | 'interval_count'>): string {
   return plan.interval_count === 1 ? plan.interval : `${plan.interval_count} ${plan.interval}s`;
 }
@@ -33,7 +33,7 @@ export function planPriceText(plan: Plan): string {
   return `${formatPrice(plan.amount, plan.currency)} ${each}`;
 }
 
-/** "14 days, 5,000 credits": what a trial of this plan is. */
+/** Describes the trial of a plan: "14 days, 5,000 credits". */
 export function trialText(plan: Plan): string {
   const card = plan.trial_requires_card ? '; a card is required' : '; no card required';
   return `${counted(plan.trial_days, 'day')} with ${creditsInWords(plan.trial_credits_granted)}${card}`;

@@ -8,17 +8,17 @@ export type BarItem = {
   key: string;
   label: ReactNode;
   value: number;
-  /** Where the row leads. */
+  /** The link of the row. */
   href?: string;
-  /** A word more, beneath the label. */
+  /** A short text beneath the label. */
   detail?: ReactNode;
-  /** Parts of `value`, drawn one after the other in their own inks; what is left keeps the ink of the list. */
+  /** Parts of `value`, drawn one after the other, each in its own ink. The rest has the ink of the list. */
   parts?: readonly { ink: Ink; value: number }[];
 };
 
 /**
- * Amounts beside one another, the largest fills the width (or `of`, where the whole is known). Every number is text in a
- * list; the bars only repeat it, so they are hidden from screen readers.
+ * A list of amounts with bars. The largest amount fills the width, or `of` does if the total is known. The bars only repeat the numbers in
+ * the text, so they are hidden from screen readers.
  */
 export function BarList({
   label,
@@ -75,7 +75,7 @@ function Bar({ item, whole, ink }: { item: BarItem; whole: number; ink: Ink }) {
           <rect
             key={part.ink}
             x={`${from}%`}
-            // Something is never drawn as nothing.
+            // A small value still gets a visible bar.
             style={{ width: `max(2px, ${x - from}%)` }}
             height={6}
             fill={inkColor(part.ink)}

@@ -14,31 +14,31 @@ import { toCsv } from './csv.ts';
 import { FigureTable } from './figure-table.tsx';
 import type { Figures } from './figures.ts';
 
-/** Pixels of a list beside charts: six rows. */
+/** The height in pixels of a list beside charts: six rows. */
 export const LIST_HEIGHT = 244;
 
 /** The part of a query that a card needs. */
 export type ChartQuery<D> = { data: D | undefined; isError: boolean; error: unknown; refetch: () => unknown };
 
 type Props<D> = {
-  /** Names the card in the URL while its table is shown. */
+  /** Identifies the card in the URL while its table is shown. */
   id: string;
   title: string;
   description?: ReactNode;
   query: ChartQuery<D>;
   figures: (data: D) => Figures;
-  /** The text instead of the chart when there is nothing to draw. */
+  /** The text in place of the chart if there is no data. */
   empty: ReactNode;
   isEmpty: (data: D) => boolean;
-  /** Pixels that the content has in every state, so that nothing moves. */
+  /** The height of the content in pixels, in every state, so that nothing moves. */
   height: number;
-  /** The content is a list that may be longer: it scrolls within. */
+  /** True if the content is a list that may be longer than `height` and scrolls. */
   scrolls?: boolean;
   className?: string;
   children: (data: D) => ReactNode;
 };
 
-/** A chart with its states, its table and its CSV: all three of the same numbers. */
+/** A chart with its loading and error states, its table and its CSV, all of the same numbers. */
 export function ChartCard<D>({ id, title, description, query, className, ...rest }: Props<D>) {
   const { get, set } = useUrlState();
   const tables = get('tables').split(' ').filter(Boolean);
@@ -115,7 +115,7 @@ function Content<D>({ title, query, figures, empty, isEmpty, height, scrolls, as
   return <div style={{ minHeight: height }}>{children(data)}</div>;
 }
 
-/** 503 passes by itself and loses nothing, and says so; everything else is an error like any other. */
+/** A 503 is temporary and loses no data, and the text says so. Other errors are shown as usual. */
 function ChartError({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   return readError(error).status === 503 ? (
     <ErrorState title="This data is not available right now" error={error} onRetry={onRetry} />

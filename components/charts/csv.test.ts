@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { toCsv } from './csv.ts';
 
-test('the numbers stand in the file as they are', () => {
+test('the file contains the exact numbers', () => {
   const csv = toCsv({
     columns: [
       { label: 'Day' },

@@ -1,11 +1,11 @@
 import type { Cell, Column, Figures, Unit } from './figures.ts';
 
-/** Where a unit has a smaller one that is exact, the heading says which. */
+/** The heading names the smaller unit in which a column is exact. */
 const headings: Record<Unit, string> = { count: '', credits: ' (microcredits)', duration: ' (ms)', share: '' };
 
 /**
- * RFC 4180, with the numbers as they are: microcredits and milliseconds in whole numbers, named in the heading. Words that
- * a spreadsheet would run as a formula are led by an apostrophe.
+ * Writes CSV (RFC 4180). Microcredits and milliseconds stay whole numbers, and the heading names their unit. A text that a spreadsheet
+ * would run as a formula gets an apostrophe in front.
  */
 export function toCsv({ columns, rows }: Figures): string {
   const lines = [columns.map(heading), ...rows];

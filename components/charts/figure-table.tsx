@@ -2,7 +2,7 @@ import { ScrollRegion } from '../ui/scroll-region.tsx';
 import { Th } from '../ui/table.tsx';
 import { type Cell, type Column, type Figures, formatFigure } from './figures.ts';
 
-/** The numbers behind a chart, in the chart's place: they scroll within its height. `label` is the table's accessible name. */
+/** The numbers of a chart, shown in its place; they scroll within its height. `label` is the table's accessible name. */
 export function FigureTable({ label, figures, height }: { label: string; figures: Figures; height: number }) {
   const { columns, rows } = figures;
   return (

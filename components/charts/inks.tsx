@@ -1,7 +1,6 @@
 /**
- * The color and pattern of a series, so that color alone never distinguishes two. Statuses have their own colors;
- * everything else takes `one` to `four` in order, which also differ in lightness and have a contrast of at least 3:1
- * with the surface in both themes.
+ * The color and pattern of a series: two series never differ in color only. Statuses have their own colors. Other series take `one` to
+ * `four` in order, which also differ in lightness and have a contrast of at least 3:1 with the surface in both themes.
  */
 export type Ink = 'completed' | 'failed' | 'stopped' | 'one' | 'two' | 'three' | 'four';
 
@@ -16,15 +15,15 @@ const inks: Record<Ink, { color: string; pattern: Pattern; dash: string }> = {
   four: { color: 'var(--chart-4)', pattern: 'lined', dash: '10 3 2 3' },
 };
 
-/** The colour of lines and edges. */
+/** Returns the color of lines and edges. */
 export const inkColor = (ink: Ink): string => inks[ink].color;
-/** The dashes of a line. */
+/** Returns the dashes of a line. */
 export const inkDash = (ink: Ink): string => inks[ink].dash;
-/** The fill of an area or a bar. `scope` is the id of the chart, in which `InkPatterns` stand. */
+/** Returns the fill of an area or a bar. `scope` is the id of the chart that contains `InkPatterns`. */
 export const inkFill = (ink: Ink, scope: string): string =>
   inks[ink].pattern === 'solid' ? inks[ink].color : `url(#${scope}-${ink})`;
 
-/** The patterns that `inkFill` names; to be put once into the SVG. */
+/** The patterns that `inkFill` refers to. Each SVG needs them once. */
 export function InkPatterns({ scope, used }: { scope: string; used: readonly Ink[] }) {
   return (
     <defs>

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { type Ink, inkColor } from './inks.tsx';
 
-/** One number with its name, a line about it, and how it went. Of one size in every state. */
+/** One number with its name, a line about it, and its trend. The size is the same in every state. */
 export function StatCard({
   label,
   value,
@@ -11,10 +11,10 @@ export function StatCard({
   trend,
 }: {
   label: string;
-  /** undefined while it is on its way. */
+  /** undefined while loading. */
   value: ReactNode | undefined;
   hint?: ReactNode;
-  /** Beneath the hint, where there is no trend. */
+  /** Shown beneath the hint if there is no trend. */
   note?: ReactNode;
   trend?: { title: string; values: readonly number[]; ink?: Ink } | undefined;
 }) {
@@ -39,7 +39,7 @@ export function StatCard({
 const WIDTH = 120;
 const HEIGHT = 20;
 
-/** A line without axes, for the shape of a development; the numbers stand in a chart elsewhere on the page. */
+/** A line without axes, which shows a trend. A chart elsewhere on the page has the numbers. */
 function Trend({ title, values, ink = 'one' }: { title: string; values: readonly number[]; ink?: Ink }) {
   if (values.length < 2) return null;
   const highest = Math.max(...values, Number.MIN_VALUE);

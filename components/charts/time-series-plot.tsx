@@ -21,7 +21,7 @@ type Props<K extends string> = TimeSeriesProps<K> & { scope: string; height: num
 
 const axis = { stroke: 'var(--line-strong)', tickLine: false, tick: { fill: 'var(--muted)', fontSize: 11 } } as const;
 
-/** The drawing itself; `TimeSeries` loads it when a chart is shown. Nothing moves: numbers that grow into place say nothing. */
+/** The drawing; `TimeSeries` loads it when a chart is shown. It has no animation, because animated numbers add no information. */
 export function TimeSeriesPlot<K extends string>(props: Props<K>) {
   const { title, summary, points, series, unit, granularity, timeZone, limit, scope, height } = props;
   const [spoken, setSpoken] = useState('');
@@ -37,7 +37,7 @@ export function TimeSeriesPlot<K extends string>(props: Props<K>) {
         barCategoryGap="12%"
         barGap={1}
         margin={{ top: 8, right: 8, bottom: 0, left: 0 }}
-        // The wrapper listens to the pointer; the SVG itself would have the browser show its title over the chart.
+        // The wrapper listens to the pointer; over the SVG itself, the browser would show its title.
         className="[&_svg]:pointer-events-none"
         style={{ width: '100%', height }}
       >
@@ -89,7 +89,7 @@ function drawing<K extends string>(
 ) {
   const stack = stacked ? { stackId: 'all' } : {};
   const common = { dataKey: key, name: label, isAnimationActive: false } as const;
-  // Two points alone are hardly a line, and one is none.
+  // A line of one or two points is hardly visible, so dots are drawn.
   const dot = points.length < 3;
   const line = { stroke: inkColor(ink), strokeWidth: 1.5, strokeDasharray: inkDash(ink) } as const;
   switch (shape) {
@@ -113,7 +113,7 @@ function drawing<K extends string>(
   }
 }
 
-/** The values of one point, beside the pointer or at the key's place; announced when the keyboard selects it. */
+/** The values of one point, beside the pointer or at the selected point; announced when the keyboard selects the point. */
 function Reading<K extends string>({
   active,
   label,
@@ -131,7 +131,7 @@ function Reading<K extends string>({
     onRead(keyboard ? text : '');
   }, [text, onRead]);
   if (!point) return null;
-  // The topmost of a stack is read first, as it is seen first.
+  // In a stack, the topmost series is listed first, as it is seen.
   const rows = stacked ? [...series].reverse() : series;
   return (
     <div className="min-w-36 rounded-md border bg-surface px-2.5 py-1.5 text-xs shadow-pop">

@@ -10,12 +10,12 @@ export type Series<K extends string = string> = { key: K; label: string; ink: In
 export type Point<K extends string = string> = { at: string } & Readonly<Record<K, number>>;
 
 export type TimeSeriesProps<K extends string> = {
-  /** The chart's accessible name: what it shows, in a few words. */
+  /** The accessible name: what the chart shows, in a few words. */
   title: string;
-  /** One sentence with what is to be seen; made of the totals where absent. */
+  /** One sentence that describes the data; made of the totals by default. */
   summary?: string;
   points: readonly Point<K>[];
-  /** Drawn from the bottom to the top where stacked. */
+  /** Drawn from bottom to top if stacked. */
   series: readonly Series<K>[];
   shape?: 'bars' | 'area' | 'line';
   stacked?: boolean;
@@ -24,23 +24,23 @@ export type TimeSeriesProps<K extends string> = {
   timeZone: string;
   /** A level to compare with, such as an allowance. */
   limit?: { value: number; label: string };
-  /** Pixels, without the legend. */
+  /** The height in pixels, without the legend. */
   height?: number;
 };
 
-/** Pixels of a chart, and of the legend beneath it where there are several series. */
+/** The height in pixels of a chart, and of the legend that several series have beneath it. */
 export const CHART_HEIGHT = 220;
 export const LEGEND_HEIGHT = 24;
 
-// A third of a megabyte of script, only where a chart is shown and after the page around it.
+// A third of a megabyte of script: loaded after the page around it, and only if a chart is shown.
 const Plot = dynamic(() => import('./time-series-plot.tsx').then(module => module.TimeSeriesPlot), {
   ssr: false,
   loading: () => <Skeleton className="size-full" />,
 });
 
 /**
- * One or several series over time, as bars, areas or lines. The arrow keys lead through the points and each is spoken; the
- * same numbers stand in the table of `timeSeriesFigures`.
+ * One or several series over time, as bars, areas or lines. The arrow keys move through the points, and each point is announced. The table
+ * of `timeSeriesFigures` has the same numbers.
  */
 export function TimeSeries<K extends string>(props: TimeSeriesProps<K>) {
   const scope = `chart${useId().replaceAll(/[^A-Za-z0-9]/g, '')}`;
@@ -77,7 +77,7 @@ function summarise<K extends string>({ points, series, unit, granularity, timeZo
   return `${span}. ${parts.join('. ')}.${level} Use the left and right arrow keys to move between the points.`;
 }
 
-/** The same numbers as rows, for the table behind the chart and its CSV. */
+/** Returns the numbers of a chart as rows, for its table and its CSV. */
 export function timeSeriesFigures<K extends string>({
   points,
   series,

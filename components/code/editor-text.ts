@@ -13,10 +13,10 @@ const theme = EditorView.theme({
   '.cm-tooltip': { backgroundColor: 'var(--surface)', color: 'var(--text)', border: '1px solid var(--line)' },
 });
 
-/** Before the themes that the component brings, which have backgrounds of their own. */
+/** Takes precedence over the component's own themes, which set their own backgrounds. */
 export const editorLook = Prec.highest(theme);
 
-/** Objects that stay the same: the component configures its editor again for each new one. */
+/** Constants, because the component configures its editor again for each new object. */
 export const WITH_HISTORY = { history: true, historyKeymap: true };
 export const WITHOUT_HISTORY = { history: false, historyKeymap: false };
 
@@ -34,7 +34,7 @@ export function useEditorText(value: string, onChange: ((text: string) => void) 
   useEffect(() => {
     latest.current = onChange;
   });
-  // The same function always: the component configures its editor again for each new one.
+  // A stable function, because the component configures its editor again for each new one.
   const change = useCallback(
     (text: string) => {
       reported.report(text);
@@ -56,7 +56,7 @@ export function useEditorText(value: string, onChange: ((text: string) => void) 
   return { value: initial, onChange: change, onCreateEditor: setView };
 }
 
-/** The page undoes what is typed. Prose and expressions need no line numbers. */
+/** Options for prose and expressions, which need no line numbers. The page's own undo covers the editor's text. */
 export const PLAIN = {
   history: false,
   historyKeymap: false,

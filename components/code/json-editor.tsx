@@ -14,19 +14,22 @@ type Props = {
   onChange?: (text: string) => void;
   label: string;
   readOnly?: boolean;
-  /** Shown in place, in the text. */
+  /** Shown at their places in the text. */
   problems?: readonly (GraphProblem & { severity: 'error' | 'warning' })[];
   handle?: RefObject<JsonEditorHandle | null>;
   height?: string;
-  /** False: the page undoes and redoes what is typed, together with what is done elsewhere on it. */
+  /** False: the page's own undo covers the editor's text and the other changes on the page. */
   ownHistory?: boolean;
-  /** Takes the focus once it is loaded, unless the user is in another field of its form by then. */
+  /** Takes the focus once the editor is loaded, unless the user is already in another field of its form. */
   autoFocus?: boolean;
 };
 
 const parseLinter = linter(jsonParseLinter(), { delay: 300 });
 
-/** JSON with syntax errors and given problems marked in place. Tab moves the focus on, so that no one is caught inside. */
+/**
+ * A JSON editor that marks syntax errors and the given problems in the text. Tab moves the focus on, so that the keyboard can leave the
+ * editor.
+ */
 export function JsonEditor({
   value,
   onChange,

@@ -18,7 +18,7 @@ const at = (step_id: string | null, path: string) => {
   return text.slice(range.from, range.to);
 };
 
-describe('where a problem stands in the text', () => {
+describe('the range of a problem in the text', () => {
   it.each([
     ['b', 'script', '"return"'],
     ['b', 'depends_on[1]', '"zz"'],
@@ -33,7 +33,7 @@ describe('where a problem stands in the text', () => {
     expect(at(step, path)).toBe(expected);
   });
 
-  it('always answers with a range inside the text, whatever the text', () => {
+  it('the range is always inside the text, whatever the text', () => {
     fc.assert(
       fc.property(fc.nat(text.length), fc.nat(text.length), fc.string(), (cut, length, extra) => {
         const broken = text.slice(0, cut) + extra + text.slice(cut + length);

@@ -16,7 +16,7 @@ function propertyValue(text: string, object: SyntaxNode, name: string): { key: R
   return null;
 }
 
-/** A JSON string literal's value; the literal itself where it is still being typed. */
+/** Returns the value of a JSON string literal, or the literal itself while it is incomplete. */
 function decode(literal: string): string {
   try {
     return String(JSON.parse(literal));
@@ -42,8 +42,8 @@ function segments(path: string): (string | number)[] {
 }
 
 /**
- * Where in the text of a graph (`{"steps":[…]}`) a problem stands: the value its path names, else as near as the path
- * leads, else the step's id, else the first character. Works on text that does not parse.
+ * Returns the range of a problem in the text of a graph (`{"steps":[…]}`): the value at its path, else the nearest value around that, else
+ * the step's id, else the first character. Works on text that does not parse.
  */
 export function locateProblem(text: string, problem: Pick<GraphProblem, 'step_id' | 'path'>): Range {
   const top = jsonLanguage.parser.parse(text).topNode.firstChild;
@@ -62,7 +62,9 @@ export function locateProblem(text: string, problem: Pick<GraphProblem, 'step_id
   return rangeAt(text, step, { path: problem.path, range });
 }
 
-/** The range of the value that `path` names within `node`, or of the nearest around it; `range` where the path leads nowhere. */
+/**
+ * Returns the range of the value that `path` names within `node`, or of the nearest value around it; `range` if the path does not exist.
+ */
 function rangeAt(text: string, within: SyntaxNode, { path, range: initial }: { path: string; range: Range }): Range {
   let range = initial;
   let node = within;

@@ -18,13 +18,13 @@ import { useRefreshConnections } from './use-refresh-connections.ts';
 type Callback = { code: string; state: string; iss?: string };
 
 /**
- * Where a provider sends the browser back to. Arriving changes nothing: the code is posted from here, by who began, in the same workspace,
- * and taken out of the address at once.
+ * The page to which a provider redirects the browser. Opening it changes nothing: the user who began must post the code from here, in the
+ * same workspace. The code is removed from the address at once.
  */
 export function ConnectionCallback() {
   const { canWrite } = usePermissions();
   const params = useSearchParams();
-  // Read once: the address is cleaned below.
+  // Read once, because the address is cleaned below.
   const [returned] = useState(() => Object.fromEntries(params));
   useEffect(() => window.history.replaceState(null, '', window.location.pathname), []);
   const { code, state, iss, error } = returned;
@@ -47,7 +47,7 @@ export function ConnectionCallback() {
 
 function refusal(error: string | undefined): string {
   if (error === 'access_denied') return 'Access was denied. Nothing was connected.';
-  // The provider's code, not its message: anybody can put text into a link.
+  // Shows the provider's code and not its message, because anyone can put text into a link.
   const code = /^[a-z_]{1,64}$/.test(error ?? '') ? ` (${error})` : '';
   return `The provider did not return an account to connect${code}. Start again.`;
 }
@@ -63,7 +63,7 @@ function Failed({ message }: { message: string }) {
   );
 }
 
-/** Goes to the list, and says what is connected. */
+/** Returns a function that opens the list and shows the name of the new connection. */
 function useConnected() {
   const router = useRouter();
   const refresh = useRefreshConnections();
@@ -78,7 +78,7 @@ function FinishSuite({ callback }: { callback: Callback }) {
   const trpc = useTRPC();
   const onSuccess = useConnected();
   const { mutate, error } = useMutation(trpc.connections_suite_complete.mutationOptions({ onSuccess }));
-  // A state works once, and an effect may run twice.
+  // A state is valid once, but React may run an effect twice.
   const sent = useRef(false);
   useEffect(() => {
     if (sent.current) return;
@@ -96,7 +96,7 @@ function FinishSuite({ callback }: { callback: Callback }) {
   );
 }
 
-/** The signup names the account in the address, or the person does here. */
+/** Completes a messaging connection. The account comes from the address, or the user enters it. */
 function FinishMessaging({ callback, returned }: { callback: Callback; returned: Record<string, string> }) {
   const trpc = useTRPC();
   const onSuccess = useConnected();

@@ -6,7 +6,7 @@ import { Button } from '../ui/button.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { useBeginFlow } from './use-begin-flow.ts';
 
-/** The accounts that this deployment can connect, in addition to credentials that a person enters. */
+/** Returns the kinds of accounts that this deployment can connect, besides credentials that the user enters. */
 export function useAccountFlows() {
   const trpc = useTRPC();
   const suite = useQuery(trpc.connections_suite_config.queryOptions(undefined, { staleTime: 300_000 }));
@@ -19,14 +19,14 @@ export function useAccountFlows() {
   };
 }
 
-/** One button where there is one way to connect, a menu where there are several. */
+/** A button if there is one way to connect, and a menu if there are several. */
 export function CreateButton({ onCreate, onMessaging }: { onCreate: () => void; onMessaging: () => void }) {
   const flows = useAccountFlows();
   const { suite, messaging } = useBeginFlow();
   const icon = <Plus aria-hidden className="size-3.5" />;
   if (!flows.suite && !flows.messaging) {
     return (
-      // Not to be pushed before it is known whether it is a menu.
+      // Disabled until the ways to connect are known.
       <Button variant="primary" icon={icon} disabled={!flows.known} onClick={onCreate}>
         Create connection
       </Button>

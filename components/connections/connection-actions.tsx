@@ -25,7 +25,7 @@ export function ConnectionActions({ connection }: { connection: Connection }) {
   const icon = 'size-3.5';
   const isSuite = connection.provider === 'suite' && flows.suite;
   const isMessaging = connection.provider === 'messaging' && flows.messaging;
-  // A contributor can do nothing with what every project uses but use it.
+  // A contributor cannot change a connection that every project uses.
   if (!manageable) return null;
   return (
     <>

@@ -22,7 +22,7 @@ import { CreateConnectionDialog } from './create-connection.tsx';
 import { MessagingAccountDialog } from './messaging-account.tsx';
 import { Owner } from './owner.tsx';
 
-/** The connections of the project and the workspace: what workflows act with, and whether it still works. */
+/** The connections of the project and the workspace, with their status. */
 export function ConnectionList() {
   const { get, set } = useUrlState();
   const { canWrite } = usePermissions();

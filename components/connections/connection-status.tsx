@@ -15,7 +15,7 @@ const looks = {
 
 export const statusLabel = (status: Connection['status']) => looks[status].label;
 
-/** The status; on hover and focus, what went wrong lately. */
+/** The status; hover and focus show the latest error. */
 export function ConnectionStatus({ connection }: { connection: Pick<Connection, 'status' | 'last_error'> }) {
   const { label, tone, icon: Icon } = looks[connection.status];
   const badge = (

@@ -26,7 +26,7 @@ function startingWith(value: string) {
   };
 }
 
-/** The values that are filled in already, where something else asks for the connection. */
+/** Prefilled values, for a page that asks for a connection. */
 export type ConnectionStart = {
   preset?: string;
   credentials?: readonly { name: string; secret: string }[];
@@ -39,7 +39,7 @@ function draftFrom({ preset = 'api_key', credentials }: ConnectionStart) {
   return { ...draft, rows: credentials.map(({ name, secret }) => ({ ...draftOf(name), secret })) };
 }
 
-/** Creates a connection from credentials. They are entered here and never shown again. */
+/** Creates a connection from credentials. The credentials are entered here and never shown again. */
 export function CreateConnectionDialog({
   onClose,
   onCreated,

@@ -5,7 +5,7 @@ import { Input } from '../ui/field.tsx';
 import { type CredentialDraft, draftOf } from './presets.ts';
 import { SecretInput } from './secret-input.tsx';
 
-/** Names and secrets, as many as are needed. */
+/** Rows of names and secrets; rows can be added and removed. */
 export function CredentialRows({
   rows,
   onChange,
@@ -15,7 +15,7 @@ export function CredentialRows({
   rows: readonly CredentialDraft[];
   onChange: (rows: CredentialDraft[]) => void;
   legend: string;
-  /** How many rows must stay. */
+  /** The least number of rows. */
   least?: number;
 }) {
   const change = (key: string, patch: Partial<CredentialDraft>) =>

@@ -6,7 +6,7 @@ import type { Connection } from './connection-status.tsx';
 import { DeleteUsed, type Usage } from './delete-used.tsx';
 import { useRefreshConnections } from './use-refresh-connections.ts';
 
-/** Deletes a connection; one that is in use only after saying that what uses it may be left without. */
+/** Deletes a connection. If it is in use, first says that its users may fail. */
 export function DeleteConnection({ connection, onClose }: { connection: Connection; onClose: () => void }) {
   const trpc = useTRPC();
   const refresh = useRefreshConnections();

@@ -9,7 +9,7 @@ import { Skeleton } from '../ui/skeleton.tsx';
 
 export type Usage = Outputs['connections_usage'];
 
-/** Deletes what holds credentials; where it is in use, only after showing by what and saying that this may fail then. */
+/** Deletes a resource that holds credentials. If it is in use, first shows by what, and says that these may fail then. */
 export function DeleteUsed({
   id,
   name,
@@ -21,7 +21,7 @@ export function DeleteUsed({
 }: {
   id: string;
   name: string;
-  /** The consequences of the deletion, in use or not. */
+  /** The consequences of the deletion, whether it is in use or not. */
   note: string;
   /** The consequences for its users. */
   hint: string;

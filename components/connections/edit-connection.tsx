@@ -18,10 +18,10 @@ import { type CredentialDraft, credentialsOf, problemOf } from './presets.ts';
 import { SecretInput } from './secret-input.tsx';
 import { useRefreshConnections } from './use-refresh-connections.ts';
 
-/** The change of an existing credential: null removes it, a text replaces it, absent it stays. */
+/** The changes of existing credentials: null removes one, a text replaces it, and an absent one is kept. */
 type Changes = Readonly<Record<string, string | null>>;
 
-/** Renames a connection, and replaces its secrets without showing them. Those of a flow are kept by the flow. */
+/** Renames a connection, and replaces its secrets without showing them. A provider's flow manages the secrets that it created. */
 export function EditConnectionDialog({ connection, onClose }: { connection: Connection; onClose: () => void }) {
   const trpc = useTRPC();
   const refresh = useRefreshConnections();
@@ -89,7 +89,7 @@ export function EditConnectionDialog({ connection, onClose }: { connection: Conn
   );
 }
 
-/** The credentials that are there: their names, when each was set, and nothing of the secrets. */
+/** The existing credentials: their names and when each was set, without their secrets. */
 function Present({
   connection,
   changes,

@@ -11,7 +11,7 @@ import { useRefreshConnections } from './use-refresh-connections.ts';
 
 const text = (value: unknown) => (typeof value === 'string' ? value : '');
 
-/** Credentials of a business account, tried before they are saved; of a connection that is there: others in their place. */
+/** The credentials of a business account, tested before they are saved. With `former`, they replace those of an existing connection. */
 export function MessagingAccountDialog({ former, onClose }: { former?: Connection; onClose: () => void }) {
   const trpc = useTRPC();
   const refresh = useRefreshConnections();

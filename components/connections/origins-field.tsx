@@ -1,9 +1,9 @@
 import { Field, Input } from '../ui/field.tsx';
 
-/** The addresses that the text names, separated by spaces or commas. */
+/** Returns the origins in a text, separated by spaces or commas. */
 export const readOrigins = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
 
-/** Where the credentials may be sent. */
+/** A field for the origins to which the credentials may be sent. */
 export function OriginsField({
   value,
   onChange,
@@ -11,7 +11,7 @@ export function OriginsField({
 }: {
   value: string;
   onChange: (value: string) => void;
-  /** For an existing connection. */
+  /** True for an existing connection. */
   changing?: boolean;
 }) {
   const hint = changing

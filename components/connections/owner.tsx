@@ -11,7 +11,7 @@ import { useRefreshModels } from './use-refresh-models.ts';
 
 type Owned = Pick<Connection, 'id' | 'name' | 'project_id'>;
 
-/** Whether a connection or model key is this project's own or every project's. */
+/** Shows whether a connection or model key belongs to this project or to the workspace. */
 export function Owner({ of }: { of: Pick<Connection, 'project_id'> }) {
   const shared = of.project_id === null;
   const Icon = shared ? Building2 : FolderClosed;
@@ -22,16 +22,13 @@ export function Owner({ of }: { of: Pick<Connection, 'project_id'> }) {
   );
 }
 
-/** Whether the user may change it: what every project uses is changed by administrators alone. */
+/** Returns true if the user may change the connection or model key. Only administrators may change those of the workspace. */
 export function useManageable({ project_id: projectId }: Pick<Connection, 'project_id'>): boolean {
   const { canWrite, isAdmin } = usePermissions();
   return projectId === null ? isAdmin : canWrite;
 }
 
-/**
- * Shares a connection or model key with the workspace, or returns it to the current project; null for users who may
- * not.
- */
+/** Shares a connection or model key with the workspace, or returns it to the current project; null if the user may not. */
 export function useSharing(owned: Owned): { label: string; pending: boolean; share: () => void } | null {
   const trpc = useTRPC();
   const { isAdmin } = usePermissions();

@@ -3,8 +3,8 @@ import { type CredentialDraft, credentialsOf, draftOf, presets, problemOf } from
 
 const row = (name: string, secret = 's'): CredentialDraft => ({ ...draftOf(name), secret });
 
-describe('rows of credentials', () => {
-  it('are complete when every name has the form and a secret, and is there once', () => {
+describe('credential rows', () => {
+  it('are complete if every name is valid and unique and has a secret', () => {
     expect(problemOf([row('api_key'), row('X-API-Key')])).toBeNull();
     expect(problemOf([], ['kept'])).toBeNull();
     expect(problemOf([])).toMatch(/at least one/);
@@ -14,7 +14,7 @@ describe('rows of credentials', () => {
     expect(problemOf([row('a', '')])).toMatch(/secret of “a” is missing/);
   });
 
-  it('never say a secret', () => {
+  it('never reveal a secret', () => {
     expect(problemOf([row('a', 'hush'), row('a', 'hush')])).not.toContain('hush');
   });
 
@@ -22,7 +22,7 @@ describe('rows of credentials', () => {
     expect(credentialsOf([row(' a ', ' of two\nlines ')])).toEqual({ a: ' of two\nlines ' });
   });
 
-  it('of every preset only wait for their secrets', () => {
+  it('of every preset lack only their secrets', () => {
     for (const { credentials, value } of presets.filter(each => each.value !== 'other')) {
       expect(problemOf(credentials.map(name => row(name))), value).toBeNull();
     }

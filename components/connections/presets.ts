@@ -11,7 +11,7 @@ export type Preset = {
   config: Readonly<Record<string, string>>;
 };
 
-/** How things usually ask who is there. The names are those that calls look for. */
+/** Common ways to authenticate. The names are those that calls look up. */
 export const presets: readonly Preset[] = [
   {
     value: 'api_key',
@@ -64,7 +64,7 @@ export const presets: readonly Preset[] = [
 ];
 
 let drafted = 0;
-/** A row with a key of its own, so that React keeps its input while rows come and go. */
+/** Returns a row with a key that keeps React's input while rows are added and removed. */
 export function draftOf(name: string): CredentialDraft {
   drafted += 1;
   return { key: String(drafted), name, secret: '' };
@@ -72,7 +72,7 @@ export function draftOf(name: string): CredentialDraft {
 
 const namePattern = /^[A-Za-z0-9_.-]{1,64}$/;
 
-/** Returns what is wrong with the rows; null if nothing is. The message contains no secret. */
+/** Returns the problem of the rows, or null. The message contains no secret. */
 export function problemOf(rows: readonly CredentialDraft[], taken: readonly string[] = []): string | null {
   const names = [...taken, ...rows.map(row => row.name.trim())];
   if (names.length === 0) return 'Add at least one credential.';
@@ -84,7 +84,7 @@ export function problemOf(rows: readonly CredentialDraft[], taken: readonly stri
   return empty ? `The secret of “${empty.name.trim()}” is missing.` : null;
 }
 
-/** The rows as the API takes them. */
+/** Returns the credentials in the form of the API. */
 export function credentialsOf(rows: readonly CredentialDraft[]): Record<string, string> {
   return Object.fromEntries(rows.map(row => [row.name.trim(), row.secret]));
 }

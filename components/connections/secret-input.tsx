@@ -3,7 +3,7 @@ import type { ComponentProps } from 'react';
 import { cx } from '../ui/classes.ts';
 import { Textarea } from '../ui/field.tsx';
 
-/** A secret being typed: hidden, never kept by the browser, and of several lines where it has them, as private keys do. */
+/** An input for a secret: hidden, and never stored by the browser. It accepts several lines, for private keys. */
 export function SecretInput({ className, ...rest }: ComponentProps<'textarea'>) {
   return (
     <Textarea

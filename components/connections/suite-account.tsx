@@ -11,7 +11,7 @@ import type { Connection } from './connection-status.tsx';
 import { useBeginFlow } from './use-begin-flow.ts';
 import { useRefreshConnections } from './use-refresh-connections.ts';
 
-/** The account of a suite connection, and its services: on, off, or still to be granted. */
+/** The account of a suite connection, and its services, each of which is on, off, or not yet granted. */
 export function SuiteAccountDialog({ connection, onClose }: { connection: Connection; onClose: () => void }) {
   const trpc = useTRPC();
   const refresh = useRefreshConnections();

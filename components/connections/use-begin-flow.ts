@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useTRPC } from '../trpc/provider.tsx';
 import { toastError } from '../ui/toaster.tsx';
 
-/** Begins a provider's flow and leaves for its page; the callback page goes on from there. */
+/** Begins a provider's flow and opens the provider's page. The callback page continues the flow. */
 export function useBeginFlow() {
   const trpc = useTRPC();
   const leave = {

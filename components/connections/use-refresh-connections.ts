@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useTRPC } from '../trpc/provider.tsx';
 
-/** Reads connections again, after a change. */
+/** Returns a function that reads connections again after a change. */
 export function useRefreshConnections(): () => Promise<void> {
   const trpc = useTRPC();
   const queries = useQueryClient();

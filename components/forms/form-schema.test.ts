@@ -31,7 +31,7 @@ const schema: JsonObject = {
 };
 
 describe('formFields', () => {
-  it('draws each kind with the control that fits it', () => {
+  it('renders each kind with the fitting control', () => {
     const kinds = Object.fromEntries(formFields(schema).map(field => [field.key, field.kind]));
     expect(kinds).toEqual({
       amount: 'number',
@@ -45,15 +45,15 @@ describe('formFields', () => {
       other: 'json',
     });
   });
-  it('keeps the order of the author, whatever is required', () => {
+  it('keeps the order of the author, required or not', () => {
     const fields = formFields({ ...schema, required: ['note', 'amount'] });
     expect(fields.map(field => field.key)).toEqual(Object.keys(Object(schema.properties)));
   });
-  it('names choices by their title, else by their value', () => {
+  it('labels choices by their title, else by their value', () => {
     const colour = formFields(schema).find(field => field.key === 'colour');
     expect(colour).toMatchObject({ options: ['r', 'b'], labels: ['Red', 'b'] });
   });
-  it('reads keys as words', () => {
+  it('turns keys into labels', () => {
     expect([labelOf('order_total'), labelOf('orderTotal')]).toEqual(['Order total', 'Order total']);
   });
 });
@@ -92,7 +92,7 @@ describe('a form as a library emits it', () => {
   const fields = formFields(emitted);
   const field = (key: string) => fields.find(each => each.key === key);
 
-  it('is drawn with the controls of what it refers to', () => {
+  it('is rendered with the controls of the schemas that it refers to', () => {
     expect(Object.fromEntries(fields.map(({ key, kind }) => [key, kind]))).toEqual({
       state: 'choice',
       priority: 'choice',
@@ -120,10 +120,10 @@ describe('a form as a library emits it', () => {
       fields: [{ key: 'city' }, { key: 'home', kind: 'json' }],
     });
   });
-  it('begins with its defaults, its constants, and null where an empty field is null', () => {
+  it('starts with its defaults, its constants, and null in empty nullable fields', () => {
     expect(initialValues(emitted)).toEqual({ state: 'open', note: null, kind: 'order' });
   });
-  it('has the problems of what it refers to on its fields, in words', () => {
+  it('shows the problems of referenced schemas on its fields, in words', () => {
     const good = { state: 'open', note: null, kind: 'order', ship_to: { city: 'Oslo' }, at: '08:30' };
     expect(validateValues(emitted, good)).toEqual(new Map());
     expect(validateValues(emitted, { ...good, mail: 'x', ship_to: {}, priority: 'lost', more: 1 })).toEqual(
@@ -135,24 +135,24 @@ describe('a form as a library emits it', () => {
       ]),
     );
   });
-  it('says which field is missing, whatever it is called', () => {
+  it('names the missing field, whatever its key is', () => {
     expect([...validateValues({ required: ['a b', 'x is missing', '"'] }, {}).keys()]).toEqual([
       'a b',
       'x is missing',
       '"',
     ]);
   });
-  it('takes no comment where it forbids what it does not name', () => {
+  it('accepts no comment if it forbids additional properties', () => {
     expect(takesExtraComment(emitted)).toBe(false);
   });
 });
 
-it('begins with the defaults, nested ones too', () => {
+it('starts with the defaults, nested ones too', () => {
   expect(initialValues(schema)).toEqual({ amount: 5, address: { zip: '1' } });
 });
 
 describe('validateValues', () => {
-  it('finds nothing wrong with a fitting answer', () => {
+  it('returns no problem for a valid answer', () => {
     expect(validateValues(schema, { amount: 2, address: { city: 'Oslo' } }).size).toBe(0);
   });
   it('puts each problem on its field', () => {
@@ -163,10 +163,10 @@ describe('validateValues', () => {
 });
 
 describe('resultOf', () => {
-  it('is undefined when nothing was said, so that only {approved} is sent', () => {
+  it('is undefined for an empty form, so that only {approved} is sent', () => {
     expect(resultOf({ note: '', tags: [], address: { city: '' } }, '  ')).toBeUndefined();
   });
-  it('keeps what is empty where the form began with it, so that the arguments of a call stay as they are', () => {
+  it('keeps empty values with which the form started, so that the arguments of a call stay the same', () => {
     const initial = { arguments: { to: 'bob', note: '', cc: [] } };
     expect(resultOf(initial, '', initial)).toEqual(initial);
     expect(resultOf({ arguments: { to: 'eve', note: '', cc: [], bcc: [] } }, '', initial)).toEqual({
@@ -174,12 +174,12 @@ describe('resultOf', () => {
     });
     expect(changedValues({ arguments: initial.arguments, reason: 'No' }, initial)).toEqual({ reason: 'No' });
   });
-  it('adds a typed comment and leaves out what is empty', () => {
+  it('adds a comment and leaves out empty values', () => {
     expect(resultOf({ amount: 0, note: '' }, ' fine ')).toEqual({ amount: 0, comment: 'fine' });
   });
 });
 
-it('offers a comment only where the form takes one beside its own fields', () => {
+it('offers a comment only if the form accepts one beside its own fields', () => {
   expect(takesExtraComment(null)).toBe(true);
   expect(takesExtraComment(schema)).toBe(true);
   expect(takesExtraComment({ ...schema, additionalProperties: false })).toBe(false);

@@ -3,20 +3,20 @@ import { SchemaReader } from '@/server/platform/json-schema/expand.ts';
 import { SchemaValidator } from '@/server/platform/json-schema/validator.ts';
 
 // Not @rjsf/core 6: compressed it is 99 KB, and 142 KB with its validator, which compiles with the eval that the page forbids.
-// json-form.tsx and this file are 3 KB, and every control would still be ours to write as a theme.
+// json-form.tsx and this file are 3 KB, and @rjsf/core would still need a theme with all of our controls.
 
-/** Units of SchemaValidator: a check of a form should not be felt. The service checks again. */
+/** The limit in units of SchemaValidator, so that checking a form causes no delay. The service checks again. */
 const MAX_WORK = 1_000_000;
 
-/** One field of a form, as the renderer draws it. `json`: no control fits its schema, so it is edited as JSON text. */
+/** One field of a form, in the form that the renderer needs. `json`: no control fits its schema, so the field is edited as JSON text. */
 export type FormField = {
   key: string;
   label: string;
   hint: string | undefined;
   required: boolean;
-  /** Whether null is an answer: that of a required field that is left empty. */
+  /** True if null is a valid answer, which a required empty field gets. */
   nullable: boolean;
-  /** The schema without references. */
+  /** The schema with its references resolved. */
   schema: JsonObject;
 } & (
   | {
@@ -37,7 +37,7 @@ export type FormField = {
 const text = (value: Json | undefined) => (typeof value === 'string' ? value : undefined);
 const number = (value: Json | undefined) => (typeof value === 'number' ? value : undefined);
 
-/** "order_total" and "orderTotal" both read "Order total". */
+/** Returns a label: "order_total" and "orderTotal" become "Order total". */
 export function labelOf(key: string): string {
   const words = key
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
@@ -48,8 +48,8 @@ export function labelOf(key: string): string {
 }
 
 /**
- * Returns the fields of an object schema, in the order in which its author wrote them. Empty for anything else. References within
- * the schema are followed; a field that would contain itself is edited as JSON.
+ * Returns the fields of an object schema, in the author's order; empty for other schemas. References within the schema are followed. A
+ * field that would contain itself is edited as JSON.
  */
 export function formFields(schema: JsonObject): FormField[] {
   const reader = new SchemaReader(schema);
@@ -57,7 +57,7 @@ export function formFields(schema: JsonObject): FormField[] {
   return fieldsOf(root, { reader, open: [node] });
 }
 
-/** `open` are the schemas around a field. */
+/** `open` has the schemas that contain a field. */
 type Place = { reader: SchemaReader; open: readonly JsonObject[] };
 
 function fieldsOf(schema: JsonObject, place: Place): FormField[] {
@@ -68,7 +68,7 @@ function fieldsOf(schema: JsonObject, place: Place): FormField[] {
 
 function toField(key: string, property: Json, required: boolean, { reader, open }: Place): FormField {
   const { schema, nullable, node } = reader.expand(property);
-  // Not that of what it refers to: two addresses would have one name.
+  // Not the title of the referenced schema: two fields that refer to an address would have the same label.
   const label = (isObject(property) ? text(property.title) : undefined) ?? labelOf(key);
   const about = { key, label, hint: text(schema.description), required, nullable, schema };
   return { ...about, ...control(schema, open.includes(node) ? undefined : { reader, open: [...open, node] }) };
@@ -80,7 +80,7 @@ type Control = FormField extends infer F
     : never
   : never;
 
-/** Without a place the schema is one of those around it. */
+/** Returns the control of a schema. `place` is undefined if the schema contains itself. */
 function control(schema: JsonObject, place: Place | undefined): Control {
   const choice = choices(schema);
   if (choice) return { kind: 'choice', ...choice };
@@ -177,7 +177,7 @@ function initialOf(fields: readonly FormField[]): JsonObject {
   return values;
 }
 
-/** The patterns of the browser: those of the service are a part of them, and it checks again. */
+/** Compiles a pattern with the browser's expressions, which accept all patterns of the service. The service checks again. */
 function patterns(source: string) {
   try {
     const expression = new RegExp(source, 'u');
@@ -187,10 +187,7 @@ function patterns(source: string) {
   }
 }
 
-/**
- * Problems by field path (`address/city`; the empty path is the form itself), in the words of a form rather than of a
- * validator.
- */
+/** Returns the problems by field path (`address/city`; the empty path is the form itself), in words for the user. */
 export function validateValues(schema: JsonObject, values: JsonObject): Map<string, string> {
   const problems = new Map<string, string>();
   for (const { path, keyword, message } of new SchemaValidator(schema, { patterns, formats: true }).check(
@@ -211,7 +208,7 @@ function missingName(message: string): string | undefined {
   return name?.startsWith('"') ? (JSON.parse(name) as string) : name;
 }
 
-/** Whether a comment can go along: the form has no field for it, and does not forbid what it does not name. */
+/** Returns true if a comment can be added: the form has no field for it and allows additional properties. */
 export function takesExtraComment(schema: JsonObject | null): boolean {
   if (schema === null) return true;
   const { properties, additionalProperties } = new SchemaReader(schema).expand(schema).schema;
@@ -219,15 +216,15 @@ export function takesExtraComment(schema: JsonObject | null): boolean {
 }
 
 /**
- * The `result` to send with a decision, or undefined to send `{approved}` alone (the plain buttons send nothing
- * else). Empty text is not an answer and is left out, unless the form began with it.
+ * Returns the `result` to send with a decision, or undefined to send only `{approved}`, as the plain buttons do. An empty text is left out
+ * unless the form started with it.
  */
 export function resultOf(values: JsonObject, comment: string, initial: JsonObject = {}): JsonObject | undefined {
   const result = { ...prune(values, initial), ...(comment.trim() ? { comment: comment.trim() } : {}) };
   return Object.keys(result).length > 0 ? result : undefined;
 }
 
-/** The values that differ from those that the form began with: what a rejection says. */
+/** Returns the values that differ from the initial values. A rejection sends only these. */
 export function changedValues(values: JsonObject, initial: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(values).filter(([key, value]) => !isSame(value, initial[key])));
 }

@@ -111,7 +111,7 @@ function Problem({ text }: { text: string | undefined }) {
   ) : null;
 }
 
-/** The number in a field, with all its digits; what the browser or JSON refuses is none. */
+/** Returns the number in a field with all its digits; undefined if the browser or JSON refuses it. */
 function typed(text: string): number | bigint | undefined {
   const number = readNumber(text);
   return typeof number === 'number' && !Number.isFinite(number) ? undefined : number;
@@ -156,7 +156,7 @@ function Control({ field, value, onChange }: { field: SimpleField; value: Json |
 
 type ChoiceField = Extract<FormField, { kind: 'choice' }>;
 
-/** A choice can be taken back where null, or no answer, is one as well. */
+/** A choice. It can be cleared if null or no answer is valid. */
 function Choice({ field, value, onChange }: { field: ChoiceField; value: Json | undefined; onChange: Change }) {
   const chosen = field.options.findIndex(option => value !== undefined && same(option, value));
   const options = field.labels.map((label, index) => ({ value: String(index), label }));
@@ -175,7 +175,7 @@ const NONE = 'none';
 
 const same = (a: Json, b: Json) => JSON.stringify(a) === JSON.stringify(b);
 
-/** A local time to the person, ISO 8601 UTC in the result (JSON Schema's `date-time` wants an offset). */
+/** A date and time: local to the user, ISO 8601 UTC in the result (JSON Schema's `date-time` requires an offset). */
 function DateTime({ value, onChange }: { value: string; onChange: Change }) {
   const [local, setLocal] = useState(() => {
     const at = Date.parse(value);
@@ -202,7 +202,7 @@ function JsonText({ value, onChange }: { value: Json | undefined; onChange: Chan
     try {
       onChange(next.trim() ? parseJson(next) : undefined);
     } catch {
-      // Words are a string until they are JSON: the schema says whether that will do.
+      // A text that is not JSON yet is kept as a string, and the schema decides whether a string is valid.
       onChange(next);
     }
   };

@@ -9,7 +9,7 @@ type Props = {
   form: JsonObject | null;
   values: JsonObject;
   comment: string;
-  /** The problems by field path; the empty path stands for the form itself. */
+  /** The problems by field path. The empty path is the form itself. */
   problems: ReadonlyMap<string, string>;
   onValues: (values: JsonObject) => void;
   onComment: (comment: string) => void;
