@@ -23,7 +23,7 @@ function outcome(task: RunTask): Outcome {
   }
 }
 
-/** Instead of an error: who answered before, and when. */
+/** The answer of a task, shown in place of an error: who answered it, and when. */
 export function Answered({ task }: { task: RunTask }) {
   const { icon: Icon, tone, text } = outcome(task);
   return (

@@ -6,8 +6,8 @@ type Asked = { task: string; approved: boolean };
 const AskedContext = createContext<{ asked: Asked | null; clear: () => void }>({ asked: null, clear: () => undefined });
 
 /**
- * Keeps the `a` or `r` that was pressed for a task until the task is there to ask for a confirmation: it may still be
- * loading, or the page may be on its way to it. `target` names the task that a key is meant for now.
+ * Keeps the decision of a pressed `a` or `r` until the task can ask for confirmation: the task may be loading, or the page may still be
+ * opening. `target` names the task that a key applies to.
  */
 export function AskedDecision({ target, children }: { target: () => string | null; children: ReactNode }) {
   const [asked, setAsked] = useState<Asked | null>(null);
@@ -20,7 +20,7 @@ export function AskedDecision({ target, children }: { target: () => string | nul
   return <AskedContext value={value}>{children}</AskedContext>;
 }
 
-/** Calls `decide` with the decision that a key has asked for. Without `decide` the key is dropped. */
+/** Calls `decide` with the decision of a pressed key. Without `decide`, the key is ignored. */
 export function useAskedDecision(task: string, decide: ((approved: boolean) => void) | null): void {
   const { asked, clear } = use(AskedContext);
   useEffect(() => {

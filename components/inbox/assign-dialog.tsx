@@ -6,7 +6,7 @@ import { inScope, useTRPC } from '../trpc/provider.tsx';
 import { Field, Input } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
 
-/** Asks whom to assign a task to. The first hundred members of its project who may answer it are suggested. */
+/** Asks whom to assign a task to. Suggests the first hundred members of its project who may answer it. */
 export function AssignDialog({
   project,
   open,

@@ -14,7 +14,7 @@ import type { RunTask } from './task-view.tsx';
 const loadDialog = () => import('./assign-dialog.tsx');
 const AssignDialog = dynamic(() => loadDialog().then(module => module.AssignDialog), { ssr: false });
 
-/** Assigns a task to other people. A task that another person has answered meanwhile then shows by whom. */
+/** Assigns a task to other people. If another person has answered the task meanwhile, the task then shows who. */
 function useAssign(task: RunTask) {
   const trpc = useTRPC();
   const queries = useQueryClient();
@@ -35,7 +35,7 @@ function useAssign(task: RunTask) {
   );
 }
 
-/** The buttons that assign a task, for those who may. */
+/** The buttons that assign a task, for users who may. */
 export function Assignment({ task }: { task: RunTask }) {
   const { me } = useSession();
   const [open, setOpen] = useState(false);

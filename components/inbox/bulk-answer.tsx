@@ -14,7 +14,7 @@ import { type Task, taskKey } from './use-inbox.ts';
 
 type Failure = { task: Task; message: string };
 
-/** Answers tasks one after the other: an answer that fails does not keep the others from being sent. */
+/** Answers tasks one after the other. A failed answer does not stop the others. */
 function useBulkAnswer() {
   const trpc = useTRPC();
   const client = useTRPCClient();
@@ -52,7 +52,7 @@ type Props = {
   onSelect: (selected: ReadonlySet<string>) => void;
 };
 
-/** Selects tasks of the list, and answers all that are selected after one confirmation. */
+/** Selects tasks of the list, and answers all selected tasks after one confirmation. */
 export function BulkAnswer({ tasks, selected, onSelect }: Props) {
   const [approved, setApproved] = useState<boolean | null>(null);
   const chosen = tasks.filter(task => selected.has(taskKey(task)));
@@ -82,7 +82,7 @@ export function BulkAnswer({ tasks, selected, onSelect }: Props) {
           ) : null}
         </section>
       )}
-      {/* Stays while the list empties, to say what could not be answered. */}
+      {/* Stays open while the list empties, to show which answers failed. */}
       {approved === null ? null : (
         <ConfirmBulk
           tasks={chosen}
@@ -104,7 +104,7 @@ type ConfirmProps = {
 };
 
 function ConfirmBulk({ tasks, approved, onClose, onAnswered }: ConfirmProps) {
-  // What is confirmed is what was selected then, also while the list changes behind the dialog.
+  // Fixed when the dialog opens: the list may change behind it.
   const [plan] = useState(() => planBulk(tasks, approved));
   const [failures, setFailures] = useState<readonly Failure[] | null>(null);
   const { answer, done } = useBulkAnswer();

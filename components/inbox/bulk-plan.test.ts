@@ -7,7 +7,7 @@ const task = (task_id: string, form: Task['form'] = null) => ({ task_id, form })
 const tasks = [task('plain'), task('form', { type: 'object' })];
 const ids = (list: readonly Task[]) => list.map(({ task_id }) => task_id);
 
-test('an approval leaves out what has a form, a rejection does not', () => {
+test('an approval skips tasks with a form, a rejection does not', () => {
   const approval = planBulk(tasks, true);
   expect([ids(approval.answered), ids(approval.left)]).toEqual([['plain'], ['form']]);
   const rejection = planBulk(tasks, false);

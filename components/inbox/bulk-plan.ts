@@ -1,9 +1,9 @@
 import type { Task } from './use-inbox.ts';
 
-/** The effect of one answer to several tasks: those that get it, and those that have to be answered one by one. */
+/** The effect of one answer to several tasks: the answered tasks, and those that must be answered one by one. */
 export type BulkPlan = { answered: readonly Task[]; left: readonly Task[] };
 
-/** Returns the plan: a rejection needs no form; an approval of a task with a form needs what only a person can fill in. */
+/** Returns the plan. A rejection needs no form; an approval of a task with a form needs values that only a person can enter. */
 export function planBulk(tasks: readonly Task[], approved: boolean): BulkPlan {
   const needsForm = ({ form }: Task) => approved && form !== null;
   return { answered: tasks.filter(task => !needsForm(task)), left: tasks.filter(needsForm) };

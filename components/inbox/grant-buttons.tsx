@@ -7,14 +7,14 @@ const labels: Record<GrantFor, string> = { thread: 'Always in this chat', agent:
 
 type Props = {
   grants: readonly GrantFor[];
-  /** The one that is being given. */
+  /** The grant that is being sent. */
   pending: GrantFor | null;
   disabled?: boolean;
   size?: 'sm';
   onGrant: (grant: GrantFor) => void;
 };
 
-/** Approve a call, and those like it from now on. Where nothing can be allowed for good, there is nothing. */
+/** Buttons that approve a call and similar calls from now on; none if no grant is possible. */
 export function GrantButtons({ grants, pending, disabled = false, size, onGrant }: Props) {
   if (grants.length === 0) return null;
   const shown = (['thread', 'agent'] as const).filter(each => grants.includes(each));

@@ -4,7 +4,7 @@ import { isFiltered, readFilter } from './inbox-filter.ts';
 const id = '019b76da-a800-7000-8000-000000000000';
 const read = (query: string) => readFilter(new URLSearchParams(query));
 
-test('the URL says what the inbox shows', () => {
+test('the filter is read from the URL', () => {
   expect(read(`view=answered&workflow_id=${id}&project_id=${id}&q=+lamp+&assignee=me&due=day`)).toEqual({
     view: 'answered',
     workflow: id,
@@ -15,7 +15,7 @@ test('the URL says what the inbox shows', () => {
   });
 });
 
-test('what makes no sense filters nothing', () => {
+test('an invalid value filters nothing', () => {
   const filter = read('view=x&workflow_id=x&project_id=1&assignee=you&due=never&q=');
   expect(filter).toEqual({ view: 'waiting', workflow: '', project: '', q: '', mine: false, dueWithinS: null });
   expect(isFiltered(filter)).toBe(false);

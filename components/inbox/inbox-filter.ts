@@ -7,7 +7,7 @@ export type InboxFilter = {
   workflow: string;
   project: string;
   q: string;
-  /** Only tasks that name the user; of the answered ones, those that the user answered. */
+  /** True: only tasks that name the user, or only those that the user answered. */
   mine: boolean;
   dueWithinS: number | null;
 };
@@ -23,7 +23,7 @@ const DUE_WITHIN_S: ReadonlyMap<string, number> = new Map([
 export const FILTER_KEYS = ['q', 'workflow_id', 'project_id', 'assignee', 'due'] as const;
 const MAX_QUERY_CHARACTERS = 200;
 
-/** Reads the filter from a URL; what makes no sense there filters nothing. */
+/** Reads the filter from a URL. Invalid values filter nothing. */
 export function readFilter(params: Pick<URLSearchParams, 'get'>): InboxFilter {
   const id = (key: string) => {
     const value = params.get(key) ?? '';
@@ -39,7 +39,7 @@ export function readFilter(params: Pick<URLSearchParams, 'get'>): InboxFilter {
   };
 }
 
-/** Whether anything narrows the list. */
+/** Returns true if a filter is set. */
 export function isFiltered({ workflow, project, q, mine, dueWithinS }: InboxFilter): boolean {
   return workflow !== '' || project !== '' || q !== '' || mine || dueWithinS !== null;
 }

@@ -11,7 +11,7 @@ import { TaskFilters } from './task-filters.tsx';
 import { TaskList } from './task-list.tsx';
 import { taskHref, taskKey, useInbox, useInboxFilter } from './use-inbox.ts';
 
-/** List on the left, the chosen task beside it; on a phone one or the other. */
+/** The list with the chosen task beside it; a phone shows one of the two. */
 export function InboxFrame({
   first,
   children,
@@ -27,19 +27,19 @@ export function InboxFrame({
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const tasks = view === 'waiting' ? (data?.tasks ?? []) : [];
   const chosenKey = chosen && taskKey({ run_id: chosen.runId, task_id: chosen.taskId });
-  const heading = useHeading(chosenKey);
+  const keyTarget = useHeading(chosenKey);
   const move = (by: 1 | -1) => {
-    const at = tasks.findIndex(task => taskKey(task) === heading.target());
+    const at = tasks.findIndex(task => taskKey(task) === keyTarget.target());
     const next = tasks[at === -1 ? 0 : at + by];
     if (!next) return;
-    heading.moveTo(taskKey(next));
+    keyTarget.moveTo(taskKey(next));
     router.push(taskHref(next, query), { scroll: false });
   };
   useHotkeys({ j: () => move(1), k: () => move(-1) });
   return (
-    // All of the height that a notice over the page leaves, and no more.
+    // Takes exactly the height that a notice over the page leaves.
     <div className="flex flex-1 lg:h-0 lg:flex-auto">
-      {/* On a phone the list and its heading make room for the task. */}
+      {/* On a phone the task takes the place of the list and its heading. */}
       {chosen ? <h1 className="sr-only lg:hidden">Inbox</h1> : null}
       <section
         aria-label={view === 'waiting' ? 'Waiting tasks' : 'Answered tasks'}
@@ -59,19 +59,19 @@ export function InboxFrame({
         )}
       </section>
       <section aria-label="Task" className={cx('min-w-0 flex-1 overflow-y-auto', chosen ? 'block' : 'hidden lg:block')}>
-        <AskedDecision target={heading.target}>{children}</AskedDecision>
+        <AskedDecision target={keyTarget.target}>{children}</AskedDecision>
       </section>
     </div>
   );
 }
 
-/** Where the keys have led, which may be ahead of the page: none of several keys in a row is lost. */
+/** Tracks the task to which the keys have moved. The page may be behind, and no key of a quick series is lost. */
 function useHeading(chosen: string | null) {
   const ahead = useRef<string[]>([]);
   const current = useRef(chosen);
   useEffect(() => {
     current.current = chosen;
-    // The page has come to one of them, or was led elsewhere by a click.
+    // The page has reached one of these tasks, or a click has opened another one.
     const at = chosen === null ? -1 : ahead.current.indexOf(chosen);
     ahead.current = at === -1 ? [] : ahead.current.slice(at + 1);
   }, [chosen]);
@@ -81,7 +81,7 @@ function useHeading(chosen: string | null) {
   };
 }
 
-/** The two lists, each with the filters that both have. */
+/** Links to the two lists. Each link keeps the filters that both lists have. */
 function ViewLinks() {
   const params = useSearchParams();
   const { view } = useInboxFilter();

@@ -1,7 +1,7 @@
 'use client';
 import { creditsInWords } from '../ui/credits.tsx';
 
-/** Says what the call that an approval allows may cost at most; nothing for tasks that allow none, and where nothing is charged. */
+/** Shows the highest cost of the call that an approval allows; nothing if the task allows no call or credits are not charged. */
 export function MayCost({ microcredits }: { microcredits: number | null | undefined }) {
   if (microcredits === undefined) return null;
   return (

@@ -23,7 +23,7 @@ import { TaskHeading } from './task-heading.tsx';
 import type { RunTask } from './task-view.tsx';
 import { taskHref, taskKey, useInbox } from './use-inbox.ts';
 
-/** A task that waits: what is asked, its form, and the decision. */
+/** A pending task: the question, its form, and the decision. */
 export function TaskDetail({ task }: { task: RunTask }) {
   const { me } = useSession();
   const allowed = mayAnswer(task, me);
@@ -47,7 +47,7 @@ function NotAllowed({ task }: { task: RunTask }) {
   );
 }
 
-/** Answers a task as the API does it; afterwards the next one is shown. */
+/** Answers a task by the API, and then shows the next task. */
 function useAnswer(task: RunTask) {
   const trpc = useTRPC();
   const queries = useQueryClient();
@@ -70,13 +70,13 @@ function useAnswer(task: RunTask) {
       trpc: { context: inScope({ tenant: scope.tenant, project: task.project_id }) },
       onSuccess: async answer => {
         toast.success(answer.approved ? `Approved “${task.name}”` : `Rejected “${task.name}”`);
-        // Beside the list the next one opens; on a phone the list itself is the next step.
+        // On a wide screen the next task opens beside the list; on a phone the list opens.
         const wide = window.matchMedia('(min-width: 1024px)').matches;
         const rest = query ? `/inbox?${query}` : '/inbox';
         router.push(wide && next && at !== -1 ? taskHref(next, query) : rest, { scroll: false });
         await refresh();
       },
-      // 409: another person answered first. The page then shows who.
+      // 409: another person answered first. The refreshed page shows who.
       onError: error => readError(error).status === 409 && void refresh(),
     }),
   );
@@ -91,16 +91,16 @@ function Decision({ task }: { task: RunTask }) {
   const answer = useAnswer(task);
   const body = useRef<HTMLFormElement>(null);
   const busy = answer.isPending || answer.isSuccess;
-  // Asked for by a key, which is pressed by mistake more easily than a button.
+  // A decision by key is confirmed first, because a key is pressed by mistake more easily than a button.
   const [asked, setAsked] = useState<boolean | null>(null);
   useEffect(() => {
     if (problems.size > 0) body.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [problems]);
 
-  /** Returns what is sent as the result; null where the form has problems, which it then shows. */
+  /** Returns the result to send; null if the form has problems, which it then shows. */
   const check = (approved: boolean) => {
     const result = resultOf(approved ? values : changedValues(values, initial), comment, initial);
-    // A rejection without a word needs no form: there is nothing to fill in for what will not happen.
+    // A rejection without input skips the form, because the form is for the approved action.
     const found = form && (approved || result) ? validateValues(form, result ?? {}) : new Map();
     setProblems(found);
     return found.size > 0 ? null : { ...(result ? { result } : {}) };
@@ -177,7 +177,7 @@ function Decision({ task }: { task: RunTask }) {
   );
 }
 
-/** Asks before a decision that a key has begun; Enter confirms it. */
+/** Asks for confirmation of a decision by key. Enter confirms. */
 function ConfirmDecision({
   task,
   approved,
@@ -189,7 +189,7 @@ function ConfirmDecision({
   onClose: () => void;
   onConfirm: (approved: boolean) => void;
 }) {
-  // Said once more while the dialog closes.
+  // Keeps the last decision while the dialog closes.
   const [last, setLast] = useState(true);
   if (approved !== null && approved !== last) setLast(approved);
   const verb = last ? 'Approve' : 'Reject';

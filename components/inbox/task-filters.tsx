@@ -62,7 +62,7 @@ export function TaskFilters() {
   );
 }
 
-/** The workflows whose tasks wait, and the chosen one also where it has none. */
+/** Returns the workflows with pending tasks, and the chosen workflow even if it has none. */
 function useWorkflowNames(chosen: string) {
   const trpc = useTRPC();
   const { data } = useQuery(trpc.tasks_list_pending.queryOptions({ limit: 200 }, { staleTime: 10_000 }));

@@ -21,7 +21,7 @@ import { type Task, taskHref, taskKey, useInbox, useInboxFilter } from './use-in
 type Selected = ReadonlySet<string>;
 type ListProps = { chosen: Chosen | null; selected: Selected; onSelect: (selected: Selected) => void };
 
-/** Lists the tasks that wait for a person, newest first. */
+/** Lists the pending tasks, newest first. */
 export function TaskList({ chosen, selected, onSelect }: ListProps) {
   const { me } = useSession();
   const list = useInbox();
@@ -63,7 +63,7 @@ type RowProps = {
   task: Task;
   current: boolean;
   selected: boolean;
-  /** Left out where the task cannot be selected. */
+  /** undefined if the task cannot be selected. */
   onToggle: (() => void) | undefined;
 };
 
@@ -139,7 +139,7 @@ function Nothing() {
   );
 }
 
-/** Shows everything again. */
+/** Clears the filters. */
 export function ClearFilters() {
   const { set } = useUrlState();
   const clear = () => set(Object.fromEntries(FILTER_KEYS.map(key => [key, undefined])));

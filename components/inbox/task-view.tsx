@@ -14,8 +14,8 @@ import { useInbox } from './use-inbox.ts';
 export type RunTask = Outputs['tasks_list_run']['tasks'][number];
 
 /**
- * One task by run and step id, from the list or from a link outside. Its workflow and project come from the inbox if it
- * waits there, otherwise from the run feed, so that a link to an answered task still says by whom.
+ * One task by run and step id, opened from the list or from a link. The workflow and project come from the inbox if the task is pending,
+ * otherwise from the run feed, so that a link to an answered task still shows who answered.
  */
 export function TaskView({ runId, taskId }: { runId: string; taskId: string }) {
   const trpc = useTRPC();
@@ -65,7 +65,7 @@ export function TaskView({ runId, taskId }: { runId: string; taskId: string }) {
   );
 }
 
-/** Runs that lists leave out unless they are asked for, and that ask people too. */
+/** Kinds of runs that ask people too, but are listed only on request. */
 const OTHER_KINDS = ['agent', 'autopilot', 'trial'] as const;
 
 function useRun(runId: string) {

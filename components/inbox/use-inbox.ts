@@ -15,7 +15,7 @@ export function useInboxFilter(): InboxFilter {
   return readFilter(useSearchParams());
 }
 
-/** The pending tasks, filtered by the URL. `first` is what the server has read of them. */
+/** Reads the pending tasks, filtered by the URL. `first` is what the server has already read. */
 export function useInbox(first?: FirstRead<'tasks_list_pending'> | null) {
   const trpc = useTRPC();
   const { me } = useSession();
@@ -29,7 +29,7 @@ export function useInbox(first?: FirstRead<'tasks_list_pending'> | null) {
   );
 }
 
-/** The answered tasks, filtered by the URL, as far as they were asked for. */
+/** Reads the pages of answered tasks that were requested, filtered by the URL. */
 export function useAnswered() {
   const trpc = useTRPC();
   const client = useTRPCClient();
@@ -49,7 +49,7 @@ export function useAnswered() {
 
 type TaskRef = Pick<Task, 'run_id' | 'task_id'>;
 
-/** Names a task among all of a tenant. */
+/** Returns a key that is unique among all tasks of a tenant. */
 export const taskKey = ({ run_id, task_id }: TaskRef): string => `${run_id}:${task_id}`;
 
 export function taskHref(task: TaskRef, query: string): string {

@@ -5,7 +5,10 @@ import { Field } from '../ui/field.tsx';
 import { Link } from '../ui/link.tsx';
 import { Select } from '../ui/select.tsx';
 
-/** Chooses one of the workspace's connections, or none: the empty string. A bound one that is on no page read yet keeps its name. */
+/**
+ * Selects one of the workspace's connections, or none (the empty string). A bound connection keeps its name before its page of the list is
+ * read.
+ */
 export function ConnectionField({
   value,
   known,
@@ -15,7 +18,7 @@ export function ConnectionField({
   onChange,
 }: {
   value: string;
-  /** The name of the one that is bound already. */
+  /** The name of the bound connection. */
   known?: string | null;
   label?: string;
   none?: string;

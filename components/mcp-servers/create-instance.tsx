@@ -18,7 +18,7 @@ import { SettingsField } from './settings-field.tsx';
 import { useRefreshMcp } from './use-refresh-mcp.ts';
 import { VersionField } from './version-field.tsx';
 
-/** Server, connection, name: in this order, since each narrows the next. */
+/** Asks for the server, the connection and the name, in this order, because each choice narrows the next. */
 export function CreateInstanceDialog({ serverId, onClose }: { serverId: string; onClose: () => void }) {
   const trpc = useTRPC();
   const servers = useQuery(trpc.mcp_servers_list.queryOptions({ limit: 200, status: 'published' }));

@@ -10,7 +10,7 @@ import type { ServerDetail } from './auth-modes.ts';
 import { ConnectionField } from './connection-select.tsx';
 import { useRefreshMcp } from './use-refresh-mcp.ts';
 
-/** Asks the live server for its tools, with the credentials of a connection where it wants any. */
+/** Reads the tools from the live server, with the credentials of a connection if it requires any. */
 export function DiscoverDialog({ server, onClose }: { server: ServerDetail; onClose: () => void }) {
   const trpc = useTRPC();
   const refresh = useRefreshMcp();
@@ -21,7 +21,7 @@ export function DiscoverDialog({ server, onClose }: { server: ServerDetail; onCl
         onClose();
         toast.success(found.tool_count === 1 ? 'One tool found' : `${found.tool_count} tools found`);
       },
-      // A failure is kept with the server, too.
+      // The server also stores a failure.
       onSettled: () => refresh(),
     }),
   );

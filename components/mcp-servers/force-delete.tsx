@@ -4,7 +4,7 @@ import { Checkbox } from '../ui/checkbox.tsx';
 import { Confirm } from '../ui/confirm.tsx';
 import { readError } from '../ui/errors.ts';
 
-/** Asks before a server or an instance is deleted; the one deleting it leads away, so it stays open until then. */
+/** Asks before a server or an instance is deleted. It stays open until the deletion opens another page. */
 export function ForceDelete({
   id,
   name,
@@ -15,7 +15,7 @@ export function ForceDelete({
 }: {
   id: string;
   name: string;
-  /** Offered where something depends on it; null where nothing does. */
+  /** The option to delete despite dependents; null if there are none. */
   force: { label: string; hint: string } | null;
   remove: {
     isPending: boolean;

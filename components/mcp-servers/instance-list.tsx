@@ -16,7 +16,7 @@ import type { Instance } from './auth-modes.ts';
 
 export const instanceColumns = ['Name', 'Server', 'Version', 'Tools', 'Connection', 'Profile', 'Created'] as const;
 
-/** The project's instances: what its steps call tools through. */
+/** The instances of the project, through which its steps call tools. */
 export function InstanceList() {
   const trpc = useTRPC();
   const { get, set } = useUrlState();

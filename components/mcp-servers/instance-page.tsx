@@ -25,7 +25,7 @@ import { ToolList } from './tool-list.tsx';
 
 const parent = { href: '/mcp-servers?view=instances', label: 'MCP instances' };
 
-/** One instance: what it calls and with what, its profiles, its tools, where it is used, and whether it works. */
+/** One instance: its server and connection, its profiles, its tools, its users, and its validation. */
 export function InstancePage({ id }: { id: string }) {
   const trpc = useTRPC();
   const { canWrite } = usePermissions();

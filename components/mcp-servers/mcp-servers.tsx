@@ -15,7 +15,7 @@ import { ServerList } from './server-list.tsx';
 const views = ['servers', 'instances'] as const;
 type View = (typeof views)[number];
 
-/** The tool servers of the workspace, and the instances through which this project's workflows call them. */
+/** The MCP servers of the workspace, and the instances through which this project's workflows call their tools. */
 export function McpServers() {
   const { get, set } = useUrlState();
   const { canWrite } = usePermissions();

@@ -12,14 +12,14 @@ import type { Profile } from './profile-list.tsx';
 import { SettingsField } from './settings-field.tsx';
 import { useRefreshMcp } from './use-refresh-mcp.ts';
 
-/** Makes a profile, or changes one. */
+/** Creates or edits a profile. */
 export function ProfileDialog({
   instanceId,
   profile,
   onClose,
 }: {
   instanceId: string;
-  /** Null: a new one. */
+  /** Null for a new profile. */
   profile: Profile | null;
   onClose: () => void;
 }) {

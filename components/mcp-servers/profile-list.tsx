@@ -18,7 +18,7 @@ import { useRefreshMcp } from './use-refresh-mcp.ts';
 
 export type Profile = Outputs['mcp_config_profiles_list']['profiles'][number];
 
-/** Settings and connections to switch between: at most one is active. */
+/** Profiles: sets of settings and connections, at most one of which is active. */
 export function ProfileList({ instance }: { instance: InstanceDetail }) {
   const trpc = useTRPC();
   const query = useQuery(trpc.mcp_config_profiles_list.queryOptions({ id: instance.id }));

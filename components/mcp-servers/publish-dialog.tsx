@@ -9,7 +9,7 @@ import type { ServerDetail } from './auth-modes.ts';
 import { CatalogDiff } from './catalog-diff.tsx';
 import { useRefreshMcp } from './use-refresh-mcp.ts';
 
-/** Publishes what was discovered as the next version, with a note about it. */
+/** Publishes the discovered tools as the next version, with a changelog. */
 export function PublishDialog({ server, onClose }: { server: ServerDetail; onClose: () => void }) {
   const trpc = useTRPC();
   const refresh = useRefreshMcp();

@@ -10,7 +10,7 @@ import { Select } from '../ui/select.tsx';
 import { type AuthMode, authModes } from './auth-modes.ts';
 import { useRefreshMcp } from './use-refresh-mcp.ts';
 
-/** Registers a server by its address; leads to its page, where its tools are discovered. */
+/** Registers a server by its address, and opens its page, which discovers its tools. */
 export function RegisterDialog({ onClose }: { onClose: () => void }) {
   const trpc = useTRPC();
   const router = useRouter();

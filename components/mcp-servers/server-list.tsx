@@ -23,7 +23,7 @@ const statuses = [
 ] as const;
 type Status = (typeof statuses)[number]['value'];
 
-/** Every server of the workspace: what is published, how many tools it has, when it was last asked. */
+/** Every server of the workspace, with its published version, its number of tools, and its last discovery. */
 export function ServerList() {
   const trpc = useTRPC();
   const { get, set } = useUrlState();

@@ -7,11 +7,11 @@ import { JsonTree } from '../ui/json-tree.tsx';
 import { SearchInput } from '../ui/search-input.tsx';
 import type { Tool } from './auth-modes.ts';
 
-// A server may have a thousand tools: what is not asked for is not drawn.
+// A server may have a thousand tools, so only the requested ones are rendered.
 const PAGE = 50;
 
 /**
- * Tools with their schemas, searchable. Names, titles and descriptions are a stranger's words: they are drawn as text, never as
+ * Tools with their schemas, and a search. Names, titles and descriptions come from a third party: they are rendered as text, never as
  * markup.
  */
 export function ToolList({ tools, label }: { tools: readonly Tool[]; label: string }) {

@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useTRPC } from '../trpc/provider.tsx';
 
-/** Everything that shows servers, tools or instances: a change of one is seen in the others. */
+/** Returns a function that reloads servers, tools and instances: a change of one affects the others. */
 export function useRefreshMcp(): () => Promise<unknown> {
   const trpc = useTRPC();
   const queries = useQueryClient();

@@ -10,7 +10,7 @@ import type { ServerDetail } from './auth-modes.ts';
 import { CheckList } from './check-list.tsx';
 import { ConnectionField } from './connection-select.tsx';
 
-/** Checks the server, or the server with one connection, against what it answers now. */
+/** Compares the server, alone or with one connection, with its live answers. */
 export function ValidateServer({ server }: { server: ServerDetail }) {
   const trpc = useTRPC();
   const [connection, setConnection] = useState('');

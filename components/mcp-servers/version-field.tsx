@@ -1,10 +1,10 @@
 import { Field } from '../ui/field.tsx';
 import { Select } from '../ui/select.tsx';
 
-// Older versions can be set through the API; a list of hundreds would not help.
+// Older versions can be set through the API, because a list of hundreds would not help.
 const MOST = 50;
 
-/** The version of a server that is called: always the latest (null), or a fixed one. */
+/** Selects the version of a server to call: always the latest (null), or a fixed one. */
 export function VersionField({
   latest,
   value,

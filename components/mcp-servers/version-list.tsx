@@ -16,7 +16,7 @@ import type { ServerDetail } from './auth-modes.ts';
 import { CatalogDiff } from './catalog-diff.tsx';
 import { ToolList } from './tool-list.tsx';
 
-/** The published versions, newest first; each can be looked into. */
+/** The published versions, newest first. Each can be opened. */
 export function VersionList({ server }: { server: ServerDetail }) {
   const trpc = useTRPC();
   const client = useTRPCClient();

@@ -13,12 +13,12 @@ import { toast } from '../ui/toaster.tsx';
 import { type ModelKey, type Provider, providerLabels } from './provider-labels.ts';
 
 const options = (Object.keys(providerLabels) as Provider[]).map(value => ({ value, label: providerLabels[value] }));
-/** Fields whose errors stand at the field itself. */
+/** Fields that show their own errors. */
 const ownFields: readonly string[] = ['name', 'api_key', 'base_url', 'models'];
 
 type Entered = { name: string; api_key: string; base_url: string; models: string[] };
 
-/** Adds a model key, or replaces what a former one holds; the key itself is never filled in. */
+/** Adds a model key, or replaces the values of `former`. The field of the key is never prefilled. */
 export function KeyDialog({ former, onClose }: { former?: ModelKey; onClose: () => void }) {
   const [provider, setProvider] = useState<Provider>(former?.provider ?? 'openai');
   const save = useSave(former, provider, onClose);
@@ -125,7 +125,7 @@ function KeyFields({
   );
 }
 
-/** Creates or patches, and tells which field an error belongs to. */
+/** Creates or patches a key, and assigns errors to fields. */
 function useSave(former: ModelKey | undefined, provider: Provider, onClose: () => void) {
   const trpc = useTRPC();
   const refresh = useRefreshModels();

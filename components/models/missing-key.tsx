@@ -5,7 +5,7 @@ import { usePermissions } from '../session/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Link } from '../ui/link.tsx';
 
-/** Says that agents need a model, and where its key is added; nothing while the workspace has one. */
+/** Says that agents need a model, and links to the page of model keys. Renders nothing if the workspace has a key. */
 export function MissingKey() {
   const trpc = useTRPC();
   const { canWrite } = usePermissions();

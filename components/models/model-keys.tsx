@@ -13,7 +13,7 @@ import { KeyDialog } from './key-dialog.tsx';
 import { KeyRow } from './key-row.tsx';
 import { ModelTable } from './model-table.tsx';
 
-/** The keys of the project and the workspace for language models, and the models that can be named. */
+/** The model keys of the project and the workspace, and the available models. */
 export function ModelKeys() {
   const { canWrite } = usePermissions();
   const [adding, setAdding] = useState(false);

@@ -10,7 +10,7 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import type { ModelKey } from './provider-labels.ts';
 
-/** Asks the provider which models the key may use: no tokens are spent. */
+/** Asks the provider which models the key may use. The request costs no tokens. */
 export function TestKeyDialog({ modelKey, onClose }: { modelKey: ModelKey; onClose: () => void }) {
   const trpc = useTRPC();
   const client = useTRPCClient();
@@ -18,7 +18,7 @@ export function TestKeyDialog({ modelKey, onClose }: { modelKey: ModelKey; onClo
   const trial = useQuery({
     queryKey: [...trpc.llm_provider_keys_test.mutationKey(), id],
     queryFn: () => client.llm_provider_keys_test.mutate({ id }),
-    // Each look is a new trial, and a failure is what one came to see.
+    // Opening the dialog always sends a new request, and a failure is shown at once.
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,

@@ -10,17 +10,17 @@ import { identityOf, separateUnseen } from './unseen.ts';
 
 type Delivery = Outputs['me_notifications_deliveries_list']['deliveries'][number];
 
-/** Beyond this many at once, one notification says how many there are. */
+/** Above this number, one notification states the total. */
 const MAX_SHOWN = 3;
 
-/** Shows what the poll of the inbox brings, once for each browser however many tabs are open. */
+/** Shows the notifications that the poll of the inbox reads, once per browser even if several tabs are open. */
 export function BrowserNotifications() {
   const trpc = useTRPC();
   const { me } = useSession();
   const isWanted = useBrowserWanted();
   const tenant = me.tenant.id;
   const storageKey = `baton-notified:${me.user.id}:${tenant}`;
-  // Never asked for here: the poll of the inbox puts it there.
+  // Not fetched here: the poll of the inbox writes it to the cache.
   const { data } = useQuery(trpc.me_notifications_deliveries_list.queryOptions(BROWSER_NEWS, { enabled: false }));
   useEffect(() => {
     if (!isWanted || data === undefined) return;
@@ -42,7 +42,7 @@ function show(unseen: readonly Delivery[], tenant: string): void {
   }
 }
 
-/** Tabs that show the same notification at the same time give it the same tag, and the browser shows one. */
+/** Tabs that show the same notification at the same time use the same tag, so the browser shows it once. */
 function notify(title: string, tag: string, page: string): void {
   try {
     const notification = new Notification(title, { tag, icon: '/icon.svg' });
@@ -52,7 +52,7 @@ function notify(title: string, tag: string, page: string): void {
       notification.close();
     };
   } catch {
-    // Chrome on Android shows notifications of service workers only.
+    // Chrome on Android shows only notifications of service workers.
   }
 }
 

@@ -2,17 +2,17 @@
 import { useSyncExternalStore } from 'react';
 import { whenIdle } from '../ui/when-idle.ts';
 
-/** `unsupported`: the browser has no notifications, or gives them to pages under https only. */
+/** `unsupported`: the browser has no notifications, or offers them only over https. */
 export type BrowserPermission = NotificationPermission | 'unsupported';
 
 const listeners = new Set<() => void>();
 /** The permission that the browser last reported; undefined until it is first read, when the page is idle. */
-let known: BrowserPermission | undefined;
+let lastPermission: BrowserPermission | undefined;
 
-/** Asks the browser, which answers from another process: the page stands still until it has. */
+/** Asks the browser, whose answer comes from another process and blocks the page until then. */
 function read(): BrowserPermission {
-  known = 'Notification' in window && window.isSecureContext ? Notification.permission : 'unsupported';
-  return known;
+  lastPermission = 'Notification' in window && window.isSecureContext ? Notification.permission : 'unsupported';
+  return lastPermission;
 }
 
 function readAgain(): void {
@@ -22,9 +22,9 @@ function readAgain(): void {
 
 function subscribe(listener: () => void): () => void {
   if (listeners.size === 0) {
-    // What was changed in the browser's settings is seen when the user comes back.
+    // A change in the browser's settings is read when the user returns.
     window.addEventListener('focus', readAgain);
-    if (known === undefined) whenIdle(readAgain);
+    if (lastPermission === undefined) whenIdle(readAgain);
   }
   listeners.add(listener);
   return () => {
@@ -33,25 +33,25 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Whether this browser may show notifications of the console. */
+/** Returns this browser's permission for notifications of the console. */
 export function useBrowserPermission(): BrowserPermission {
   return useSyncExternalStore(
     subscribe,
-    () => known ?? 'default',
+    () => lastPermission ?? 'default',
     () => 'default',
   );
 }
 
-/** Whether it may, for what is drawn on every page: any other answer than yes draws nothing again. */
+/** Returns true if the permission is granted. For a part of every page, which then renders again only for a granted permission. */
 export function useBrowserAllowed(): boolean {
   return useSyncExternalStore(
     subscribe,
-    () => known === 'granted',
+    () => lastPermission === 'granted',
     () => false,
   );
 }
 
-/** Asks the user for the permission, unless the answer is known. */
+/** Asks the user for the permission unless it is known. */
 export async function requestBrowserPermission(): Promise<BrowserPermission> {
   if (read() === 'default') await Notification.requestPermission();
   readAgain();

@@ -6,7 +6,7 @@ import { useBrowserAllowed } from './browser-permission.ts';
 /** The query for browser notifications, which the poll of the inbox reads together with its tasks. */
 export const BROWSER_NEWS = { channel: 'browser', limit: 20 } as const;
 
-/** Whether the user wants notifications in the browser, and this one may show them. */
+/** Returns true if the user wants notifications in the browser, and this browser may show them. */
 export function useBrowserWanted(): boolean {
   const trpc = useTRPC();
   const isAllowed = useBrowserAllowed();

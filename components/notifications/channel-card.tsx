@@ -25,7 +25,7 @@ const channels: readonly { channel: Channel; label: string }[] = [
   { channel: 'webhook', label: 'Webhook' },
 ];
 
-/** A switch for each kind and channel, and what each channel needs. */
+/** A switch for each kind and channel, and the requirements of each channel. */
 export function ChannelCard() {
   const preferences = usePreferences();
   if (preferences.isError)

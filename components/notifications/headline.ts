@@ -1,4 +1,4 @@
-/** The fields of a notification from which its headline and its link are made. */
+/** The fields of a notification that make its headline and its link. */
 type About = {
   kind: 'task_waiting' | 'run_failed';
   workflow_id: string;
@@ -8,7 +8,7 @@ type About = {
   task_name: string | null;
 };
 
-/** Returns what a notification says, in one line. */
+/** Returns the one-line text of a notification. */
 export function headlineOf({ kind, workflow_name, task_id, task_name }: About): string {
   const workflow = workflow_name ?? 'a deleted workflow';
   switch (kind) {
@@ -19,7 +19,7 @@ export function headlineOf({ kind, workflow_name, task_id, task_name }: About): 
   }
 }
 
-/** Returns the path of the page that shows what a notification is about. */
+/** Returns the path of the page to which a notification links. */
 export function pageOf({ workflow_id, run_id, task_id }: About): string {
   return task_id === null
     ? `/workflows/${workflow_id}/runs/${run_id}`

@@ -23,7 +23,7 @@ const waiting: Look = { label: 'Queued', tone: 'info', icon: Clock };
 const retrying: Look = { label: 'Retrying', tone: 'warn', icon: RotateCw };
 const channels: Record<Delivery['channel'], string> = { browser: 'Browser', email: 'Email', webhook: 'Webhook' };
 
-/** The user's notifications, newest first, with what became of each. */
+/** The user's notifications, newest first, with the outcome of each. */
 export function RecentDeliveries() {
   const trpc = useTRPC();
   const { get } = useUrlState();

@@ -4,7 +4,7 @@ import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { readError } from '../ui/errors.ts';
 
-/** Sends the user a test, and says beside the button what became of it. */
+/** Sends the user a test notification, and shows the outcome beside the button. */
 export function TestButton({ channel }: { channel: 'email' | 'webhook' }) {
   const trpc = useTRPC();
   const test = useMutation(trpc.me_notifications_test.mutationOptions());

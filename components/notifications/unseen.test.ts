@@ -3,14 +3,14 @@ import { separateUnseen } from './unseen.ts';
 
 const notification = (run_id: string, task_id: string | null = null) => ({ run_id, task_id });
 
-test('what is there when a browser looks for the first time is old news', () => {
+test('notifications that exist at the first visit of a browser count as seen', () => {
   expect(separateUnseen([notification('b'), notification('a', 'ask')], null)).toEqual({
     unseen: [],
     seen: ['b/', 'a/ask'],
   });
 });
 
-test('a notification is unseen once, in whatever order they come', () => {
+test('a notification is unseen once, in any order of arrival', () => {
   const first = separateUnseen([notification('c'), notification('a')], ['a/']);
   expect(first).toEqual({ unseen: [notification('c')], seen: ['c/', 'a/'] });
   const second = separateUnseen([notification('c'), notification('b'), notification('a')], first.seen);

@@ -12,14 +12,14 @@ export function usePreferences() {
   return useQuery(useTRPC().me_notifications_get.queryOptions());
 }
 
-/** Changes which kinds a channel delivers. Shown at once, and taken back where the server refuses it. */
+/** Changes which kinds a channel delivers. The change is shown at once, and reverted if the server refuses it. */
 export function useChooseKinds() {
   const trpc = useTRPC();
   const queries = useQueryClient();
   const key = trpc.me_notifications_get.queryKey();
   return useMutation(
     trpc.me_notifications_patch.mutationOptions({
-      // One after the other: each is made from what the one before it shows.
+      // One after the other, because each change starts from the result of the previous one.
       scope: { id: 'notification-kinds' },
       onMutate: change => {
         const { browser, email, webhook } = change || {};

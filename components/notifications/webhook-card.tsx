@@ -14,12 +14,12 @@ import { useChangeWebhook, usePreferences } from './use-preferences.ts';
 
 type Opened = 'address' | 'rotate' | 'remove' | null;
 
-/** The user's own webhook: its host, a test, and its secret in the one moment in which it is shown. */
+/** The user's own webhook: its host, a test, and its secret, which is shown once. */
 export function WebhookCard() {
   const { data, isError } = usePreferences();
   const [opened, setOpened] = useState<Opened>(null);
   const [secret, setSecret] = useState<string | null>(null);
-  // The card above says what went wrong.
+  // The card above shows the error.
   if (isError) return null;
   const origin = data?.webhook_origin ?? null;
   const close = () => setOpened(null);
@@ -152,7 +152,7 @@ function SecretDialog({ secret, onClose }: { secret: string; onClose: () => void
   return (
     <Dialog
       open
-      // Escape or a stray click must not lose the only sight of the secret.
+      // Escape or a stray click must not close the dialog: the secret is shown only here.
       onOpenChange={() => {}}
       title="Signing secret"
       description="Slack does not need it. Other receivers use it to verify the signature of each request."

@@ -9,12 +9,12 @@ const first: FirstRead<'workflows_list'> = {
   data: { workflows: [], next_cursor: null },
 };
 
-test('a query begins with what the server read for it', () => {
+test('a query starts with the answer that the server read for it', () => {
   const read = { initialData: first.data, initialDataUpdatedAt: 1 };
   expect(startOf(first, { q: 'orders', limit: 50 }, { ...scope })).toEqual(read);
 });
 
-test('what is not its answer is not shown: other filters, another project chosen in another tab, nothing', () => {
+test('the answer to other filters, or of another project, is not shown', () => {
   expect(startOf(first, { limit: 50 }, scope)).toEqual({});
   expect(startOf(first, first.input, { ...scope, project: '019b76da-a800-7000-8000-000000000001' })).toEqual({});
   expect(startOf(first, first.input, { ...scope, tenant: 'other' })).toEqual({});

@@ -7,9 +7,9 @@ import { useSession } from './session.tsx';
 /** The answer of one query that the server read while it rendered the page (app/(console)/read-first.ts). */
 export type FirstRead<N extends keyof Inputs & keyof Outputs> = {
   input: Inputs[N];
-  /** Where it was read: a navigation is served in the scope that another tab may have chosen since. */
+  /** The scope of the answer: another tab may have changed the scope before the page was rendered. */
   scope: Scope;
-  /** ms since the epoch, by the server's clock. */
+  /** The server's time, in ms since the epoch. */
   at: number;
   data: Outputs[N];
 };
@@ -17,8 +17,8 @@ export type FirstRead<N extends keyof Inputs & keyof Outputs> = {
 type Options<N extends keyof Inputs & keyof Outputs> = { initialData?: Outputs[N]; initialDataUpdatedAt?: number };
 
 /**
- * The options that let a query begin with what the server has read, so that the first rows are in the page itself; none
- * where that is the answer to another input or of another scope, and the browser then reads it.
+ * Returns the query options that start with the server's answer, so that the page itself contains the first rows. An answer to another
+ * input or of another scope is ignored, and the browser then sends the query.
  */
 export function useFirstRead<N extends keyof Inputs & keyof Outputs>(
   first: FirstRead<N> | null | undefined,
@@ -27,7 +27,7 @@ export function useFirstRead<N extends keyof Inputs & keyof Outputs>(
   return startOf(first, input, useSession().scope);
 }
 
-/** The same for a given scope. */
+/** Returns the same options for a given scope. */
 export function startOf<N extends keyof Inputs & keyof Outputs>(
   first: FirstRead<N> | null | undefined,
   input: NoInfer<Inputs[N]>,

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { Link } from '../ui/link.tsx';
 import { useSession } from './session.tsx';
 
-/** A link to something of a project, which need not be the chosen one: `?project=` makes the server switch on arrival. */
+/** A link to a page of a project that may not be the current one: `?project=` makes the server switch on arrival. */
 export function ScopedLink({
   href,
   project,
@@ -24,7 +24,7 @@ export function ScopedLink({
     );
   const separator = href.includes('?') ? '&' : '?';
   return (
-    // A plain link: another scope begins with a full load.
+    // A plain link, because another scope requires a full page load.
     <a href={`${href}${separator}project=${project}`} className={className}>
       {children}
     </a>

@@ -17,14 +17,17 @@ export type Me = Outputs['me_get'];
 type Session = {
   me: Me;
   scope: Scope;
-  /** Works in another project from here on; leads to `href`, because the present page may belong to the old one. */
+  /** Switches to another project and opens `href`, because the current page may belong to the old project. */
   switchTo: (scope: Scope, href?: string) => void;
 };
 const SessionContext = createContext<Session | null>(null);
 
 type ConsoleSessionProps = { me: Me; renderedAt: number; appleKeys: boolean; children: ReactNode };
 
-/** The signed-in user, the scope, the time and the keyboard, given by the server with the page: no request before the first paint. */
+/**
+ * The signed-in user, the scope, the time and the kind of keyboard. The server sends them with the page, so that no request precedes the
+ * first paint.
+ */
 export function ConsoleSession({ me, renderedAt, appleKeys, children }: ConsoleSessionProps) {
   const scope = { tenant: me.tenant.id, project: me.project.id };
   return (
@@ -45,10 +48,10 @@ function LiveSession({ initial, children }: { initial: Me; children: ReactNode }
   const { data: me } = useQuery(trpc.me_get.queryOptions(undefined, { initialData: initial, staleTime: 60_000 }));
   const tenant = me.tenant.id;
   const project = me.project.id;
-  // The server may have chosen: a link with ?project=, or the user's first. The next page must agree with it.
+  // The server may have chosen the scope, from a link with ?project= or as the user's first. The next page must use the same scope.
   useEffect(() => storeScope({ tenant, project }), [tenant, project]);
   useSlidingSession();
-  // Another person has signed in, in another tab: the page was rendered for the one before.
+  // Another person has signed in, in another tab, and the page was rendered for the previous person.
   const isOther = me.user.id !== initial.user.id;
   useEffect(() => {
     if (isOther) window.location.reload();
@@ -57,7 +60,7 @@ function LiveSession({ initial, children }: { initial: Me; children: ReactNode }
     (next: Scope, href = '/workflows') => {
       storeScope(next);
       if (next.tenant === tenant && next.project === project) router.push(href);
-      // The layout reads the cookie on the server; a full load gives every part the new scope at once.
+      // The layout reads the cookie on the server; a full load gives all parts the new scope at once.
       else window.location.assign(href);
     },
     [router, tenant, project],
@@ -71,7 +74,7 @@ function LiveSession({ initial, children }: { initial: Me; children: ReactNode }
   );
 }
 
-/** Asks for the password where the session ends. Its code is there before that happens, and none of the first load. */
+/** Asks for the password when the session ends. Its code is loaded before that, but not with the page. */
 function SessionGuard({ person }: { person: Me['user'] }) {
   const [isLoaded, setLoaded] = useState(false);
   useEffect(() => {
@@ -89,7 +92,7 @@ function SessionGuard({ person }: { person: Me['user'] }) {
   return isLoaded ? <SessionDialog person={person} /> : null;
 }
 
-/** Reading the session renews its cookie (7 days, sliding): once with each load, then hourly while the console is open. */
+/** Renews the session's cookie (7 days, sliding) by reading the session: once per page load, then hourly while the console is open. */
 function useSlidingSession(): void {
   useEffect(() => {
     const renew = () => void fetch('/api/auth/session').catch(() => undefined);
@@ -99,19 +102,19 @@ function useSlidingSession(): void {
   }, []);
 }
 
-/** Returns the user, the workspace and the project. Only beneath ConsoleSession. */
+/** Returns the user, the workspace and the project. Works only inside ConsoleSession. */
 export function useSession(): Session {
   const session = useContext(SessionContext);
   if (!session) throw new Error('useSession is used outside of ConsoleSession');
   return session;
 }
 
-/** Whether amounts of credits are shown: everywhere, unless the operator has switched billing off. */
+/** Returns true if amounts of credits are shown, which is the case unless the operator has turned billing off. */
 export function useCreditsShown(): boolean {
   return useSession().me.billing !== 'off';
 }
 
-/** The permissions of the user's role, to hide what would be refused. The server checks them in any case. */
+/** Returns the permissions of the user's role, to hide actions that the server would refuse. The server checks them in any case. */
 export function usePermissions(): { canWrite: boolean; isAdmin: boolean } {
   const { me } = useSession();
   return { canWrite: me.role !== 'project_viewer', isAdmin: me.role === 'tenant_admin' };

@@ -78,7 +78,7 @@ function Expiry({ at }: { at: string | null }) {
   return now > 0 && Date.parse(at) <= now ? <Badge tone="bad">Expired</Badge> : <RelativeTime at={at} />;
 }
 
-/** The one reading of a key that was not copied when it was made; asked for expressly, because it destroys the stored copy. */
+/** Reveals a key that was not copied when it was created. The user must confirm, because the stored copy is destroyed. */
 function RevealDialog({ pat, onClose }: { pat: Pat; onClose: () => void }) {
   const client = useTRPCClient();
   const reveal = useMutation({ mutationFn: () => client.pats_reveal.query({ id: pat.id }) });

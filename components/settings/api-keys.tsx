@@ -12,7 +12,7 @@ import { useUrlState } from '../ui/use-url-state.ts';
 import { ApiKeyRow } from './api-key-row.tsx';
 import { CreateApiKeyDialog } from './create-api-key.tsx';
 
-/** Personal access tokens of the project: the user's own, and for an admin all of them. */
+/** The personal access tokens of the project: the user's own, or all of them for an admin. */
 export function ApiKeys() {
   const { canWrite } = usePermissions();
   const [creating, setCreating] = useState(false);

@@ -16,7 +16,7 @@ import { EmptyState } from '../ui/states.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { AuditRow } from './audit-row.tsx';
 
-/** Shows what was changed in the workspace, by whom and how; only to its administrators. */
+/** Shows administrators the changes in the workspace: who changed what, and how. */
 export function AuditLog() {
   const { isAdmin } = usePermissions();
   return (
@@ -37,7 +37,7 @@ export function AuditLog() {
   );
 }
 
-/** The filters of the URL, as the API takes them; malformed values are ignored. */
+/** Reads the filters from the URL in the form of the API. Malformed values are ignored. */
 function useAuditFilters() {
   const { get } = useUrlState();
   const period = usePeriod();

@@ -10,7 +10,7 @@ type Entry = z.output<typeof AuditEntry>;
 
 const surfaces: Record<Entry['surface'], string> = { trpc: 'Console', rest: 'API', mcp: 'MCP' };
 
-/** One entry: who did what to which thing, and what became of it. */
+/** One entry: the actor, the action, its object, and the outcome. */
 export function AuditRow({ entry }: { entry: Entry }) {
   const { user, token } = entry;
   return (
@@ -53,7 +53,7 @@ export function AuditRow({ entry }: { entry: Entry }) {
 
 type SessionProps = { session: NonNullable<Entry['session']>; until: string };
 
-/** How often a draft was saved in an editing session, when, and from which revision to which. */
+/** How often a draft was saved in an editing session, when, and its first and last revision. */
 function Session({ session: { saves, first_at, from_revision, to_revision }, until }: SessionProps) {
   return (
     <span className="block text-xs text-muted tabular-nums">

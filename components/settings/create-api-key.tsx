@@ -24,7 +24,7 @@ const expiries = [
 type Expiry = (typeof expiries)[number]['value'];
 const usual: ScopeName[] = ['workflow:read', 'workflow:run'];
 
-/** Makes a key and shows it, once. */
+/** Creates a key and shows it once. */
 export function CreateApiKeyDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
   const trpc = useTRPC();
   const queries = useQueryClient();
@@ -53,7 +53,7 @@ export function CreateApiKeyDialog({ open, onClose }: { open: boolean; onClose: 
     return (
       <Dialog
         open={open}
-        // Escape or a stray click must not lose the only sight of the key.
+        // Escape or a stray click must not close the dialog: the key is shown only here.
         onOpenChange={() => {}}
         title="API key created"
         footer={

@@ -15,7 +15,7 @@ import { roleLabel } from './roles.ts';
 
 type Invitation = Outputs['invitations_list']['invitations'][number];
 
-/** Invitations that have not been accepted yet. */
+/** Pending invitations. */
 export function Invitations() {
   const trpc = useTRPC();
   const list = useQuery(trpc.invitations_list.queryOptions({ limit: 200 }));

@@ -14,7 +14,7 @@ import { Select } from '../ui/select.tsx';
 import { FormError } from '../ui/states.tsx';
 import { type ProjectRole, projectRoleOptions } from './roles.ts';
 
-/** Makes an invitation and shows its link, once. */
+/** Creates an invitation and shows its link once. */
 export function InviteDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
   const trpc = useTRPC();
   const queries = useQueryClient();

@@ -27,7 +27,7 @@ export function MemberRow({ member }: { member: Member }) {
     trpc.members_update.mutationOptions({
       onSuccess: () => toast.success(`${member.name} is changed`),
       onError: toastError,
-      // Also after a refusal: the row must show what is, not what was asked.
+      // Also after a refusal: the row must show the stored role, not the requested one.
       onSettled: () =>
         Promise.all([
           queries.invalidateQueries(trpc.members_list.queryFilter()),

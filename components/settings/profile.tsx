@@ -15,7 +15,7 @@ import { readFields } from '../ui/read-fields.ts';
 import { FormError } from '../ui/states.tsx';
 import { toast } from '../ui/toaster.tsx';
 
-/** One's own name and password. */
+/** The user's own name and password. */
 export function Profile() {
   return (
     <Page width="narrow">
@@ -67,7 +67,7 @@ function NameCard() {
   );
 }
 
-/** Says that the address is not confirmed, and mails the link again where the deployment sends mail. */
+/** Says that the email address is not confirmed, and offers to send the link again if the deployment sends mail. */
 function Unconfirmed() {
   const trpc = useTRPC();
   const request = useMutation(
@@ -76,7 +76,7 @@ function Unconfirmed() {
     }),
   );
   const { data } = useQuery(trpc.me_notifications_get.queryOptions(undefined, { staleTime: Number.POSITIVE_INFINITY }));
-  // Null, and 404: this deployment sends no mail.
+  // Null, or 404: this deployment sends no mail.
   const withoutMail = data?.email_address === null || request.error?.data?.httpStatus === 404;
   return (
     <div className="flex flex-col items-start gap-2 text-sm text-muted">
@@ -96,7 +96,7 @@ function Unconfirmed() {
   );
 }
 
-/** Signs out every session of the user; tokens stay. */
+/** Signs out every session of the user. Tokens stay valid. */
 function SessionsCard() {
   const trpc = useTRPC();
   const end = useMutation(
@@ -128,7 +128,7 @@ function PasswordCard() {
     trpc.me_change_password.mutationOptions({
       onSuccess: async (_, { new_password }) => {
         form.current?.reset();
-        // The change ends every session of the user; this one is signed in again, the others must sign in.
+        // The change ends every session of the user. Only this one is signed in again.
         const failed = await signInWithPassword(me.user.email, new_password);
         if (failed !== null) return window.location.assign('/sign-in?next=%2Fsettings%2Fprofile');
         toast.success('Password changed', { description: 'Every other session is signed out.' });
@@ -146,7 +146,7 @@ function PasswordCard() {
   };
   return (
     <Card title="Password" description="Changing your password signs you out everywhere else.">
-      {/* `post`, and asleep until hydrated, so that an early click cannot put the passwords into the URL. */}
+      {/* Posts and is disabled until hydrated: an early click cannot put the passwords into the URL. */}
       <form ref={form} method="post" onSubmit={submit} className="flex flex-col items-start gap-4">
         <FormError error={change.error} />
         <Field label="Current password" className="w-full sm:w-80">

@@ -106,7 +106,7 @@ function Delete({
       onSuccess: () => {
         onOpenChange(false);
         toast.success(`${project.name} is deleted`);
-        // The scope itself is gone: the server picks another one.
+        // The current project is gone, so the server chooses another one.
         if (project.id === me.project.id) return window.location.assign('/workflows');
         return refresh().then(() => undefined);
       },

@@ -1,4 +1,4 @@
-/** The roles of a project in words (docs/specification/authentication.md#roles). */
+/** The roles of a project with their labels (docs/specification/authentication.md#roles). */
 export const projectRoleOptions = [
   { value: 'project_viewer', label: 'Viewer', hint: 'Reads workflows, runs and tasks' },
   { value: 'project_contributor', label: 'Contributor', hint: 'Edits, runs and answers' },

@@ -2,10 +2,7 @@ import type { Inputs } from '../trpc/provider.tsx';
 
 export type ScopeName = Inputs['pats_create']['scopes'][number];
 
-/**
- * Every scope (docs/specification/authentication.md#scopes) with what it allows. The type makes it an error to leave
- * one out.
- */
+/** Every scope (docs/specification/authentication.md#scopes) with its meaning. The type requires all of them. */
 const meanings: Record<ScopeName, string> = {
   'workflow:read': 'Read workflows, runs and tasks',
   'workflow:write': 'Edit and publish workflows; manage projects',

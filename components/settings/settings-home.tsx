@@ -5,7 +5,7 @@ import { usePages } from '../shell/use-pages.ts';
 import { Link } from '../ui/link.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
 
-/** All settings that this user may open, each with a sentence about it. */
+/** All settings that this user may open, each with a description. */
 export function SettingsHome() {
   const { settings } = usePages();
   return (

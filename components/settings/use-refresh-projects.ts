@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useTRPC } from '../trpc/provider.tsx';
 
-/** The list, and the switch in the sidebar, which is filled from `me_get`. */
+/** Returns a function that reloads the list of projects, and the switch in the sidebar, which `me_get` fills. */
 export function useRefreshProjects(): () => Promise<unknown> {
   const trpc = useTRPC();
   const queries = useQueryClient();

@@ -32,7 +32,7 @@ import { useSignOut } from './use-sign-out.tsx';
 
 type Props = { open: boolean; onOpenChange: (open: boolean) => void; onHelp: () => void };
 
-/** ⌘K: the actions of the page, every object and page, and what one does most; found fuzzily, in any order of words. */
+/** The palette (⌘K): the actions of the page, objects, pages and common actions. The search is fuzzy and ignores the order of words. */
 export function CommandPalette({ open, onOpenChange, onHelp }: Props) {
   const [starting, setStarting] = useState<string | null>(null);
   const [creating, setCreating] = useState(false);
@@ -82,7 +82,7 @@ export function CommandPalette({ open, onOpenChange, onHelp }: Props) {
 
 type CommandsProps = {
   close: () => void;
-  /** Closes the palette, and does this once the focus is back on the page. */
+  /** Closes the palette, and runs the action once the focus is back on the page. */
   onPage: (action: () => void) => void;
   onHelp: () => void;
   onSignOut: () => void;
@@ -150,7 +150,7 @@ function EntryItem({ entry: { id, icon: Icon, label, aside, run } }: { entry: En
 
 type Ways = { go: (href: string) => () => void; act: (action: () => void) => () => void };
 
-/** The actions of the page that is open: its buttons and tabs, and the entries of its menus. */
+/** Returns the actions of the current page: its buttons and tabs, and the entries of its menus. */
 function usePageEntries(onPage: (action: () => void) => void): Entry[] {
   const [buttons] = useState(() => readPageButtons());
   return [...buttons, ...useMenuActions()].map(({ label, hint, run }, at) => ({
@@ -199,7 +199,7 @@ function useNavigationEntries({ go }: Ways): Entry[] {
   }));
 }
 
-/** The other workspaces, each with its first project, and a new one. */
+/** Returns the other workspaces, each with its first project, and an entry that creates one. */
 function useWorkspaceEntries({ act }: Ways, onCreate: () => void): Entry[] {
   const { me, switchTo } = useSession();
   const others = me.tenants.filter(({ id, projects }) => id !== me.tenant.id && projects.length > 0);

@@ -3,7 +3,7 @@ import { Dialog as Radix, VisuallyHidden } from 'radix-ui';
 import type { ReactNode } from 'react';
 import { useFocusReturn } from '../ui/use-focus-return.ts';
 
-/** The navigation on a narrow screen: it slides over the page. */
+/** The navigation on a narrow screen, which slides over the page. */
 export function Drawer({
   open,
   onOpenChange,

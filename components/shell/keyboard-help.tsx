@@ -87,7 +87,7 @@ export function KeyboardHelp({ open, onOpenChange }: { open: boolean; onOpenChan
   return (
     <Dialog open={open} onOpenChange={onOpenChange} title="Keyboard shortcuts">
       <ScrollRegion label="Keys" className="max-h-[calc(100dvh-120px)] overflow-y-auto">
-        {/* Groups are of different lengths: in rows of a grid, a short one would leave room beneath it. */}
+        {/* Columns, not a grid: in the rows of a grid a short group would leave a gap beneath it. */}
         <div className="gap-x-8 sm:columns-2">
           {groupsFor(goTo, agents).map(group => (
             <section key={group.title} className="mb-5 break-inside-avoid">

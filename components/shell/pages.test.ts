@@ -10,7 +10,7 @@ const labels = (...asked: Parameters<typeof pagesFor>) => {
   return [...main, ...settings].map(({ label }) => label);
 };
 
-test('a viewer is offered only pages that show viewers something', () => {
+test('a viewer is offered only pages with content for viewers', () => {
   const offered = labels({ ...viewer, billing: 'on' });
   for (const label of ['Webhooks', 'Connections', 'MCP servers', 'Analytics', 'API keys', 'Audit log'])
     expect(offered).not.toContain(label);
@@ -22,14 +22,14 @@ test('only an admin is offered the audit log', () => {
   expect(labels({ ...admin, billing: 'on' })).toContain('Audit log');
 });
 
-test('billing is usage where nothing is sold, and absent where it is off', () => {
+test('billing shows only usage if nothing is sold, and is absent if it is off', () => {
   expect(labels({ ...admin, billing: 'on' })).toContain('Billing');
   expect(labels({ ...admin, billing: 'metered' })).toContain('Usage');
   expect(labels({ ...admin, billing: 'metered' })).not.toContain('Billing');
   expect(labels({ ...admin, billing: 'off' }).filter(label => /Billing|Usage/.test(label))).toEqual([]);
 });
 
-test('agents are offered to everybody where the deployment has them', () => {
+test('agents are offered to everyone if the deployment has them', () => {
   expect(labels({ ...viewer, billing: 'on' })).toContain('Agents');
   expect(labels({ ...admin, agents: false, billing: 'on' })).not.toContain('Agents');
   expect(labels({ ...admin, billing: 'on' })).toContain('Chat settings');
@@ -37,7 +37,7 @@ test('agents are offered to everybody where the deployment has them', () => {
   expect(labels({ ...contributor, billing: 'on' })).not.toContain('Chat settings');
 });
 
-test('memory is offered to everybody where the deployment has it', () => {
+test('memory is offered to everyone if the deployment has it', () => {
   expect(labels({ ...viewer, billing: 'on' })).toContain('Memory');
   expect(labels({ ...admin, memory: false, billing: 'on' })).not.toContain('Memory');
 });

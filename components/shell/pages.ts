@@ -18,7 +18,7 @@ import type { BillingMode } from '@/server/operation/billing-settings.ts';
 
 export type PageIcon = ComponentType<{ className?: string; 'aria-hidden'?: boolean }>;
 
-/** An icon that is loaded where it is shown: on the pages of the settings, and in the palette. */
+/** Loads an icon when it is shown: on the pages of the settings, and in the palette. */
 const settingsIcon = (name: keyof typeof import('./settings-icons.ts')): PageIcon =>
   dynamic(() => import('./settings-icons.ts').then(icons => icons[name]));
 
@@ -26,15 +26,15 @@ export type ConsolePage = {
   href: string;
   label: string;
   icon: PageIcon;
-  /** Under which heading the page is listed. */
+  /** The heading under which the page is listed. */
   group: string;
-  /** Pressed after `g`. */
+  /** The key that opens the page after `g`. */
   key?: string;
-  /** The people to whom the page is shown; others could use nothing on it. Default: everyone. */
+  /** The people to whom the page is shown, because others could use nothing on it. Default: everyone. */
   for?: 'contributors' | 'admins';
 };
 
-/** The pages that the sidebar and ⌘K lead to: only complete ones. */
+/** The pages that the sidebar and ⌘K link to. Only complete pages are listed. */
 const mainPages: readonly ConsolePage[] = [
   { group: 'Build', href: '/workflows', label: 'Workflows', icon: Workflow, key: 'w' },
   { group: 'Build', href: '/agents', label: 'Agents', icon: Bot, key: 'e' },
@@ -124,7 +124,9 @@ const settingsPages: readonly ConsolePage[] = [
 
 type Member = { canWrite: boolean; isAdmin: boolean; billing: BillingMode; agents: boolean; memory: boolean };
 
-/** The pages that a member may use; the deployment decides whether there are agents, chats and memory, and what there is of billing. */
+/**
+ * Returns the pages that a member may use. The deployment decides whether there are agents, chats and memory, and which parts of billing.
+ */
 export function pagesFor({ canWrite, isAdmin, billing, agents, memory }: Member): {
   main: readonly ConsolePage[];
   settings: readonly ConsolePage[];
@@ -141,11 +143,11 @@ export function pagesFor({ canWrite, isAdmin, billing, agents, memory }: Member)
   return { main, settings };
 }
 
-/** Returns the pages under their headings, in the order in which they are listed. */
+/** Groups the pages by heading, in the order of the list. */
 export function groupsOf<P extends ConsolePage>(pages: readonly P[]): { label: string; pages: P[] }[] {
   return [...Map.groupBy(pages, ({ group }) => group)].map(([label, members]) => ({ label, pages: members }));
 }
 
-/** Whether a page, or one beneath it, is at the path. */
+/** Returns true if the path is a page or is below it. */
 export const isCurrent = (page: Pick<ConsolePage, 'href'>, pathname: string): boolean =>
   pathname === page.href || pathname.startsWith(`${page.href}/`);

@@ -21,7 +21,7 @@ const found = (search: string) =>
   findEntries(ENTRIES, search).map(({ group, entries }) => [group, ...entries.map(({ label }) => label)]);
 
 describe('the palette', () => {
-  test('lists the first of each group, and no objects that nobody searched for', () =>
+  test('lists the first entries of each group, but no objects without a search', () =>
     expect(found('')).toEqual([
       ['On this page', 'Publish', 'Archive'],
       ['Workflows', 'Order 0', 'Order 1', 'Order 2', 'Order 3', 'Order 4', 'Order 5'],
@@ -37,7 +37,7 @@ describe('the palette', () => {
     ['nothing of the kind', []],
   ])('finds %j', (search, groups) => expect(found(search)).toEqual(groups));
 
-  test('shows the group with the best answer first', () => {
+  test('shows the group with the best match first', () => {
     const [first] = findEntries([entry('A', 'The order of things', {}), entry('B', 'Order')], 'order');
     expect(first?.group).toBe('B');
   });

@@ -2,35 +2,35 @@ import type { ReactNode } from 'react';
 import { matchScore } from '../ui/matching.ts';
 import type { PageIcon } from './pages.ts';
 
-/** Something that the palette leads to or does. */
+/** A link or an action of the palette. */
 export type Entry = {
   /** Unique in the palette. */
   id: string;
   group: string;
   label: string;
   icon: PageIcon;
-  /** Other words that find the entry. */
+  /** Additional words for the search. */
   keywords?: string;
-  /** Shown at the end of its line. */
+  /** Shown at the end of the entry's line. */
   aside?: ReactNode;
-  /** Only shown once something is searched. */
+  /** Shown only during a search. */
   searchedOnly?: boolean;
   run: () => void;
 };
 
-/** How many entries of a group are shown, without a search and with one. */
+/** The most entries of a group that are shown, without a search and with one. */
 const MAX_LISTED = 6;
 const MAX_FOUND = 8;
 
 /**
- * Returns the entries that answer a search, by group: the best first, and first the group that has the best one. Without a search, the
- * first of each group in the order in which they are given.
+ * Returns the matching entries by group, the best match first. The group with the best match is first. Without a search, returns the first
+ * entries of each group in the given order.
  */
 export function findEntries(entries: readonly Entry[], search: string): { group: string; entries: Entry[] }[] {
   const isSearching = search.trim() !== '';
   const scored = entries.flatMap(entry => {
     if (!isSearching) return entry.searchedOnly ? [] : [{ entry, score: 1 }];
-    // The label counts for more than what else an entry is found by.
+    // A match in the label scores higher than one in the other words.
     const score = Math.max(
       matchScore(entry.label, search),
       0.6 * matchScore(`${entry.group} ${entry.label} ${entry.keywords ?? ''}`, search),
@@ -48,5 +48,5 @@ export function findEntries(entries: readonly Entry[], search: string): { group:
   }));
 }
 
-/** The pages are a map of the console, and all of them are listed. */
+/** All pages are listed, because they are an overview of the console. */
 const limitOf = (group: string): number => (group === 'Go to' ? Number.POSITIVE_INFINITY : MAX_LISTED);

@@ -20,13 +20,13 @@ import { RelativeTime } from '../ui/time.tsx';
 import { useDebounced } from '../ui/use-debounced.ts';
 import type { Entry } from './palette-entries.ts';
 
-/** The objects of a kind that are searched in the browser. */
+/** The most objects of a kind that are searched in the browser. */
 const LIMIT = 100;
 const fresh = { staleTime: 30_000 };
 
 type Ways = { go: (href: string) => () => void; act: (action: () => void) => () => void };
 
-/** The workflows of the project, and the runs that can be started. Past the first hundred, the server searches too. */
+/** Returns the workflows of the project, and entries that start a run. Beyond the first hundred workflows, the server searches too. */
 export function useWorkflowEntries(search: string, { go, act }: Ways, onStart: (id: string) => void): Entry[] {
   const trpc = useTRPC();
   const { canWrite } = usePermissions();
@@ -67,7 +67,7 @@ export function useWorkflowEntries(search: string, { go, act }: Ways, onStart: (
   ]);
 }
 
-/** The last runs of the workspace, which a person finds by the name of the workflow, by their id or their status. */
+/** Returns the last runs of the workspace, which are found by workflow name, id or status. */
 export function useRunEntries({ act }: Ways): Entry[] {
   const trpc = useTRPC();
   const { scope, switchTo } = useSession();
@@ -90,7 +90,7 @@ export function useRunEntries({ act }: Ways): Entry[] {
   }));
 }
 
-/** Everything else that has a name: read once something is searched. */
+/** Returns all other named objects, which are read when a search begins. */
 export function useObjectEntries(isSearching: boolean, ways: Ways): Entry[] {
   return [...useToolEntries(isSearching, ways), ...usePeopleEntries(isSearching, ways)];
 }

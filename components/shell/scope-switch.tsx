@@ -9,7 +9,7 @@ import { useLoadedEarly, useOpened } from '../ui/use-opened.ts';
 const loadCreate = () => import('../workspaces/create-workspace-dialog.tsx');
 const CreateWorkspaceDialog = dynamic(() => loadCreate().then(module => module.CreateWorkspaceDialog), { ssr: false });
 
-/** Where one is, the way to another workspace or project, and to a new workspace. */
+/** Shows the current workspace and project, switches to others, and creates workspaces. */
 export function ScopeSwitch({ collapsed = false }: { collapsed?: boolean }) {
   const { me, switchTo } = useSession();
   const [creating, setCreating] = useState(false);

@@ -1,4 +1,4 @@
-/** A sentence about each page of the settings, which only the page of all settings and the palette need. */
+/** The description of each settings page, for the page of all settings and the palette. */
 export const SETTINGS_DESCRIPTIONS: Readonly<Record<string, string>> = {
   '/settings/members': 'Who works in this workspace, with which role, and invitations.',
   '/settings/projects': 'Separate places for workflows, runs and connections, with members of their own.',

@@ -14,7 +14,7 @@ import { Sidebar } from './sidebar.tsx';
 import { usePages } from './use-pages.ts';
 import { useSidebar } from './use-sidebar.tsx';
 
-// With the dialogs that it opens it would be a fifth of the JavaScript of every page.
+// Loaded separately: with its dialogs, the palette would be a fifth of the JavaScript of every page.
 const loadPalette = () => import('./command-palette.tsx');
 const CommandPalette = dynamic(() => loadPalette().then(module => module.CommandPalette), { ssr: false });
 const loadHelp = () => import('./keyboard-help.tsx');
@@ -28,7 +28,7 @@ const BrowserNotifications = dynamic(
 const loadDrawer = () => import('./drawer.tsx');
 const Drawer = dynamic(() => loadDrawer().then(module => module.Drawer), { ssr: false });
 
-/** ⌘ or Ctrl alone loads the palette, before the K that opens it. */
+/** Loads the palette when ⌘ or Ctrl is pressed, before the K that opens it. */
 function useEarlyPalette(): void {
   useEffect(() => {
     const onKeyDown = ({ key }: KeyboardEvent) => {
@@ -39,7 +39,7 @@ function useEarlyPalette(): void {
   }, []);
 }
 
-/** The frame of the console: sidebar (a drawer below 1024 px), palette, keyboard help, skip link. `notice` stands over every page. */
+/** The frame of the console: sidebar (a drawer below 1024 px), palette, keyboard help, skip link. `notice` is shown above every page. */
 export function Shell({ notice, children }: { notice?: ReactNode; children: ReactNode }) {
   const router = useRouter();
   const pathname = usePathname();

@@ -18,14 +18,14 @@ test('only full-bleed pages start collapsed', () => {
   expect(isCollapsed(chosen({}), '/workflows/7')).toBe(true);
 });
 
-test('a choice counts for the pages of its kind alone', () => {
+test('a choice applies only to pages of its kind', () => {
   const choices = chosen({ [SIDEBAR_COOKIES['full-bleed']]: 'open', [SIDEBAR_COOKIES.page]: 'collapsed' });
   expect(isCollapsed(choices, '/workflows/7')).toBe(false);
   expect(isCollapsed(choices, '/runs')).toBe(true);
   expect(isCollapsed(chosen({ [SIDEBAR_COOKIES['full-bleed']]: 'open' }), '/runs')).toBe(false);
 });
 
-test('anything else in the cookie is no choice', () => {
+test('other cookie values are ignored', () => {
   expect(isCollapsed(chosen({ [SIDEBAR_COOKIES.page]: 'toString' }), '/runs')).toBe(false);
   expect(isCollapsed(chosen({ [SIDEBAR_COOKIES['full-bleed']]: '' }), '/workflows/7')).toBe(true);
 });

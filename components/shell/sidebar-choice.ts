@@ -1,12 +1,12 @@
 import { keepCookie } from '../ui/browser-cookie.ts';
 
-/** The two kinds of pages: a full-bleed page is an editor or the page of a run, and needs the room that the sidebar takes. */
+/** The two kinds of pages. A full-bleed page is an editor or the page of a run, and needs the space of the sidebar. */
 type PageKind = 'page' | 'full-bleed';
 
-/** The choice of a person for each kind of page in this browser; undefined where they have not chosen. */
+/** The person's choice in this browser for each kind of page; undefined without a choice. */
 export type SidebarChoices = Readonly<Record<PageKind, boolean | undefined>>;
 
-/** Read by the server, so that the first paint has the sidebar as it stays. They hold no secret. */
+/** The server reads these cookies, so that the first paint has the right sidebar. They contain no secret. */
 export const SIDEBAR_COOKIES: Readonly<Record<PageKind, string>> = {
   page: 'baton_sidebar',
   'full-bleed': 'baton_sidebar_full_bleed',
@@ -28,13 +28,13 @@ export function readSidebarChoices(cookie: (name: string) => string | undefined)
   return { page: read('page'), 'full-bleed': read('full-bleed') };
 }
 
-/** Whether the sidebar is collapsed on a page: as chosen, else only where the page is full-bleed. */
+/** Returns true if the sidebar is collapsed on a page: by the person's choice, else if the page is full-bleed. */
 export function isCollapsed(choices: SidebarChoices, pathname: string): boolean {
   const kind = pageKindOf(pathname);
   return choices[kind] ?? kind === 'full-bleed';
 }
 
-/** Keeps a choice in this browser. */
+/** Stores a choice in this browser. */
 export function storeSidebarChoice(kind: PageKind, collapsed: boolean): void {
   keepCookie(SIDEBAR_COOKIES[kind], collapsed ? 'collapsed' : 'open');
 }

@@ -13,9 +13,9 @@ import { usePages } from './use-pages.ts';
 import { UserMenu } from './user-menu.tsx';
 
 type SidebarProps = {
-  /** Icons alone, with what they mean in tooltips. */
+  /** Shows only icons, with their labels in tooltips. */
   collapsed?: boolean;
-  /** Collapses or opens the sidebar. Without it the sidebar stays as it is. */
+  /** Collapses or expands the sidebar. Without it, the sidebar cannot be changed. */
   onToggle?: () => void;
   onSearch: () => void;
   onHelp: () => void;
@@ -24,10 +24,12 @@ type SidebarProps = {
 const rowClass = 'flex h-8 w-full items-center gap-2 rounded-md px-2 text-sm focus-visible:-outline-offset-2';
 const quiet = 'text-muted hover:bg-hover hover:text-text';
 
-/** Scope, search, pages, settings, user: from top to bottom. On the pages of the settings it lists these instead. */
+/**
+ * The scope, the search, the pages, the settings and the user, from top to bottom. On a settings page, the pages are those of the settings.
+ */
 export function Sidebar({ collapsed = false, onToggle, onSearch, onHelp }: SidebarProps) {
   const inSettings = isCurrent(settingsHome, usePathname());
-  // On the pages of the settings, too: its poll also reads the notifications for the browser, and finds that a session has ended.
+  // Also on settings pages: the same poll reads the browser notifications, and notices that the session has ended.
   const waiting = useInboxCount();
   return (
     <div className="flex h-full flex-col gap-3 overflow-hidden p-3">
@@ -100,7 +102,7 @@ function SettingsNav({ collapsed }: { collapsed: boolean }) {
   );
 }
 
-/** Pages under their heading; a line stands for it where the sidebar is collapsed. */
+/** The pages under a heading. A collapsed sidebar shows a line in place of the heading. */
 function PageGroup({ label, collapsed, children }: { label: string; collapsed: boolean; children: ReactNode }) {
   return (
     <div>
@@ -136,7 +138,7 @@ function PageLink({ page, badge, collapsed }: { page: Target | ConsolePage; badg
   );
 }
 
-/** How much waits on a page; a dot on its icon where there is no room for a number. */
+/** The number of waiting items of a page; a dot on the icon if the sidebar is collapsed. */
 function Count({ badge, collapsed }: { badge: Badge; collapsed: boolean }) {
   const corner = 'absolute top-0.5 right-0.5';
   if (badge === null) {
@@ -186,7 +188,7 @@ function Toggle({ collapsed, onToggle }: { collapsed: boolean; onToggle: () => v
   );
 }
 
-/** A tooltip with what a collapsed sidebar has no room for. */
+/** A tooltip with the text that a collapsed sidebar hides. */
 function Hint({
   text,
   keys,

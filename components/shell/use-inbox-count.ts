@@ -8,8 +8,9 @@ import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 const INPUT = { limit: 50 };
 
 /**
- * Tasks in the tenant that wait for an answer that the user may give, as text ("3", "50+"); undefined while unknown or none,
- * null if they cannot be read. The same poll reads the notifications for this browser where the user wants any, also while the tab is in the background.
+ * Returns the number of the tenant's pending tasks that the user may answer, as text ("3", "50+"); undefined while unknown or if there are
+ * none, null if they cannot be read. If the user wants browser notifications, the same poll reads them, and continues while the tab is in
+ * the background.
  */
 export function useInboxCount(): string | null | undefined {
   const trpc = useTRPC();
@@ -23,7 +24,7 @@ export function useInboxCount(): string | null | undefined {
   };
   const readTasks = async () => {
     const tasks = client.tasks_list_pending.query(INPUT);
-    // At the same moment, so that both are one request; the number beside the inbox does not depend on the news.
+    // Sent together, so that both are one request. A failure of the notifications does not affect the count.
     if (isWanted) void readNews().catch(() => undefined);
     return tasks;
   };

@@ -6,7 +6,7 @@ import { isCollapsed, pageKindOf, type SidebarChoices, storeSidebarChoice } from
 type SidebarState = { collapsed: boolean; toggle: () => void };
 const SidebarContext = createContext<SidebarState>({ collapsed: false, toggle: () => undefined });
 
-/** Keeps whether the sidebar is collapsed, for each kind of page, as it was chosen in this browser. */
+/** Stores in this browser, for each kind of page, whether the sidebar is collapsed. */
 export function SidebarProvider({ chosen, children }: { chosen: SidebarChoices; children: ReactNode }) {
   const pathname = usePathname();
   const [choices, setChoices] = useState(chosen);

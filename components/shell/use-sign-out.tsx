@@ -9,7 +9,7 @@ import { useOpened } from '../ui/use-opened.ts';
 const loadDialog = () => import('../auth/sign-out-dialog.tsx');
 const SignOutDialog = dynamic(() => loadDialog().then(module => module.SignOutDialog), { ssr: false });
 
-/** Returns what signs the person out, and the dialog that asks before changes are left that could not be saved. */
+/** Returns the function that signs out, and the dialog that asks first if some changes could not be saved. */
 export function useSignOut(): { leave: () => void; dialog: ReactNode } {
   const { id } = useSession().me.user;
   const [unsaved, setUnsaved] = useState(0);

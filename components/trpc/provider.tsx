@@ -18,12 +18,15 @@ const context = createTRPCContext<AppRouter>();
 /** `useTRPC().workflows_list.queryOptions({…})` for TanStack Query; `useTRPCClient()` for a call outside of it. */
 export const { useTRPC, useTRPCClient } = context;
 
-/** Give this as `trpc: { context: inScope(scope) }` to make one call in another project than the chosen one. */
+/** The context of a call in another project than the current one: `trpc: { context: inScope(scope) }`. */
 export function inScope(scope: Scope): { scope: Scope } {
   return { scope };
 }
 
-/** Give this as `trpc: { context: ifMatch(etag) }` to change exactly what was read: 412 if it has changed since. */
+/**
+ * The context of a call that changes exactly the version that was read: `trpc: { context: ifMatch(etag) }`. Returns 412 if it has changed
+ * since.
+ */
 export function ifMatch(etag: string): { ifMatch: string } {
   return { ifMatch: etag };
 }
@@ -39,15 +42,15 @@ function scopeOf(context: Record<string, unknown>): Scope | undefined {
     : undefined;
 }
 
-/** Numbers that JSON.parse may round: their parser is 1 KiB, and most pages never need it. */
+/** Matches numbers that JSON.parse may round. Their parser is 1 KiB, and most pages never need it. */
 const MAY_BE_INEXACT = /\d{16}|[:,[]-?\d[\d.]*e/i;
 
-/** How often a call is repeated whose session has ended: more would be a circle. */
+/** The most repetitions of a call whose session has ended, so that it cannot loop. */
 const MAX_REPETITIONS = 3;
 
 /**
- * fetch, whose answers keep the digits of large integers: Response.json() rounds them. Without a session it waits until the
- * person has signed in again, and then repeats the call, which the server has refused before doing anything.
+ * A `fetch` whose answers keep the digits of large integers, which Response.json() rounds. After a 401 it waits until the person has signed
+ * in again, and repeats the call: the server refused it before doing anything.
  */
 const consoleFetch: typeof fetch = async (input, init) => {
   let response = await fetch(input, init);
@@ -67,7 +70,7 @@ function createClient(scope: Scope) {
   return createTRPCClient<AppRouter>({
     links: [
       splitLink({
-        // Headers belong to a whole batch: a call with a scope or a condition of its own travels alone.
+        // Headers apply to a whole batch, so a call with its own scope or condition is sent separately.
         condition: op => scopeOf(op.context) !== undefined || op.context.ifMatch !== undefined,
         true: httpLink({
           ...call,
@@ -84,7 +87,7 @@ function createQueryClient(): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: 5_000,
-        // Only what may pass by itself is tried again: no connection, or a server error.
+        // Retries only errors that may be temporary: no connection, or a server error.
         retry: (count, error) => {
           const { status } = readError(error);
           return count < 2 && (status === 0 || status >= 500);
@@ -94,7 +97,7 @@ function createQueryClient(): QueryClient {
   });
 }
 
-/** tRPC and TanStack Query for the console. Give it `key={tenant:project}`: another scope is another cache. */
+/** Provides tRPC and TanStack Query. Set `key={tenant:project}`: each scope has its own cache. */
 export function ApiProvider({ scope, children }: { scope: Scope; children: ReactNode }) {
   const [queryClient] = useState(createQueryClient);
   const [client] = useState(() => createClient(scope));

@@ -5,7 +5,7 @@ import { ConsoleQueryClient } from './query-client.ts';
 const client = new ConsoleQueryClient();
 afterEach(() => client.clear());
 
-/** A query whose answers come when the test says so: `answer(0, …)` is the answer to the first reading. */
+/** Observes a query that the test answers: `answer(0, …)` answers the first fetch. */
 function observe(queryKey: readonly string[]) {
   const readings: PromiseWithResolvers<string>[] = [];
   const queryFn = () => {
@@ -24,7 +24,7 @@ function observe(queryKey: readonly string[]) {
   };
 }
 
-test('what changes during the first reading is read again', async () => {
+test('a change during the first fetch starts it again', async () => {
   const list = observe(['invitations']);
   const invalidated = client.invalidateQueries({ queryKey: ['invitations'] });
   await vi.waitFor(() => expect(list.readings).toHaveLength(2));
@@ -35,7 +35,7 @@ test('what changes during the first reading is read again', async () => {
   list.stop();
 });
 
-test('a first reading that did not change goes on', async () => {
+test('a first fetch without a change continues', async () => {
   const list = observe(['members']);
   await client.invalidateQueries({ queryKey: ['invitations'] });
   await client.invalidateQueries({ queryKey: ['members'], predicate: () => false });
@@ -46,7 +46,7 @@ test('a first reading that did not change goes on', async () => {
   list.stop();
 });
 
-test('what was read before stays on the page while it is read again', async () => {
+test('data that was read before stays on the page during a refetch', async () => {
   const list = observe(['runs']);
   list.answer(0, 'old');
   await vi.waitFor(() => expect(list.shown()).toBe('old'));
@@ -59,7 +59,7 @@ test('what was read before stays on the page while it is read again', async () =
   list.stop();
 });
 
-test('a reading outside the page, whose caller waits for it, is not cancelled', async () => {
+test('a fetch that a caller awaits outside of the page is not cancelled', async () => {
   const reading = Promise.withResolvers<string>();
   const fetched = client.fetchQuery({ queryKey: ['completion'], queryFn: () => reading.promise });
   await client.invalidateQueries();

@@ -1,10 +1,10 @@
 import { type InvalidateOptions, type InvalidateQueryFilters, QueryClient } from '@tanstack/react-query';
 
-/** The cache of what the console reads. */
+/** The cache of the console's queries. */
 export class ConsoleQueryClient extends QueryClient {
   /**
-   * Marks what was read as out of date and repeats what the page shows. A first reading under way begins again: TanStack
-   * Query waits for it, and then takes an answer from before the change for a new one.
+   * Marks queries as stale and refetches those that the page shows. Restarts a first fetch in progress: TanStack Query would wait for it,
+   * and then treat an answer from before the change as fresh.
    */
   override invalidateQueries(filters: InvalidateQueryFilters = {}, options?: InvalidateOptions): Promise<void> {
     return this.cancelQueries({

@@ -6,17 +6,17 @@ import { keepCookie } from '../ui/browser-cookie.ts';
  */
 export type Scope = { tenant: string; project: string };
 
-/** Readable by the server, so that the first render is already in the chosen scope. Holds no secret. */
+/** The server reads this cookie, so that the first render is in the chosen scope. Contains no secret. */
 export const SCOPE_COOKIE = 'baton_scope';
 const PATTERN = /^([a-z0-9-]{1,63}):([0-9a-f-]{36})$/;
 
-/** Parses the cookie's value; null where it is absent or malformed. */
+/** Parses the cookie's value; null if it is absent or malformed. */
 export function parseScope(value: string | undefined): Scope | null {
   const match = PATTERN.exec(decodeURIComponent(value ?? ''));
   return match?.[1] && match[2] ? { tenant: match[1], project: match[2] } : null;
 }
 
-/** Keeps the choice for a year in this browser. */
+/** Stores the scope in this browser for a year. */
 export function storeScope(scope: Scope): void {
   keepCookie(SCOPE_COOKIE, `${scope.tenant}:${scope.project}`);
 }
