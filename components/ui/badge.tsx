@@ -12,7 +12,7 @@ const tones: Record<Tone, string> = {
   info: 'bg-info-soft text-info',
 };
 
-/** A small word about something. Status has its own `StatusBadge`. */
+/** A short label. For a status, use `StatusBadge`. */
 export function Badge({
   tone = 'neutral',
   icon,

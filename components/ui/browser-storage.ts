@@ -16,11 +16,13 @@ export function readStored(key: string): unknown {
   }
 }
 
-/** Keeps a value as JSON in this browser. A browser that is full or refuses storage keeps nothing: the page does without. */
+/**
+ * Stores a value as JSON in this browser. A browser that is full or refuses storage stores nothing, and the page works without the value.
+ */
 export function store(key: string, value: unknown): void {
   try {
     window.localStorage.setItem(key, JSON.stringify(value));
   } catch {
-    // See above.
+    // Nothing is stored.
   }
 }

@@ -30,7 +30,7 @@ type ButtonProps = ComponentProps<'button'> & {
   pending?: boolean;
 };
 
-/** A push button. `type` is `button` unless said otherwise, so that none submits a form by accident. */
+/** A push button. `type` defaults to `button`, so that no button submits a form by accident. */
 export function Button({ variant, size, icon, pending, children, className, disabled, ...rest }: ButtonProps) {
   return (
     <button
@@ -64,7 +64,7 @@ export function ButtonLink({
 }
 
 type IconButtonProps = Omit<ComponentProps<'button'>, 'aria-label'> & {
-  /** Read aloud and shown as the tooltip. */
+  /** The accessible name and the tooltip. */
   label: string;
   shortcut?: string;
   variant?: ButtonVariant;

@@ -20,7 +20,7 @@ const title = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', ti
 const full = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeZone: 'UTC' });
 
 type PopoverProps = {
-  /** The field that the calendar is for. */
+  /** The field of the calendar. */
   anchor: RefObject<HTMLElement | null>;
   open: boolean;
   onOpenChange: (open: boolean) => void;
@@ -55,14 +55,14 @@ export function CalendarPopover({ anchor, open, onOpenChange, chosen, onChoose }
   );
 }
 
-/** The keys of a grid of days: how many days, or months, they lead on. */
+/** The keys of a grid of days: the number of days, or months, by which they move. */
 const DAY_KEYS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -7, ArrowDown: 7 };
 const MONTH_KEYS: Readonly<Record<string, number>> = { PageUp: -1, PageDown: 1 };
 
 function Month({ chosen, onChoose }: Pick<PopoverProps, 'chosen' | 'onChoose'>) {
   const now = today();
   const [at, setAt] = useState(chosen || now);
-  // The focus follows the keys from day to day, and stays on the buttons that turn the months.
+  // The focus follows the keys from day to day, but stays on the buttons that change the month.
   const followed = useRef(true);
   const turn = (months: number) => {
     followed.current = false;

@@ -4,7 +4,7 @@ import { Checkbox as Radix } from 'radix-ui';
 import { type ReactNode, useId } from 'react';
 import { type FieldHelp, LabelRow } from './field.tsx';
 
-/** A tick box with its label beside it and an optional explanation beneath. */
+/** A checkbox with its label beside it and an optional explanation beneath. */
 export function Checkbox({
   label,
   hint,
@@ -15,7 +15,7 @@ export function Checkbox({
 }: {
   label: ReactNode;
   hint?: ReactNode;
-  /** Draws a longer explanation beside the label, with the id that describes the control. */
+  /** Renders a longer explanation beside the label, with the id that describes the control. */
   help?: FieldHelp | undefined;
   checked: boolean;
   onCheckedChange: (checked: boolean) => void;

@@ -13,10 +13,10 @@ export type ConfirmProps = {
   children: ReactNode;
   /** The verb on the button: "Archive", not "OK". */
   action?: string | undefined;
-  /** The button that closes it. */
+  /** The label of the button that closes the dialog. */
   cancel?: string;
   tone?: 'danger' | 'primary';
-  /** The button that is focused at first: the action only where it was asked for by a key of its own. */
+  /** The button that has the focus first. Use `action` only if a dedicated key opened the dialog. */
   focus?: 'cancel' | 'action';
   pending?: boolean;
   error?: string | null | undefined;
@@ -24,8 +24,8 @@ export type ConfirmProps = {
 };
 
 /**
- * Asks before an action that cannot be undone. It stays open until the caller closes it, so that an error can be shown.
- * Without an `action` it only informs.
+ * Asks before an action that cannot be undone. The caller closes the dialog, so that it can show an error. Without an `action` it only
+ * informs.
  */
 export function Confirm(props: ConfirmProps) {
   useLoadedEarly(loadDialog);

@@ -5,7 +5,7 @@ import { IconButton } from './button.tsx';
 import { cx } from './classes.ts';
 import { Tooltip } from './tooltip.tsx';
 
-/** Copies text and says so for a moment. `copied` turns false by itself after 1.5 s. */
+/** Copies text. `copied` is true for 1.5 s afterwards. */
 export function useCopy(): { copied: boolean; copy: (text: string) => Promise<void> } {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
@@ -20,7 +20,7 @@ export function useCopy(): { copied: boolean; copy: (text: string) => Promise<vo
   return { copied, copy };
 }
 
-/** The clipboard API is missing on plain http to another host, where a self-hosted console often lives. */
+/** The clipboard API is missing on plain http except on localhost, and self-hosted consoles often use http. */
 async function writeClipboard(text: string): Promise<void> {
   if (navigator.clipboard && window.isSecureContext) return navigator.clipboard.writeText(text);
   const area = document.createElement('textarea');
@@ -44,7 +44,7 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
 
 type CopyIdProps = { id: string; name?: string | undefined; full?: boolean; className?: string };
 
-/** An id, shortened in the middle where it is a UUID, or the name of what it stands for; one click copies the whole id. */
+/** An id, shortened if it is a UUID, or `name` in its place. A click copies the whole id. */
 export function CopyId({ id, name, full = false, className }: CopyIdProps) {
   const { copied, copy } = useCopy();
   const short = full || id.length <= 16 ? id : `${id.slice(0, 4)}…${id.slice(-8)}`;
@@ -71,7 +71,7 @@ export function CopyId({ id, name, full = false, className }: CopyIdProps) {
   );
 }
 
-/** A value to be taken elsewhere (a token, a link): read-only, selected on focus, with a copy button. */
+/** A value to copy elsewhere, such as a token or a link: read-only, selected on focus, with a copy button. */
 export function CopyField({ label, value }: { label: string; value: string }) {
   return (
     <div className="flex items-center gap-1 rounded-md border bg-sunken py-0.5 pr-0.5 pl-2.5">

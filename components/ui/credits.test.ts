@@ -15,13 +15,13 @@ describe('credits', () => {
     [-2_500_000, '-2.5'],
   ])('%d microcredits read %s', (microcredits, text) => expect(formatCredits(microcredits)).toBe(text));
 
-  test('are exact to the microcredit where asked, up to the largest amount', () => {
+  test('are exact to the microcredit if requested, up to the largest amount', () => {
     expect(formatCredits(1_204_506_789, { exact: true })).toBe('1,204.506789');
     expect(formatCredits(Number.MAX_SAFE_INTEGER, { exact: true })).toBe('9,007,199,254.740991');
     expect(formatCredits(Number.MAX_SAFE_INTEGER - 1, { exact: true })).toBe('9,007,199,254.74099');
   });
 
-  test('one is a credit, everything else credits', () => {
+  test('one is a credit, all other amounts are credits', () => {
     expect(creditsInWords(1_000_000)).toBe('1 credit');
     expect(creditsInWords(10)).toBe('0.00001 credits');
   });

@@ -5,14 +5,14 @@ const MICRO = 1_000_000;
 
 const styles = {
   exact: { maximumFractionDigits: 6 },
-  // Cut, not rounded: a balance never looks larger than it is.
+  // Truncated, not rounded: a balance never looks larger than it is.
   hundredths: { maximumFractionDigits: 2, roundingMode: 'trunc' },
   significant: { maximumSignificantDigits: 3, roundingMode: 'trunc' },
   compact: { notation: 'compact', maximumSignificantDigits: 3 },
 } as const;
 const made = new Map<keyof typeof styles, Intl.NumberFormat>();
 
-/** Made when one is needed: each takes a phone some milliseconds, and few pages need all four. */
+/** Created on demand: each takes a phone some milliseconds, and few pages need all four. */
 function format(style: keyof typeof styles): Intl.NumberFormat {
   let known = made.get(style);
   if (known === undefined) {
@@ -23,27 +23,27 @@ function format(style: keyof typeof styles): Intl.NumberFormat {
 }
 
 /**
- * Microcredits as credits, to read: "1,204.5", below one credit its first three digits ("0.0123"), never 0 for what is not.
- * `exact` gives all six decimals there are, for tables and hints.
+ * Formats microcredits as credits: "1,204.5". Below one credit it shows the first three significant digits ("0.0123"), and never 0 for a
+ * nonzero amount. `exact` gives all six decimals, for tables and hints.
  */
 export function formatCredits(microcredits: number, { exact: whole = false }: { exact?: boolean } = {}): string {
-  // As text: a double has no room for sixteen digits of which six are decimals.
+  // Formatted from text, because a double cannot hold sixteen digits of which six are decimals.
   if (whole) return format('exact').format(`${microcredits}e-6` as `${number}`);
   const credits = microcredits / MICRO;
   return format(Math.abs(credits) < 1 ? 'significant' : 'hundredths').format(credits);
 }
 
-/** The short form for the ticks of an axis: "1.2K", "30M", "0.05". */
+/** Formats an amount for the ticks of an axis: "1.2K", "30M", "0.05". */
 export function formatCreditsShort(microcredits: number): string {
   return format('compact').format(microcredits / MICRO);
 }
 
-/** "1 credit", "0.5 credits": the amount with its unit, as a sentence needs it. */
+/** Formats an amount with its unit, for sentences: "1 credit", "0.5 credits". */
 export function creditsInWords(microcredits: number, options?: { exact?: boolean }): string {
   return `${formatCredits(microcredits, options)} ${microcredits === MICRO ? 'credit' : 'credits'}`;
 }
 
-/** An amount of credits, given in microcredits; the exact amount on hover. `unit` adds the word. */
+/** An amount of credits, given in microcredits, with the exact amount on hover. `unit` adds the word. */
 export function Credits({ value, unit = false, className }: { value: number; unit?: boolean; className?: string }) {
   return (
     <Tooltip content={<ExactCredits value={value} />}>

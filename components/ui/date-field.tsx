@@ -12,15 +12,15 @@ const loadCalendar = () => import('./calendar.tsx');
 const Calendar = dynamic(() => loadCalendar().then(module => module.CalendarPopover), { ssr: false });
 
 type DateFieldProps = {
-  /** Written "2026-03-09"; what is no day is shown as none. */
+  /** Written "2026-03-09"; an invalid day is shown as empty. */
   value: string;
-  /** Is called with a day, or with nothing where the field is emptied. */
+  /** Called with a day, or with an empty string if the field is emptied. */
   onChange: (day: string) => void;
   id?: string;
   className?: string;
 };
 
-/** A day, typed or chosen from a calendar. It looks the same in every browser and language. */
+/** A field for a day, typed or chosen from a calendar. It looks the same in every browser and language. */
 export function DateField({ value, onChange, id, className }: DateFieldProps) {
   const day = isDay(value) ? value : '';
   const [typed, setTyped] = useState({ text: day, of: day });
@@ -29,7 +29,7 @@ export function DateField({ value, onChange, id, className }: DateFieldProps) {
   const [open, setOpen] = useState(false);
   useLoadedEarly(loadCalendar);
   const hasCalendar = useOpened(open);
-  // A day that was chosen elsewhere replaces what is typed.
+  // A day that was chosen elsewhere replaces the typed text.
   const text = typed.of === day ? typed.text : day;
   const change = (next: string) => {
     const trimmed = next.trim();

@@ -2,7 +2,7 @@
 import { useId } from 'react';
 import { DateField } from './date-field.tsx';
 
-/** A day, with its label before it; what is no day is shown as none. */
+/** A field for a day, with its label in front; an invalid day is shown as empty. */
 export function DayInput({
   label,
   value,

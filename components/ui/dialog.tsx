@@ -8,7 +8,7 @@ import { useFocusReturn } from './use-focus-return.ts';
 
 const widths = { sm: 'sm:max-w-100', md: 'sm:max-w-130', lg: 'sm:max-w-200', full: 'h-[calc(100dvh-32px)]' };
 
-/** A modal dialog: focus is kept inside, Escape and the cross close it. Actions go in `footer`. */
+/** A modal dialog. It keeps the focus inside, and Escape and the cross close it. Actions go in `footer`. */
 export function Dialog({
   open,
   onOpenChange,

@@ -1,20 +1,20 @@
-/** Hands the browser a file made here. */
+/** Downloads a file made in the browser. */
 export function download(name: string, type: string, text: string): void {
   downloadParts(name, type, [text]);
 }
 
-/** Hands the browser a file made here of several texts. */
+/** Downloads a file made of several texts. */
 export function downloadParts(name: string, type: string, parts: readonly string[]): void {
   const url = URL.createObjectURL(new Blob([...parts], { type }));
   const link = document.createElement('a');
   link.href = url;
   link.download = name;
   link.click();
-  // The download has begun by the next task; the memory is ours to free.
+  // The download has started by the next task, so the memory can be freed.
   setTimeout(() => URL.revokeObjectURL(url), 0);
 }
 
-/** A file name that every system takes: letters, digits and hyphens of the workflow's name. */
+/** Returns a file name that is valid on every system: letters, digits and hyphens of the workflow's name. */
 export function fileName(name: string, extension: string): string {
   const stem = name
     .toLowerCase()

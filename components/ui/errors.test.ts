@@ -20,7 +20,7 @@ test('an error of tRPC itself has the status of its response', () => {
   expect(readError(failed({ code: 'NOT_FOUND', httpStatus: 404 }))).toMatchObject({ status: 404, code: 'NOT_FOUND' });
 });
 
-test('what has another type than the API gives is left out', () => {
+test('a field of another type than the API gives is left out', () => {
   const data = {
     status: '422',
     code: 7,
@@ -47,7 +47,7 @@ test('a request that reached no server says so', () => {
   expect(readError('plain').message).toBe('plain');
 });
 
-test('an answer that is none of tRPC’s has its status and what it says', () => {
+test('an answer that is not from tRPC keeps its status and its text', () => {
   const answered = (status: number, responseJSON?: unknown) =>
     Object.assign(new Error('Unable to transform response from server'), {
       meta: { response: new Response(null, { status }), responseJSON },

@@ -1,7 +1,7 @@
-// Every page reads errors, so this is checked manually: zod/mini is 24 KB of JavaScript (gzip).
+// Checked manually because every page reads errors: zod/mini is 24 KB of JavaScript (gzip).
 type Detail = { path: string; message: string; code?: string };
 type Failure = {
-  /** That of an answer that has its own. */
+  /** The message of an answer, if it has one. */
   message: string | undefined;
   status: number | undefined;
   code: string;
@@ -12,15 +12,15 @@ type Failure = {
 export type Problem = {
   /** The server's message, suitable for users. */
   message: string;
-  /** HTTP status; 0 where the server could not be reached. */
+  /** The HTTP status; 0 if the server could not be reached. */
   status: number;
-  /** The stable snake_case code (docs/specification/errors.md#codes); empty if there is none. */
+  /** The stable snake_case code (docs/specification/errors.md#codes), or an empty string. */
   code: string;
   details: Detail[];
   requestId: string | undefined;
 };
 
-/** Converts anything thrown by a tRPC call, a fetch or our own code to a message for the user. */
+/** Converts an error thrown by a tRPC call, a fetch or our own code to a message for the user. */
 export function readError(error: unknown): Problem {
   const failure = readFailure(isRecord(error) ? (error.data ?? answerOf(error.meta)) : undefined);
   const message = failure?.message ?? (error instanceof Error ? error.message : String(error));
@@ -35,7 +35,7 @@ export function readError(error: unknown): Problem {
   return { ...failure, message, status: failure.status ?? 500 };
 }
 
-/** Returns what an answer that is none of tRPC's says: one of a proxy, or to a request that was too large. */
+/** Returns the body of an answer that is not from tRPC: from a proxy, or to a request that was too large. */
 function answerOf(meta: unknown): unknown {
   const { response, responseJSON } = isRecord(meta) ? meta : {};
   if (!(response instanceof Response) || response.ok) return undefined;
@@ -43,7 +43,7 @@ function answerOf(meta: unknown): unknown {
   return { message: textOf(body.error) ?? `The server answered ${response.status}.`, ...body, status: response.status };
 }
 
-/** Reads what the API says about a failure beside its message; null if this is no object. What has another type is left out. */
+/** Reads the API's details of a failure; null if `value` is not an object. Fields of another type are left out. */
 function readFailure(value: unknown): Failure | null {
   if (!isRecord(value)) return null;
   const status = [value.status, value.httpStatus].find(each => typeof each === 'number');

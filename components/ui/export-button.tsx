@@ -5,7 +5,7 @@ import { Button } from './button.tsx';
 import { download } from './download.ts';
 import { toastError } from './toaster.tsx';
 
-/** Hands the browser the CSV that `read` brings, named after what it is and the day. */
+/** Downloads the CSV that `read` returns, in a file named after its content and the day. */
 export function ExportButton({ name, read }: { name: string; read: () => Promise<string> }) {
   const save = useMutation({
     mutationFn: read,

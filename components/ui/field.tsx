@@ -6,7 +6,7 @@ export type FieldHelp = (id: string) => ReactNode;
 type FieldState = { id: string; describedBy: string | undefined; invalid: boolean; required: boolean };
 const FieldContext = createContext<FieldState | null>(null);
 
-/** The attributes that tie a control to the `Field` around it; empty outside of one. */
+/** Returns the attributes that connect a control with the `Field` around it; empty outside of a `Field`. */
 export function useFieldProps() {
   const field = useContext(FieldContext);
   if (!field) return {};
@@ -18,7 +18,7 @@ export function useFieldProps() {
   };
 }
 
-/** Marks the label of a control that must be filled in; the control says so itself to screen readers. */
+/** Marks the label of a required control. Screen readers get this from the control itself. */
 export function RequiredMark() {
   return (
     <span aria-hidden className="text-bad">
@@ -30,7 +30,7 @@ export function RequiredMark() {
 export type FieldProps = {
   label: ReactNode;
   hint?: ReactNode;
-  /** Draws a longer explanation beside the label, with the id that describes the control. */
+  /** Renders a longer explanation beside the label, with the id that describes the control. */
   help?: FieldHelp | undefined;
   error?: string | null | undefined;
   required?: boolean;
@@ -39,7 +39,7 @@ export type FieldProps = {
   children: ReactNode;
 };
 
-/** A labelled control with its hint and its error. The control inside takes its ids from here. */
+/** A control with its label, hint and error. The control takes its ids from this component. */
 export function Field({
   label,
   hint,
@@ -81,7 +81,7 @@ export function Field({
   );
 }
 
-/** A label with its mark and its help. */
+/** A label with its required mark and its help. */
 export function LabelRow({
   required = false,
   help,
@@ -101,7 +101,7 @@ export function LabelRow({
   );
 }
 
-/** Shared look of every text control. */
+/** The shared classes of all text controls. */
 export const controlClass =
   'control rounded-md border border-line-strong/60 bg-surface px-2.5 text-sm text-text shadow-sm transition-colors hover:border-line-strong focus-visible:outline-offset-0 aria-invalid:border-bad disabled:opacity-55 disabled:bg-sunken';
 

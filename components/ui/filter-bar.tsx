@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** The filters of a list: in a row, and on a phone two beside each other, the search box over both. */
+/** The filters of a list, in a row. On a phone there are two per line, beneath the search box. */
 export function FilterBar({ children }: { children: ReactNode }) {
   return (
     <div className="mb-3 grid grid-cols-2 items-end gap-2 max-sm:*:w-full sm:flex sm:flex-wrap sm:items-center">
@@ -9,5 +9,5 @@ export function FilterBar({ children }: { children: ReactNode }) {
   );
 }
 
-/** A filter that takes the whole width of a phone. */
+/** The class of a filter that takes the full width on a phone. */
 export const WIDE_FILTER = 'max-sm:col-span-full';

@@ -5,7 +5,7 @@ import { Dialog } from './dialog.tsx';
 import { type FieldText, readFields } from './read-fields.ts';
 import { FormError } from './states.tsx';
 
-/** A dialog that is one form: an error above the fields, Cancel and one submitting button below. */
+/** A dialog with one form: an error above the fields, and Cancel and a submit button below. */
 export function FormDialog({
   open = true,
   onClose,
@@ -32,7 +32,7 @@ export function FormDialog({
   pending: boolean;
   disabled?: boolean;
   error: unknown;
-  /** Where the form tells problems in its own words, in place of the browser's. */
+  /** Turns off the browser's messages, for a form that shows its own. */
   noValidate?: boolean;
   onSubmit: (text: FieldText) => void;
   children: ReactNode;

@@ -5,8 +5,8 @@ import { cx } from './classes.ts';
 import { Tooltip } from './tooltip.tsx';
 
 /**
- * An explanation behind a button: a tooltip for the pointer and the keyboard; a click or a tap shows it in place. Controls are
- * described by `id`, whether it is shown or not.
+ * An explanation behind a button: a tooltip for pointer and keyboard; a click or a tap shows it in place. `id` can describe a control even
+ * while the explanation is hidden.
  */
 export function HelpTip({ id, about, children }: { id: string; about: string; children: string }) {
   const [open, setOpen] = useState(false);

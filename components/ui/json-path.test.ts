@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { memberPath, searchJson, stepPath } from './json-path.ts';
 
-test('paths are written as templates read them', () => {
+test('paths are written in the syntax of templates', () => {
   expect(memberPath('', 'total')).toBe('total');
   expect(memberPath('steps.a.result', 'total')).toBe('steps.a.result.total');
   expect(memberPath('input.items', 0)).toBe('input.items[0]');
   expect(memberPath('input', 'odd key')).toBe('input["odd key"]');
   expect(stepPath('order', 'result')).toBe('steps.order.result');
-  // An expression would take it for a difference.
+  // An expression would read `my-step` as a subtraction.
   expect(stepPath('my-step', 'error')).toBe('steps["my-step"].error');
   expect(stepPath('each.3.fetch', 'result')).toBe('steps.fetch.result');
 });

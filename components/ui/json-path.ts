@@ -2,7 +2,7 @@ import type { Json } from '@/server/platform/json.ts';
 
 const isName = (key: string) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(key);
 
-/** Returns the path of a member as templates, scripts and expressions write it: `steps.a.result.items[0].total`. */
+/** Returns the path of a member in the syntax of templates, scripts and expressions: `steps.a.result.items[0].total`. */
 export function memberPath(parent: string, key: string | number): string {
   if (typeof key === 'number') return `${parent}[${key}]`;
   if (!isName(key)) return `${parent}[${JSON.stringify(key)}]`;
@@ -10,8 +10,8 @@ export function memberPath(parent: string, key: string | number): string {
 }
 
 /**
- * Returns the path of what a step gave, as other steps read it. The steps of a loop are added to a run as `each.3.fetch`, and read as
- * `fetch`.
+ * Returns the path of a step's result or error, as other steps refer to it. Steps of a loop have ids such as `each.3.fetch` in a run, but
+ * their path uses `fetch`.
  */
 export function stepPath(id: string, part: 'result' | 'error'): string {
   return memberPath(memberPath('steps', id.split('.').at(-1) ?? id), part);
@@ -19,10 +19,10 @@ export function stepPath(id: string, part: 'result' | 'error'): string {
 
 export type Match = { path: string; value: Json };
 
-/** Values searched before the search gives up, so that a key stroke in a value of 1 MiB stays quick. */
+/** The most values that a search visits, so that each key stroke in a value of 1 MiB stays fast. */
 const MAX_SEARCHED = 200_000;
 
-/** Returns up to `limit` members whose name or whose text contains `text`, in any case, in the order of the document. */
+/** Returns up to `limit` members whose name or text contains `text`, ignoring case, in the order of the document. */
 export function searchJson(value: Json, root: string, text: string, limit: number): Match[] {
   const wanted = text.toLowerCase();
   const found: Match[] = [];

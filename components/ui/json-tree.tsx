@@ -2,7 +2,7 @@
 import { ChevronRight, Download, Link2, Search } from 'lucide-react';
 import { createContext, use, useMemo, useState } from 'react';
 import { isObject, type Json } from '@/server/platform/json.ts';
-// JSON.stringify writes bigints, also of values that the server has rendered.
+// Enables JSON.stringify for bigints, also in values that the server has rendered.
 import '@/server/platform/json-text.ts';
 import { IconButton } from './button.tsx';
 import { cx } from './classes.ts';
@@ -12,15 +12,15 @@ import { controlClass } from './field.tsx';
 import { memberPath, searchJson } from './json-path.ts';
 import { ScrollRegion } from './scroll-region.tsx';
 
-// A result may be 1 MiB: only what is open is in the DOM, and a long level is cut with a button for the rest.
+// A result may be 1 MiB: only open levels are in the DOM, and a long level is cut and ends with a button for the rest.
 const PAGE = 100;
 const MAX_MATCHES = 100;
 
 type PathOf = (name: string) => string;
-/** Returns the name of what a text in the value stands for, by the name of the field; undefined: it has none. */
+/** Returns the name of the resource whose id is `text`, by the name of the field; undefined if it has no name. */
 export type NameOf = (text: string, field: string | null) => string | undefined;
 
-/** How many levels begin unfolded, what the paths of the outermost names are, and what stands for the ids of things. */
+/** The number of initially open levels, the paths of the top-level keys, and the names in place of ids. */
 const Settings = createContext<{ open: number; pathOf: PathOf | undefined; nameOf: NameOf | undefined }>({
   open: 2,
   pathOf: undefined,
@@ -30,19 +30,19 @@ const Settings = createContext<{ open: number; pathOf: PathOf | undefined; nameO
 type Props = {
   value: Json;
   label?: string;
-  /** How many levels begin unfolded. */
+  /** The number of initially open levels. */
   open?: number;
-  /** The name of the value in templates and scripts, such as `steps.a.result`: copied paths begin with it. */
+  /** The path of the value in templates and scripts, such as `steps.a.result`. Copied paths start with it. */
   root?: string;
-  /** The path of each of the outermost names, where they are no members of one value. */
+  /** Returns the path of a top-level key, if these keys are not members of one value. */
   pathOf?: PathOf;
-  /** Names that are shown in the place of ids; copies keep the ids. */
+  /** Returns names that are shown in place of ids. Copies keep the ids. */
   nameOf?: NameOf | undefined;
-  /** The height within which it scrolls. */
+  /** Sets the height within which the tree scrolls. */
   className?: string;
 };
 
-/** Any JSON, foldable, with a search, and buttons that copy or download all of it. */
+/** A collapsible tree of any JSON value, with a search, and buttons that copy or download the whole value. */
 export function JsonTree(props: Props) {
   const { value, label = 'JSON', open = 2, root = '', pathOf, nameOf, className = 'max-h-100' } = props;
   const settings = useMemo(() => ({ open, pathOf, nameOf }), [open, pathOf, nameOf]);
@@ -92,7 +92,7 @@ export function JsonTree(props: Props) {
         label={label}
         className={cx('min-h-0 overflow-auto p-2 font-mono text-xs leading-6', search === null && '@md:pr-26')}
       >
-        {/* Where there is little room, only the first line makes way for the buttons. */}
+        {/* If there is little space, only the first line leaves room for the buttons. */}
         {search === null ? <div aria-hidden className="float-right h-6 w-24 @md:hidden" /> : null}
         {search ? (
           <Matches value={value} root={root} pathOf={pathOf} text={search} />
@@ -133,7 +133,9 @@ function Matches({ value, root, pathOf, text }: MatchesProps) {
   );
 }
 
-/** Copies where a value stands. By keyboard it is reached in the results of a search: a stop at every row would be too many. */
+/**
+ * Copies the path of a value. The keyboard reaches this button only in search results, because a tab stop in every row would be too many.
+ */
 function CopyPath({ path, reachable = false }: { path: string; reachable?: boolean }) {
   const { copied, copy } = useCopy();
   if (path === '') return null;

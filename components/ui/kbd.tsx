@@ -2,10 +2,10 @@
 import { createContext, useContext } from 'react';
 import { shortcutText } from './shortcut.ts';
 
-/** Whether the keys are those of an Apple keyboard; the server reads it from the request, so that the first paint is right. */
+/** True for an Apple keyboard. The server reads it from the request, so that the first paint is right. */
 export const AppleKeys = createContext(false);
 
-/** Returns a shortcut that is written with Apple’s signs, such as “⌘ K”, as the keys are called on the reader’s system. */
+/** Returns a shortcut written with Apple’s signs, such as “⌘ K”, in the notation of the user’s system. */
 export function useShortcutText(keys: string): string {
   return shortcutText(keys, useContext(AppleKeys));
 }

@@ -12,7 +12,7 @@ const plain = [
   'Wait... what?',
 ];
 
-test.each(plain)('%j is shown the same without Markdown', text => {
+test.each(plain)('%j is the same with and without Markdown', text => {
   const html = renderToStaticMarkup(createElement(ReactMarkdown, { remarkPlugins: [remarkGfm] }, text));
   expect([isPlain(text), html]).toEqual([true, renderToStaticMarkup(createElement('p', null, text))]);
 });
@@ -31,4 +31,4 @@ const marked = [
   '',
 ];
 
-test.each(marked)('%j is left to Markdown', text => expect(isPlain(text)).toBe(false));
+test.each(marked)('%j needs Markdown', text => expect(isPlain(text)).toBe(false));

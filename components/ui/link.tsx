@@ -3,8 +3,8 @@ import NextLink from 'next/link';
 import { type ComponentProps, useState } from 'react';
 
 /**
- * A link within the console. Its page is fetched ahead once the pointer or the focus is on it. Next's own way, as soon as
- * it is in view, made two requests for each link: up to 36 for the sidebar, and 100 for a list.
+ * A link within the console. Its page is prefetched when the pointer or the focus is on the link. Next's default, to prefetch when a link
+ * scrolls into view, made two requests per link: up to 36 for the sidebar, and 100 for a list.
  */
 export function Link({ onPointerEnter, onFocus, ...props }: Omit<ComponentProps<typeof NextLink>, 'prefetch'>) {
   const [isNear, setIsNear] = useState(false);

@@ -6,7 +6,7 @@ import { ErrorState } from './states.tsx';
 import { SkeletonRows, Table, THead, Th } from './table.tsx';
 import { useUrlState } from './use-url-state.ts';
 
-/** The headings of columns of numbers. */
+/** The headings of numeric columns. */
 const NUMBERS: ReadonlySet<string> = new Set([
   'Amount',
   'Attempt',
@@ -28,24 +28,24 @@ const NUMBERS: ReadonlySet<string> = new Set([
 type Props<T> = {
   /** The table's accessible name. */
   label: string;
-  /** Headings; an empty one stands over the actions of a row. */
+  /** The headings; the column of a row's actions has an empty one. */
   columns: readonly string[];
-  /** Elements in the place of a column's name. */
+  /** Elements that replace a column's heading. */
   headings?: Readonly<Record<string, ReactNode>>;
-  /** Columns whose numbers are right-aligned. */
+  /** Additional columns whose numbers are right-aligned. */
   numbers?: readonly string[];
   query: { isError: boolean; error: unknown; refetch: () => unknown };
-  /** Absent while the first page is on its way. */
+  /** undefined while the first page is loading. */
   items: readonly T[] | undefined;
   /** The cursor of the next page. */
   next: string | null | undefined;
   row: (item: T) => ReactNode;
-  /** Shown in the place of a table without rows; without it the headings stand alone. */
+  /** Shown in place of an empty table. Without it, only the headings are shown. */
   empty?: ReactNode;
   skeletonRows?: number;
 };
 
-/** A paged list in its states: loading, failed, empty, rows. The page is in the URL as `cursor`. */
+/** A paged list and its states: loading, failed, empty, rows. The `cursor` of the page is in the URL. */
 export function ListCard<T>(props: Props<T>) {
   const { label, columns, headings, numbers, query, items, next, row, empty, skeletonRows } = props;
   const { get, set } = useUrlState();

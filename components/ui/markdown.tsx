@@ -5,8 +5,8 @@ import { Link } from './link.tsx';
 import { ScrollRegion } from './scroll-region.tsx';
 
 /**
- * Markdown written by someone else (task instructions, changelogs). react-markdown renders no raw HTML; images are
- * shown as links, because loading one would tell its host who reads; links leave in a new tab without an opener.
+ * Renders Markdown from third parties, such as task instructions and changelogs. react-markdown renders no raw HTML. Images become links,
+ * because loading an image would tell its host who reads the page. Links open a new tab without an opener.
  */
 export function Markdown({ text }: { text: string }) {
   return (
@@ -35,7 +35,7 @@ function Anchor({ href, children }: { href?: string | undefined; children?: Reac
 
 const heading = ({ children }: { children?: ReactNode }) => <p className="font-semibold">{children}</p>;
 
-// Headings become bold paragraphs: the page around them has its own outline.
+// Headings become bold paragraphs, because the page has its own outline.
 const components: Components = {
   a: ({ href, children }) => <Anchor href={href}>{children}</Anchor>,
   img: ({ src, alt }) => (typeof src === 'string' ? <Anchor href={src}>{alt || src}</Anchor> : null),

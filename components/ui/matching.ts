@@ -1,4 +1,4 @@
-/** Returns a text in the form in which texts are compared: without case and accents. */
+/** Normalizes a text for comparison: without case and accents. */
 const plain = (text: string): string => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 
 const wordsOf = (text: string): string[] =>
@@ -6,14 +6,14 @@ const wordsOf = (text: string): string[] =>
     .split(/[^\p{L}\p{N}]+/u)
     .filter(Boolean);
 
-/** The scores of the ways in which a word is found, the best first. */
+/** The scores of the kinds of matches, from best to worst. */
 const SCORES = { whole: 1, start: 0.9, inside: 0.6, letters: 0.4, typo: 0.3 } as const;
-/** A shorter word is found in too many places by its letters, or with a letter that differs. */
+/** A shorter word would match too many texts by scattered letters or with a typo. */
 const MIN_FUZZY_LETTERS = 3;
 
 /**
- * Returns how well a text answers a search, from 0 (not at all) to 1. Every word of the search is found in it, in any order: as a word,
- * as its beginning or a part of it, by some of its letters in their order, or with one letter that differs.
+ * Returns how well a text matches a search, from 0 (not at all) to 1. Every word of the search must be found, in any order: as a word, as
+ * its beginning or a part of it, by some of its letters in order, or with one different letter.
  */
 export function matchScore(text: string, search: string): number {
   const wanted = wordsOf(search);
@@ -22,7 +22,7 @@ export function matchScore(text: string, search: string): number {
   const scores = wanted.map(word => scoreOf(word, words));
   if (scores.includes(0)) return 0;
   const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length;
-  // Of texts with the same words, the shorter one says less that was not searched for.
+  // Among texts with the same matches, the one with fewer other words is better.
   return mean * (0.9 + 0.1 * Math.min(1, wanted.length / Math.max(1, words.length)));
 }
 
@@ -38,7 +38,7 @@ function scoreOf(wanted: string, words: readonly string[]): number {
   return Math.max(0, ...scores, initialsScore(wanted, words));
 }
 
-/** Whether a word begins with the first letter, and has the others in their order. */
+/** Returns true if a word starts with the first letter and contains the other letters in order. */
 function hasLetters(word: string, wanted: string): boolean {
   if (word[0] !== wanted[0]) return false;
   let at = 0;
@@ -51,7 +51,7 @@ function differsInOne(word: string, wanted: string): boolean {
   return [...word].filter((letter, at) => letter !== wanted[at]).length === 1;
 }
 
-/** Whether two letters beside each other are swapped, as in "wokrflow". */
+/** Returns true if two adjacent letters are swapped, as in "wokrflow". */
 function isSwapped(word: string, wanted: string): boolean {
   if (wanted.length <= MIN_FUZZY_LETTERS) return false;
   const at = [...wanted].findIndex((letter, index) => letter !== word[index]);
@@ -60,7 +60,7 @@ function isSwapped(word: string, wanted: string): boolean {
   return word.startsWith(swapped);
 }
 
-/** Words found by their first letters, such as "cw" for "Create workflow". */
+/** Scores a match of the words' first letters, such as "cw" for "Create workflow". */
 function initialsScore(wanted: string, words: readonly string[]): number {
   if (wanted.length < 2) return 0;
   return words

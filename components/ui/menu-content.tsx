@@ -38,8 +38,8 @@ const parts: MenuParts = {
 };
 
 /**
- * Focuses the first entry of a menu that a key has opened. Radix does so itself only if it was there to see the key; it leaves
- * a focus alone that is inside already.
+ * Focuses the first entry of a menu that a key has opened. Radix does this only if it was loaded before the key was pressed. If the focus
+ * is already inside, Radix leaves it there.
  */
 function FocusFirstItem() {
   const marker = useRef<HTMLSpanElement>(null);
@@ -54,7 +54,7 @@ function FocusFirstItem() {
   return <span ref={marker} hidden />;
 }
 
-/** Leaves the keyboard where an entry has moved it, such as to the field that it has added; otherwise it returns to the trigger. */
+/** Keeps the focus where an entry has moved it, such as on a field that the entry has added. Otherwise the focus returns to the trigger. */
 function keepFocus(event: Event): void {
   if (document.activeElement !== document.body) event.preventDefault();
 }

@@ -3,13 +3,13 @@ import { useSyncExternalStore } from 'react';
 let isCollecting = false;
 const listeners = new Set<() => void>();
 
-/** Calls the listener whenever the palette opens, closes, or learns of an entry; returns a function that ends this. */
+/** Calls the listener when the palette opens, closes, or gets a new entry. Returns a function that unsubscribes. */
 export const subscribe = (listener: () => void) => {
   listeners.add(listener);
   return () => listeners.delete(listener);
 };
 
-/** Tells the listeners. */
+/** Calls the listeners. */
 export function notify(collecting = isCollecting): void {
   isCollecting = collecting;
   for (const listener of listeners) listener();
@@ -17,12 +17,12 @@ export function notify(collecting = isCollecting): void {
 
 const never = () => false;
 
-/** Whether the palette is open, and asks menus for their entries. */
+/** Returns true while the palette is open and collects the entries of menus. */
 export const useIsCollecting = (): boolean => useSyncExternalStore(subscribe, () => isCollecting, never);
 
-/** Elements with many of their kind beside them: what they offer belongs to a row, not to the page. */
+/** Matches elements of lists and tables, whose actions belong to a row and not to the page. */
 const ROWS = 'tr, li, [role="row"], [role="option"], nav, .react-flow';
 
-/** Whether an element acts on the page as a whole. */
+/** Returns true if an element acts on the whole page. */
 export const isOfPage = (element: Element | null): boolean =>
   element?.closest('#main') != null && element.closest(ROWS) === null;

@@ -11,7 +11,7 @@ export type MenuItemProps = {
 };
 export type MenuChoiceProps = {
   checked: boolean;
-  /** Leaves the menu open, for a choice that changes its other entries. */
+  /** Keeps the menu open, for a choice that changes its other entries. */
   keepsOpen?: boolean;
   onSelect: () => void;
   children: ReactNode;
@@ -23,5 +23,5 @@ export type MenuParts = {
   Separator: ComponentType;
 };
 
-/** How the entries of an open menu are drawn: given by the content, whose code is loaded after the page. */
+/** The components that render entries of an open menu. The content provides them, and its code is loaded after the page. */
 export const MenuPartsContext = createContext<MenuParts | null>(null);

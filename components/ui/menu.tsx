@@ -32,7 +32,7 @@ export function Menu({
   const onPointerDown = (event: PointerEvent) => {
     if (event.button !== 0 || event.ctrlKey) return;
     setOpened(opened === null ? 'pointer' : null);
-    // The menu takes the focus, not the trigger.
+    // The menu takes the focus, and not the trigger.
     if (opened === null) event.preventDefault();
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -72,13 +72,13 @@ export function Menu({
   );
 }
 
-/** One entry. */
+/** One entry of a menu. */
 export function MenuItem(props: MenuItemProps) {
   const parts = use(MenuPartsContext);
   return parts && <parts.Item {...props} />;
 }
 
-/** One of several entries of which exactly one is ticked. */
+/** One of several entries, exactly one of which is checked. */
 export function MenuChoice(props: MenuChoiceProps) {
   const parts = use(MenuPartsContext);
   return parts && <parts.Choice {...props} />;

@@ -22,11 +22,11 @@ describe('money', () => {
     ['0', 0],
   ])('"%s" dollars', (text, minor) => expect(parseMoney(text, 'usd')).toBe(minor));
 
-  test.each(['', '-5', '1.234', '1e3', 'ten', '.5', '$5'])('"%s" is no amount', text =>
+  test.each(['', '-5', '1.234', '1e3', 'ten', '.5', '$5'])('"%s" is not an amount', text =>
     expect(parseMoney(text, 'usd')).toBeNull(),
   );
 
-  test('a currency without cents takes none', () => {
+  test('a currency without cents accepts none', () => {
     expect(parseMoney('500', 'jpy')).toBe(500);
     expect(parseMoney('500.5', 'jpy')).toBeNull();
     expect(moneyText(500, 'jpy')).toBe('500');

@@ -1,4 +1,4 @@
-/** How many of its smallest units make one of a currency, as a power of ten: 2 for usd, 0 for jpy. */
+/** Returns the number of decimals of a currency: 2 for usd, 0 for jpy. */
 function digits(currency: string): number {
   return format(currency).resolvedOptions().maximumFractionDigits ?? 2;
 }
@@ -12,12 +12,12 @@ function format(currency: string): Intl.NumberFormat {
   return made;
 }
 
-/** Minor units as an amount of money: 4900 of `usd` is "$49.00", 4900 of `jpy` is "¥4,900". */
+/** Formats minor units as money: 4900 of `usd` is "$49.00", 4900 of `jpy` is "¥4,900". */
 export function formatMoney(minor: number, currency: string): string {
   return format(currency).format(minor / 10 ** digits(currency));
 }
 
-/** "$49" if there are no cents: for prices, which are read at a glance. */
+/** Formats a price, without cents if there are none: "$49". */
 export function formatPrice(minor: number, currency: string): string {
   const power = 10 ** digits(currency);
   return minor % power === 0 ? formatMoney(minor, currency).replace(/\.0+$/, '') : formatMoney(minor, currency);
@@ -31,11 +31,11 @@ export function parseMoney(text: string, currency: string): number | null {
   const places = digits(currency);
   const match = /^(\d{1,12})(?:\.(\d*))?$/.exec(plain);
   if (!match || (match[2] ?? '').length > places) return null;
-  // By the digits, not by a product: 1.1 * 100 is 110.00000000000001.
+  // Computed from the digits, because 1.1 * 100 is 110.00000000000001.
   return Number(`${match[1]}${(match[2] ?? '').padEnd(places, '0')}`);
 }
 
-/** Minor units as they are typed: "12.50". */
+/** Formats minor units as input text: "12.50". */
 export function moneyText(minor: number, currency: string): string {
   return (minor / 10 ** digits(currency)).toFixed(digits(currency));
 }

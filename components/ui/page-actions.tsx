@@ -3,10 +3,10 @@ import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, 
 import { isOfPage, notify, subscribe } from './menu-offers.ts';
 import { type MenuChoiceProps, type MenuItemProps, MenuPartsContext } from './menu-parts.ts';
 
-/** An action of the page that is open, as the palette offers it. */
+/** An action of the current page, as the palette shows it. */
 export type PageAction = {
   label: string;
-  /** The menu or the list of tabs that it belongs to. */
+  /** The name of its menu or tab list. */
   hint?: string;
   run: () => void;
 };
@@ -24,7 +24,7 @@ function register(action: PageAction): () => void {
   };
 }
 
-/** Makes the menus of the page name their entries while the caller is mounted, and returns these. */
+/** Returns the entries of the page's menus, which provide them while the caller is mounted. */
 export function useMenuActions(): readonly PageAction[] {
   useEffect(() => {
     notify(true);
@@ -41,7 +41,7 @@ export function useMenuActions(): readonly PageAction[] {
 
 const MenuName = createContext('');
 
-/** Offers the entries of a menu to the palette, without drawing them. */
+/** Provides the entries of a menu to the palette, without rendering them. */
 export function MenuActions({ name, children }: { name: string; children: ReactNode }) {
   const parts = useMemo(() => ({ Item: OfferedItem, Choice: OfferedChoice, Label: Nothing, Separator: Nothing }), []);
   return (
@@ -78,7 +78,7 @@ function textOf(node: ReactNode): string {
 
 const MAX_LABEL = 60;
 
-/** Returns the buttons, the tabs and the links among the actions of the page that is open, once for each name. */
+/** Returns the buttons, tabs and links that are actions of the current page, once per name. */
 export function readPageButtons(root: ParentNode = document): PageAction[] {
   const found = new Map<string, PageAction>();
   const candidates = root.querySelectorAll<HTMLElement>(
@@ -107,7 +107,7 @@ const nameOf = (element: HTMLElement): string =>
 
 function press(element: HTMLElement): void {
   element.focus();
-  // Tabs are chosen by the press itself, other buttons by the click.
+  // A press selects a tab; a click activates other buttons.
   if (element.getAttribute('role') === 'tab')
     element.dispatchEvent(new MouseEvent('mousedown', { bubbles: true, button: 0 }));
   else element.click();

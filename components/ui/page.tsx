@@ -3,7 +3,7 @@ import { cx } from './classes.ts';
 import { Link } from './link.tsx';
 import { Skeleton } from './skeleton.tsx';
 
-/** The frame of a page: one `h1`, its actions, its content. A narrow one begins at the same edge as a wide one. */
+/** The frame of a page: one `h1`, its actions, its content. Narrow and wide pages start at the same left edge. */
 export function Page({ width = 'wide', children }: { width?: 'wide' | 'narrow'; children: ReactNode }) {
   return (
     <div className="mx-auto w-full max-w-350 px-4 py-5 sm:px-6">
@@ -13,8 +13,8 @@ export function Page({ width = 'wide', children }: { width?: 'wide' | 'narrow'; 
 }
 
 /**
- * The frame of a page that takes all the room beside the sidebar: no padding, no largest width. From 1024 px on it is as high as the
- * window, and scrolls inside (components/shell/shell.tsx); below, the page scrolls.
+ * The frame of a page that fills the space beside the sidebar: no padding, no maximum width. From 1024 px on it is as high as the window,
+ * and scrolls inside (components/shell/shell.tsx). On narrower screens the page scrolls.
  */
 export function FullBleed({ className, children }: { className?: string; children: ReactNode }) {
   return (
@@ -32,7 +32,7 @@ export function PageHeader({
 }: {
   title: ReactNode;
   description?: ReactNode;
-  /** The place above, as a link before the title. */
+  /** The parent page, linked before the title. */
   parent?: { href: string; label: string };
   actions?: ReactNode;
 }) {
@@ -61,7 +61,7 @@ export function PageHeader({
   );
 }
 
-/** A page in whose place one thing is coming: its title, a line about it, its content. */
+/** The placeholder of a page that shows one resource: its title, a line about it, its content. */
 export function PageSkeleton() {
   return (
     <Page>

@@ -3,13 +3,13 @@ import { ChevronRight, ChevronsLeft } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 
-/** Keyset pages: onward to older rows, or back to the newest. Back in the browser leads to the page before. */
+/** Links for keyset paging: forward to older rows, or back to the newest. The browser's Back opens the previous page. */
 export function Pager({
   cursor,
   next,
   onChange,
 }: {
-  /** The cursor of the page shown; empty on the first. */
+  /** The cursor of the shown page; empty on the first page. */
   cursor: string;
   next: string | null;
   onChange: (cursor: string) => void;
@@ -38,7 +38,7 @@ type GrowingProps = {
   children: ReactNode;
 };
 
-/** Under a list that grows as it is read on; nothing once all of it is there. `children` names what more of it is. */
+/** A button that loads more of a growing list, or nothing at its end. `children` names the items. */
 export function ReadOn(props: GrowingProps) {
   if (!props.list.hasNextPage) return null;
   return (
@@ -48,7 +48,7 @@ export function ReadOn(props: GrowingProps) {
   );
 }
 
-/** The button alone, for a short list within something else. */
+/** The plain button, for a short list inside another component. */
 export function ShowMore({ list, children, className }: GrowingProps & { className?: string }) {
   if (!list.hasNextPage) return null;
   return (

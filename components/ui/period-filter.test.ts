@@ -5,11 +5,11 @@ const read = (url: Record<string, string>) =>
   readPeriod(key => url[key] ?? '', Date.parse('2026-03-09T14:05:00.000Z')).bounds;
 
 describe('the period of the URL', () => {
-  test('is none where nothing is chosen, whatever days stand there', () => {
+  test('is empty if no period is chosen, even if days are given', () => {
     expect(read({})).toEqual({});
     expect(read({ period: 'next year', from: '2026-01-01' })).toEqual({});
   });
-  test('counts today among the last days', () => {
+  test('counts today as one of the last days', () => {
     expect(read({ period: '7d' })).toEqual({ from: '2026-03-03T00:00:00.000Z' });
   });
   test('includes both of its days', () => {
@@ -18,7 +18,7 @@ describe('the period of the URL', () => {
       to: '2026-03-01T00:00:00.000Z',
     });
   });
-  test('leaves out what is no day', () => {
+  test('ignores an invalid day', () => {
     expect(read({ period: 'custom', from: '2026-13-45', to: 'soon' })).toEqual({});
   });
 });

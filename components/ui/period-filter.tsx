@@ -11,7 +11,7 @@ const lengths = { '7d': 7, '30d': 30, '90d': 90 } as const;
 export type PeriodChoice = '' | keyof typeof lengths | 'custom';
 export type Period = { choice: PeriodChoice; from: string; to: string; bounds: { from?: string; to?: string } };
 
-/** The period in the URL (`period`, and `from` and `to` where it is custom) as the API takes it. Days are days in UTC, both included. */
+/** Returns the period of the URL (`period`, and `from` and `to` if it is custom) in the form of the API. Days are in UTC, both included. */
 export function readPeriod(get: (key: string) => string, now: number): Period {
   const [from, to] = [get('from'), get('to')].map(day => (isDay(day) ? day : ''));
   const choice = (['7d', '30d', '90d', 'custom'] as const).find(each => each === get('period')) ?? '';
@@ -35,7 +35,7 @@ export function usePeriod(): Period {
   return readPeriod(get, Date.now());
 }
 
-/** Chooses the period; `all` says what it is where none is chosen. */
+/** Selects the period. `all` is the label of no period. */
 export function PeriodFilter({ period, all = 'All time' }: { period: Period; all?: string }) {
   const { set } = useUrlState();
   const change = (patch: Record<string, string>) => set({ ...patch, cursor: '' }, { push: true });

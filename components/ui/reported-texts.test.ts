@@ -11,7 +11,7 @@ describe('ReportedTexts', () => {
     expect(reported.isReported('abc')).toBe(true);
   });
 
-  it('does not recognize a text that was never reported, or that was passed back before', () => {
+  it('does not recognize a text that was never reported, or was already passed back', () => {
     const reported = new ReportedTexts();
     expect(reported.isReported('theirs')).toBe(false);
     reported.report('mine');

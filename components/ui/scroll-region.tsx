@@ -1,7 +1,7 @@
 import type { ComponentProps } from 'react';
 import { cx } from './classes.ts';
 
-/** A part of the page that scrolls by itself; it takes focus, so that the keyboard can scroll it too (axe scrollable-region-focusable). */
+/** A part of the page that scrolls. It takes the focus, so that the keyboard can scroll it too (axe scrollable-region-focusable). */
 export function ScrollRegion({
   label,
   className,
@@ -12,7 +12,7 @@ export function ScrollRegion({
       aria-label={label}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable without a mouse
       tabIndex={0}
-      // Positioned, so that hidden text for screen readers is clipped with the rest and cannot widen the page.
+      // Positioned, so that hidden text for screen readers is clipped too and cannot widen the page.
       className={cx('relative', className)}
       {...rest}
     />

@@ -6,7 +6,7 @@ import { Input } from './field.tsx';
 import { ReportedTexts } from './reported-texts.ts';
 import { useHotkeys } from './use-hotkeys.ts';
 
-/** A filter by text: `/` focuses it, and it reports after typing has stood still for 250 ms. */
+/** A text filter. `/` focuses it, and it reports the text 250 ms after the last key. */
 export function SearchInput({
   value,
   onChange,
@@ -19,7 +19,7 @@ export function SearchInput({
   label: string;
   /** Explains what can be searched for; shown below the box while it has the focus. */
   hint?: string;
-  /** Takes the width it is given, not its own. */
+  /** Fills the given width instead of its default width. */
   wide?: boolean;
 }) {
   const hintId = useId();
@@ -29,7 +29,7 @@ export function SearchInput({
   report.current = onChange;
   useHotkeys({ '/': () => input.current?.focus() });
   const [reported] = useState(() => new ReportedTexts());
-  // The URL changes from elsewhere too (Back, "clear filters").
+  // The URL also changes otherwise (Back, "clear filters").
   useEffect(() => {
     if (!reported.isReported(value)) setText(value);
   }, [reported, value]);

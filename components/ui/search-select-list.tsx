@@ -8,7 +8,7 @@ import { matchScore } from './matching.ts';
 import type { SearchOption } from './search-select.tsx';
 import { TriggerStandIn } from './trigger-stand-in.tsx';
 
-/** More would take long to draw, and nobody would read them. */
+/** The most options that are shown: more would take long to render, and nobody would read them. */
 const MAX_SHOWN = 100;
 
 type ListProps = {
@@ -22,7 +22,7 @@ type ListProps = {
   onChange: (value: string) => void;
 };
 
-/** The list of a `SearchSelect`, beneath the box that has opened it. */
+/** The list of a `SearchSelect`, beneath its box. */
 export function SearchSelectList({ id, label, trigger, open, onOpenChange, ...list }: ListProps) {
   return (
     <Popover.Root open={open} onOpenChange={onOpenChange}>

@@ -15,7 +15,7 @@ type SearchSelectProps = {
   value: string | undefined;
   options: readonly SearchOption[];
   onChange: (value: string) => void;
-  /** The accessible name, where no `Field` names it. */
+  /** The accessible name, if there is no `Field` around it. */
   label?: string;
   placeholder?: string;
   size?: 'sm' | 'md';
@@ -23,7 +23,7 @@ type SearchSelectProps = {
   className?: string;
 };
 
-/** One of a long list, found by typing. A short list is a `Select`. */
+/** Selects from a long list by typing. For a short list, use `Select`. */
 export function SearchSelect(props: SearchSelectProps) {
   const { value, options, onChange, label, placeholder, size = 'md', disabled, className } = props;
   const field = useFieldProps();

@@ -1,10 +1,10 @@
 'use client';
 import type { Selection } from './use-selection.ts';
 
-/** The name of the column of boxes. */
+/** The name of the checkbox column. */
 export const SELECT = 'Select';
 
-/** The box over the boxes of a list. */
+/** The checkbox that selects all rows of a list. */
 export function SelectAll({ label, selection, ids }: { label: string; selection: Selection; ids: readonly string[] }) {
   const all = ids.length > 0 && ids.every(id => selection.ids.has(id));
   return (
@@ -19,7 +19,7 @@ export function SelectAll({ label, selection, ids }: { label: string; selection:
 
 type BoxProps = { label: string; checked: boolean; disabled: boolean; onChange: (checked: boolean) => void };
 
-/** A box that selects a row. The browser's own: Radix' would be 6 KiB of what the list loads first. */
+/** A checkbox that selects a row. It is the browser's own, because Radix' would add 6 KiB to the first load of the list. */
 export function SelectBox({ label, checked, disabled, onChange }: BoxProps) {
   return (
     <input

@@ -4,10 +4,10 @@ import { Select as Radix } from 'radix-ui';
 import type { ReactNode, RefObject } from 'react';
 import { TriggerStandIn } from './trigger-stand-in.tsx';
 
-// Radix keeps the empty string for "nothing chosen", but a filter's "all" is a choice like any other.
+// Stands for the empty string, which Radix reserves for "nothing chosen": a filter's "all" is an ordinary choice.
 const EMPTY = '\u0000';
 
-/** The list of a `Select`, beneath the box that has opened it. */
+/** The list of a `Select`, beneath its box. */
 export function SelectList({
   id,
   trigger,

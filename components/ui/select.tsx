@@ -13,7 +13,7 @@ const SelectList = dynamic(() => loadList().then(module => module.SelectList), {
 
 const openingKeys = [' ', 'Enter', 'ArrowUp', 'ArrowDown'];
 
-/** One of a short list. Give `label` where no `Field` names it. */
+/** Selects from a short list. Set `label` if there is no `Field` around it. */
 export function Select<V extends string>({
   value,
   options,
@@ -40,7 +40,7 @@ export function Select<V extends string>({
   useLoadedEarly(loadList);
   const hasList = useOpened(open);
   const chosen = options.find(option => option.value === value);
-  // A finger that scrolls begins with a press: only a mouse opens the list with it.
+  // A touch that scrolls starts with a press, so only a mouse press opens the list.
   const onPointerDown = (event: PointerEvent) => {
     if (event.button !== 0 || event.ctrlKey || event.pointerType !== 'mouse') return;
     event.preventDefault();

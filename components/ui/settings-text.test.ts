@@ -13,12 +13,12 @@ describe('settings as text', () => {
     expect(readSettings(text, 'instance')).toEqual(read);
   });
 
-  test('say what they are like where they are none', () => {
+  test('show an example if they are invalid', () => {
     expect(readSettings('[]', 'connection')).toEqual({ problem: expect.stringContaining('base_url') });
     expect(readSettings('[]', 'instance')).toEqual({ problem: expect.stringContaining('default_args') });
   });
 
-  test('are read as they were written', () => {
+  test('are parsed as they were written', () => {
     const settings = { headers: { 'X-Team': 'blue' }, region: 'eu' };
     expect(readSettings(writeSettings(settings), 'connection')).toEqual({ settings });
     expect(writeSettings({})).toBe('');

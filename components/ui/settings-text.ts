@@ -4,7 +4,7 @@ export type SettingsRead = { settings: Record<string, never> } | { problem: stri
 
 const examples = { connection: '{"base_url": "https://…"}', instance: '{"default_args": {"limit": 10}}' } as const;
 
-/** Settings as a person writes them: a JSON object, or nothing. */
+/** Parses settings from text: a JSON object, or an empty text. */
 export function readSettings(text: string, of: keyof typeof examples): SettingsRead {
   if (text.trim() === '') return { settings: {} };
   try {
@@ -12,14 +12,14 @@ export function readSettings(text: string, of: keyof typeof examples): SettingsR
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       return { problem: `The settings must be a JSON object, such as ${examples[of]}.` };
     }
-    // What is in it is the server's to judge; tRPC's type of any JSON object is too wide to be written here.
+    // The server validates the content. tRPC's type of any JSON object is too wide to be written here.
     return { settings: value as Record<string, never> };
   } catch (error) {
     return { problem: `The settings are not JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
 }
 
-/** Settings as text; nothing for none. */
+/** Formats settings as text; empty settings become an empty text. */
 export function writeSettings(settings: object): string {
   return Object.keys(settings).length === 0 ? '' : JSON.stringify(settings, null, 2);
 }

@@ -6,7 +6,7 @@ import { Card } from './card.tsx';
 import { CopyId } from './copy.tsx';
 import { readError } from './errors.ts';
 
-/** Nothing here yet: says what this place is for and what to do next. */
+/** An empty place: says what the place is for and what to do next. */
 export function EmptyState({
   icon: Icon,
   title,
@@ -30,7 +30,7 @@ export function EmptyState({
   );
 }
 
-/** A page that viewers may not use; `what` in the plural: “Webhooks”. */
+/** A page that viewers may not use. `what` is in the plural: “Webhooks”. */
 export function NeedsContributor({ icon, what }: { icon: LucideIcon; what: string }) {
   return (
     <Card>
@@ -41,7 +41,7 @@ export function NeedsContributor({ icon, what }: { icon: LucideIcon; what: strin
   );
 }
 
-/** An error: what happened, how to try again, and the id to give to the operator. */
+/** An error: what happened, a button that tries again, and the request id for the operator. */
 export function ErrorState({ error, onRetry, title }: { error: unknown; onRetry?: () => void; title?: string }) {
   const problem = readError(error);
   return (
@@ -65,7 +65,7 @@ export function ErrorState({ error, onRetry, title }: { error: unknown; onRetry?
   );
 }
 
-/** An error beside the form it belongs to. */
+/** The error of a form. */
 export function FormError({ error }: { error: unknown }) {
   if (!error) return null;
   const problem = readError(error);

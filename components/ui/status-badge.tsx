@@ -48,7 +48,7 @@ const looks: Record<StatusKind, Record<string, StatusLook>> = {
     cancelled: { label: 'Cancelled', tone: 'neutral', icon: CircleStop },
     skipped: { label: 'Skipped', tone: 'neutral', icon: SkipForward },
     reused: { label: 'Reused', tone: 'neutral', icon: CopyCheck },
-    // In a comparison of two versions.
+    // For a comparison of two versions.
     added: { label: 'Added', tone: 'ok', icon: Plus },
     changed: { label: 'Changed', tone: 'warn', icon: PencilLine },
     removed: { label: 'Removed', tone: 'bad', icon: Minus },
@@ -60,18 +60,18 @@ const looks: Record<StatusKind, Record<string, StatusLook>> = {
   },
 };
 
-/** How a status looks and reads; an unknown one is shown as it is rather than hidden. */
+/** Returns the look and label of a status; an unknown status is shown by its code. */
 export function statusLook(kind: StatusKind, status: string): StatusLook {
   return looks[kind][status] ?? { label: status, tone: 'neutral', icon: CircleAlert };
 }
 
-/** How a run of a list looks: one in which nothing runs waits for people, or only for a time. */
+/** Returns the status that a list shows for a run: a run without an active step waits for people, or only for a time. */
 export function shownStatus(run: { status: string; orchestration_phase: string; pending_tasks: number }): string {
   if (run.status !== 'running' || run.orchestration_phase !== 'blocked') return run.status;
   return run.pending_tasks > 0 ? 'blocked' : 'sleeping';
 }
 
-/** Icon and word, never colour alone. `detail` is added in brackets, as in "Skipped (blocked)". */
+/** An icon and a label, never only a color. `detail` is added in brackets, as in "Skipped (blocked)". */
 export function StatusBadge({
   kind,
   status,

@@ -4,10 +4,9 @@ import { ScrollRegion } from './scroll-region.tsx';
 import { Skeleton } from './skeleton.tsx';
 
 /**
- * A dense table that scrolls sideways inside itself rather than moving the page. `label` is its accessible name. With
- * `cards`, the headings of its columns (up to nine), each row is a card on a phone (app/globals.css): the first cell, or
- * the one of the class `card-title`, is its title, a last one without a heading has its actions, and the others carry
- * their headings.
+ * A dense table that scrolls sideways itself, so that the page does not. `label` is its accessible name. With `cards`, the headings of its
+ * columns (up to nine), each row is a card on a phone (app/globals.css). The title of a card is the first cell, or the one with the class
+ * `card-title`. A last cell without a heading contains the actions. The other cells show their headings.
  */
 export function Table({
   label,
@@ -18,7 +17,7 @@ export function Table({
 }: {
   label: string;
   cards?: readonly string[];
-  /** Whether each column has numbers, which stand at its right edge with their digits below each other. */
+  /** For each column, true if it is numeric: right-aligned, with digits of equal width. */
   numeric?: readonly boolean[];
   className?: string;
   children: ReactNode;
@@ -41,7 +40,7 @@ export function Table({
   );
 }
 
-/** The headings as custom properties `--heading-2`…, which the style sheet writes in front of the cells of a card. */
+/** Returns the headings as custom properties `--heading-2`…, which the style sheet writes in front of the cells of a card. */
 function headingsOf(columns: readonly string[]): CSSProperties {
   return Object.fromEntries(columns.map((column, index) => [`--heading-${index + 1}`, JSON.stringify(column)]));
 }
@@ -66,7 +65,7 @@ export function Td({ className, ...rest }: ComponentProps<'td'>) {
   return <td {...rest} className={cx('h-11 px-3 py-1 align-middle', className)} />;
 }
 
-/** Rows of the same height as real ones, so that nothing moves when the data comes. */
+/** Rows of the same height as real ones, so that nothing moves when the data arrives. */
 export function SkeletonRows({ rows = 6, columns }: { rows?: number; columns: number }) {
   return Array.from({ length: rows }, (_, row) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: rows without identity

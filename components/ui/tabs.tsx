@@ -8,12 +8,12 @@ export type Tab<V extends string> = { value: V; label: ReactNode; content: React
 type StripProps<V extends string> = {
   label: string;
   tabs: readonly Pick<Tab<V>, 'value' | 'label'>[];
-  /** Closer to each other, for tabs within a form. */
+  /** Reduces the distance between tabs, for tabs within a form. */
   dense?: boolean | undefined;
   className?: string;
 };
 
-/** The names of tabs in a row, inside a `TabsRoot`. */
+/** The tab list, inside a `TabsRoot`. */
 export function TabStrip<V extends string>({ label, tabs, dense = false, className }: StripProps<V>) {
   return (
     <Radix.List
@@ -36,12 +36,12 @@ export function TabStrip<V extends string>({ label, tabs, dense = false, classNa
   );
 }
 
-/** The content of one tab, inside a `TabsRoot`; it is in the page only while its tab is chosen. */
+/** The content of one tab, inside a `TabsRoot`. It is rendered only while its tab is selected. */
 export const TabContent = Radix.Content;
 
 type RootProps<V extends string> = { value: V; onChange: (value: V) => void; className?: string; children: ReactNode };
 
-/** Ties a `TabStrip` to its `TabContent`s, where the two are not beside each other. */
+/** Connects a `TabStrip` with its `TabContent`s if they are not adjacent. */
 export function TabsRoot<V extends string>({ value, onChange, className, children }: RootProps<V>) {
   return (
     <Radix.Root value={value} onValueChange={next => onChange(next as V)} className={className}>
@@ -50,7 +50,7 @@ export function TabsRoot<V extends string>({ value, onChange, className, childre
   );
 }
 
-/** Tabs over one place; keep `value` in the URL where the tab is worth sharing. */
+/** Tabs with their content. Keep `value` in the URL if the tab is worth sharing. */
 export function Tabs<V extends string>({
   value,
   onChange,
@@ -62,7 +62,7 @@ export function Tabs<V extends string>({
   onChange: (value: V) => void;
   tabs: readonly Tab<V>[];
   label: string;
-  /** Closer to each other, for tabs within a form. */
+  /** Reduces the distance between tabs, for tabs within a form. */
   dense?: boolean;
 }) {
   return (

@@ -12,7 +12,7 @@ const loadTimes = () => import('./time-list.tsx');
 const TimeList = dynamic(() => loadTimes().then(module => module.TimeList), { ssr: false });
 
 type TimeInputProps = {
-  /** The accessible name, where no `Field` names it. */
+  /** The accessible name, if there is no `Field` around it. */
   label?: string;
   /** Written "08:30", or as another client wrote it. */
   value: string;
@@ -20,9 +20,9 @@ type TimeInputProps = {
   className?: string;
 };
 
-/** A time of day, typed or chosen from a list. It looks the same in every browser and language. */
+/** A field for a time of day, typed or chosen from a list. It looks the same in every browser and language. */
 export function TimeInput({ label, value, onChange, className }: TimeInputProps) {
-  // Beside another control, which has the id of the `Field`.
+  // Its own id, because another control beside it has the id of the `Field`.
   const id = useId();
   const [isLeft, setIsLeft] = useState(true);
   const box = useRef<HTMLDivElement>(null);

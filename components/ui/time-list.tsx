@@ -6,7 +6,7 @@ import { halfHours, placeOfTime } from './time-of-day.ts';
 import { TriggerStandIn } from './trigger-stand-in.tsx';
 
 type ListProps = {
-  /** The field that the list is for. */
+  /** The field of the list. */
   anchor: RefObject<HTMLElement | null>;
   open: boolean;
   onOpenChange: (open: boolean) => void;
@@ -42,7 +42,7 @@ export function TimeList({ anchor, open, onOpenChange, chosen, onChoose }: ListP
   );
 }
 
-/** How far keys lead on in the list. */
+/** How far each key moves in the list. */
 const KEYS: Readonly<Record<string, number>> = {
   ArrowUp: -1,
   ArrowDown: 1,

@@ -29,7 +29,7 @@ test('yesterday and the days before are those of the local calendar', () => {
   expect(formatRelative(new Date(2026, 2, 7, 13).getTime(), noon)).toBe('2 days ago');
 });
 
-test('what is to come is counted in the same way', () => {
+test('future times are described in the same way', () => {
   expect(formatRelative(now + 119 * SECOND, now)).toBe('in 1 min');
   expect(formatRelative(now + 24 * HOUR, now)).toBe('tomorrow');
 });

@@ -21,16 +21,16 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** When the server rendered the page, ms since the epoch: the time of its first render in the browser, too. */
+/** The time at which the server rendered the page, in ms since the epoch. The first render in the browser uses it too. */
 export const RenderedAt = createContext(0);
 
-/** Milliseconds since the epoch, one shared tick a second for the whole page; that of the server until the page is hydrated. */
+/** Returns the time in ms since the epoch. The whole page shares one tick per second. Until hydration it is the server's time. */
 export function useNow(): number {
   const renderedAt = useContext(RenderedAt);
   return useSyncExternalStore(
     subscribe,
     () => {
-      // A page that was idle must not show the age it had when the last ticker stopped.
+      // After a pause without a ticker, the last tick is out of date.
       if (!timer || now === 0) now = Math.floor(Date.now() / 1000) * 1000;
       return now;
     },
@@ -40,8 +40,8 @@ export function useNow(): number {
 
 const DAY_S = 86_400;
 /**
- * Each unit in seconds, and up to how many seconds it is the one to speak in. Not Intl's words: those of the server and of
- * browsers differ, and the first render must be the same on both.
+ * Each unit in seconds, and the number of seconds below which it is used. Not Intl's words: the server's and the browsers' differ, and the
+ * first render must be the same on both.
  */
 const units: readonly (readonly [unit: string, seconds: number, below: number])[] = [
   ['sec', 1, 60],
@@ -54,15 +54,15 @@ const units: readonly (readonly [unit: string, seconds: number, below: number])[
 const YEAR = ['yr', 365.25 * DAY_S] as const;
 
 /**
- * "3 min ago", "in 2 hr", "just now" below five seconds; never more than has passed. From 24 hours on days are those of
- * the local calendar, so that "yesterday" is yesterday; `dayOf` counts them in another one.
+ * Returns "3 min ago", "in 2 hr", or "just now" below five seconds. Rounds down. From 24 hours on, days are those of the local calendar, so
+ * that "yesterday" is yesterday; `dayOf` selects another calendar.
  */
 export function formatRelative(at: number, from: number, dayOf = localDay): string {
   const seconds = (at - from) / 1000;
   if (Math.abs(seconds) < 5) return 'just now';
   const [unit, size] = units.find(([, , below]) => Math.abs(seconds) < below) ?? YEAR;
   if (unit === 'day') return relativeDay(dayOf(at) - dayOf(from));
-  // A whole year is not the 0 years that its 365.25 days would make of it.
+  // At least 1: a year of 365 days would be 0 years of 365.25 days.
   const count = Math.max(1, Math.trunc(Math.abs(seconds) / size));
   return seconds < 0 ? `${count} ${unit} ago` : `in ${count} ${unit}`;
 }
@@ -74,33 +74,33 @@ function relativeDay(days: number): string {
   return days < 0 ? `${-days} days ago` : `in ${days} days`;
 }
 
-/** The number of the day in the local calendar. */
+/** Returns the number of the day in the local calendar. */
 function localDay(at: number): number {
   const day = new Date(at);
   return Date.UTC(day.getFullYear(), day.getMonth(), day.getDate()) / (DAY_S * 1000);
 }
 
-/** The number of the day in UTC: the same on the server and in every browser. */
+/** Returns the number of the day in UTC, which is the same on the server and in every browser. */
 const utcDay = (at: number): number => Math.floor(at / (DAY_S * 1000));
 
-/** "2026-03-09 14:05:01 UTC": exact, and the same in every time zone. */
+/** Formats an exact time, the same in every time zone: "2026-03-09 14:05:01 UTC". */
 export function formatUtc(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
 }
 
 const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
-// Made when one is needed: each takes a phone some 25 ms, and no page begins with an exact time.
+// Created on demand: each takes a phone some 25 ms, and no page starts with an exact time.
 let local: Intl.DateTimeFormat | undefined;
 let localClock: Intl.DateTimeFormat | undefined;
 
-/** "9 Mar 2026, 15:05:01 GMT+1": in the time zone of the browser. Not for what the server renders, which has another. */
+/** Formats a time in the browser's time zone: "9 Mar 2026, 15:05:01 GMT+1". Not for the server, whose zone differs. */
 export function formatLocal(iso: string): string {
   const day = { day: 'numeric', month: 'short', year: 'numeric' } as const;
   local ??= new Intl.DateTimeFormat('en-GB', { ...day, ...clock, timeZoneName: 'short' });
   return local.format(new Date(iso));
 }
 
-/** "15:05:01.250" in the time zone of the browser. */
+/** Formats a time in the browser's time zone: "15:05:01.250". */
 export function formatLocalClock(iso: string): string {
   localClock ??= new Intl.DateTimeFormat('en-GB', { ...clock, fractionalSecondDigits: 3 });
   return localClock.format(new Date(iso));
@@ -108,7 +108,7 @@ export function formatLocalClock(iso: string): string {
 
 let localMinute: Intl.DateTimeFormat | undefined;
 
-/** "9 Mar 2026, 15:05" in the time zone of the browser. */
+/** Formats a time in the browser's time zone: "9 Mar 2026, 15:05". */
 export function formatLocalMinute(iso: string): string {
   localMinute ??= new Intl.DateTimeFormat('en-GB', {
     day: 'numeric',
@@ -120,11 +120,11 @@ export function formatLocalMinute(iso: string): string {
   return localMinute.format(new Date(iso));
 }
 
-/** How long ago, with the exact local time on hover and on focus. */
+/** A relative time, with the exact local time on hover and on focus. */
 export function RelativeTime({ at, className }: { at: string; className?: string }) {
   const renderedAt = useContext(RenderedAt);
   const current = useNow();
-  // The server does not know the calendar of the browser.
+  // The server does not know the browser's calendar.
   const dayOf = current === renderedAt ? utcDay : localDay;
   return (
     <Tooltip content={<LocalTime at={at} />}>
@@ -152,7 +152,7 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(h / 24)} d ${h % 24} h`;
 }
 
-/** Time between two instants; counts on while `to` is null. */
+/** The time between two instants; it keeps counting while `to` is null. */
 export function Duration({ from, to, className }: { from: string; to: string | null; className?: string }) {
   return to === null ? (
     <Running from={from} className={className} />

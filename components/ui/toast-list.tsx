@@ -4,7 +4,7 @@ import { Toaster as Sonner } from 'sonner';
 
 export { toast } from 'sonner';
 
-/** Where notices are shown, in the theme of the page. */
+/** The place of toasts, in the theme of the page. */
 export function ToastList() {
   const { resolvedTheme } = useTheme();
   return (

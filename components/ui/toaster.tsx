@@ -5,7 +5,7 @@ import type { ExternalToast } from 'sonner';
 import { readError } from './errors.ts';
 import { useLoadedEarly } from './use-opened.ts';
 
-// No page begins with a notice: the list is loaded once the page stands, and what is announced before waits for it.
+// Loaded after the page, because no page starts with a toast. Earlier toasts wait for the list.
 const loadList = () => import('./toast-list.tsx');
 const ToastList = dynamic(() => loadList().then(module => module.ToastList), { ssr: false });
 
@@ -20,21 +20,21 @@ function subscribe(listener: () => void): () => void {
 function show(kind: 'success' | 'warning' | 'error', message: string, options?: ExternalToast): void {
   isWanted = true;
   for (const listener of listeners) listener();
-  // If it cannot be loaded, the place of the notices says so.
+  // If the list cannot be loaded, its place says so.
   loadList().then(
     ({ toast }) => toast[kind](message, options),
     () => undefined,
   );
 }
 
-/** Says in the corner of the page what has happened. */
+/** Shows a message in the corner of the page. */
 export const toast = {
   success: (message: string, options?: ExternalToast) => show('success', message, options),
   warning: (message: string, options?: ExternalToast) => show('warning', message, options),
   error: (message: string, options?: ExternalToast) => show('error', message, options),
 };
 
-/** The place of the notices. Once on every page. */
+/** The place of toasts; each page has one. */
 export function Toaster() {
   const isNeeded = useSyncExternalStore(
     subscribe,
@@ -45,7 +45,7 @@ export function Toaster() {
   return isNeeded ? <ToastList /> : null;
 }
 
-/** Says that an action failed, in the server's own words. */
+/** Says that an action failed, with the server's message. */
 export function toastError(error: unknown): void {
   const problem = readError(error);
   toast.error(problem.message, problem.requestId ? { description: `Request ${problem.requestId}` } : undefined);

@@ -4,7 +4,7 @@ import { type ReactNode, type RefObject, useEffect } from 'react';
 import { Kbd } from './kbd.tsx';
 import { TriggerStandIn } from './trigger-stand-in.tsx';
 
-/** The text of an open tooltip. It stays while the pointer is on it, and closes with Escape. */
+/** The text of an open tooltip. It stays open while the pointer is on it, and Escape closes it. */
 export function TooltipBubble({
   id,
   trigger,

@@ -3,11 +3,11 @@ import dynamic from 'next/dynamic';
 import { Slot } from 'radix-ui';
 import { type PointerEvent, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react';
 
-/** How long the pointer rests on a trigger before its tooltip opens, and how soon after another one it opens at once. */
+/** How long the pointer rests on a trigger before its tooltip opens. Soon after another tooltip was open, it opens at once. */
 const DELAY_MS = 300;
 const NEIGHBOR_MS = 300;
 
-// It is hidden at first. Where its code cannot be loaded, the page does without it: what it says is available elsewhere.
+// Loaded on demand. If the code cannot be loaded, the page works without tooltips: their text is also available elsewhere.
 const TooltipBubble = dynamic(
   () =>
     import('./tooltip-bubble.tsx').then(
@@ -17,11 +17,11 @@ const TooltipBubble = dynamic(
   { ssr: false },
 );
 
-/** Closes the tooltip that is open: there is never more than one. */
+/** Closes the open tooltip; there is never more than one. */
 let closeOpened: (() => void) | undefined;
 let closedAt = Number.NEGATIVE_INFINITY;
 
-/** Whether the tooltip is open, and the handlers of its trigger that open and close it. */
+/** Returns whether the tooltip is open, and the trigger's handlers that open and close it. */
 function useTooltipTrigger() {
   const [open, setOpen] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -41,7 +41,7 @@ function useTooltipTrigger() {
   }, [close]);
   useEffect(() => close, [close]);
   const onPointerMove = (event: PointerEvent) => {
-    // Once for each time that the pointer comes: one that was closed by a press stays closed.
+    // Once per visit of the pointer: a tooltip that a press has closed stays closed.
     if (event.pointerType === 'touch' || timer.current !== undefined || closeOpened === close) return;
     timer.current = setTimeout(show, performance.now() - closedAt < NEIGHBOR_MS ? 0 : DELAY_MS);
   };
@@ -50,7 +50,7 @@ function useTooltipTrigger() {
     close,
     handlers: {
       onPointerMove,
-      // One that is open closes itself, unless the pointer goes on to its text.
+      // An open tooltip closes itself, unless the pointer moves to its text.
       onPointerLeave: () => {
         clearTimeout(timer.current);
         timer.current = undefined;
@@ -65,7 +65,7 @@ function useTooltipTrigger() {
   };
 }
 
-/** A short hint beside its trigger on hover and focus. It never has information that is not available elsewhere. */
+/** A short hint beside its trigger on hover and focus. It never contains information that is not available elsewhere. */
 export function Tooltip({
   content,
   shortcut,

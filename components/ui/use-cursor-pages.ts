@@ -2,8 +2,8 @@
 import { type QueryKey, useInfiniteQuery } from '@tanstack/react-query';
 
 /**
- * The pages of a list under each other, as far as they were asked for. Not tRPC's own infinite query: that sends a
- * `direction` along, which the operation refuses like any unknown field. `refetchMs` says in how many ms these pages are read again.
+ * Reads the requested pages of a list as one list. Not tRPC's own infinite query: it sends a `direction`, which the operation refuses like
+ * any unknown field. `refetchMs`: the interval of refetching these pages.
  */
 export function useCursorPages<Page extends { next_cursor: string | null }>(
   queryKey: QueryKey,

@@ -1,14 +1,17 @@
 import { useMemo } from 'react';
 
-/** The latest place outside of every dialog: one that opens another, such as the palette, is gone once that is closed. */
+/**
+ * The last focused element outside of all dialogs. It is needed if a dialog such as the palette opens another one and is itself gone
+ * afterwards.
+ */
 let outside: HTMLElement | null = null;
 
 /**
- * Returns the `onCloseAutoFocus` of a dialog that is opened by its page: the focus returns to where it was. Radix only knows
- * triggers of its own, and would leave it on the body, from where the keyboard begins at the top of the page.
+ * Returns the `onCloseAutoFocus` of a dialog that its page opens: the focus returns to its previous element. Radix only knows its own
+ * triggers and would leave the focus on the body, so that the keyboard would start at the top of the page.
  */
 export function useFocusReturn(open: boolean): (event: Event) => void {
-  // While it is rendered: once it is in the document, a field of it has the focus.
+  // During rendering, because a field of the dialog has the focus once the dialog is in the document.
   const before = useMemo(() => (open ? rememberPlace() : null), [open]);
   return event => {
     event.preventDefault();
@@ -20,7 +23,7 @@ export function useFocusReturn(open: boolean): (event: Event) => void {
 function rememberPlace(): HTMLElement | null {
   if (typeof document === 'undefined') return null;
   const element = document.activeElement;
-  // An entry of a menu goes with its menu, whose button stays.
+  // A menu entry disappears with its menu, but the menu's button remains.
   const menu = element?.closest('[role="menu"]')?.getAttribute('aria-labelledby') ?? null;
   const place = menu === null ? element : document.getElementById(menu);
   if (!(place instanceof HTMLElement) || place === document.body) return null;

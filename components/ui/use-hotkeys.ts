@@ -1,10 +1,10 @@
 'use client';
 import { useEffect, useRef } from 'react';
 
-/** The first keys of pairs. A key after any other one counts by itself, however soon it comes. */
+/** The first keys of pairs. After any other key, the next key counts separately, however soon it follows. */
 const FIRST_KEYS: readonly string[] = ['g'];
 
-/** True where a key is meant for the element, not for the page. */
+/** Returns true if the element itself uses keys, so that the page must not. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   return (
@@ -12,14 +12,14 @@ export function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-/** True while a dialog, menu or list box is open: its keys come first. */
+/** Returns true while a dialog, menu or list box is open, which handles keys first. */
 function isCovered(): boolean {
   return document.querySelector('[role="dialog"],[role="alertdialog"],[role="menu"],[role="listbox"]') !== null;
 }
 
 /**
- * Page-wide keys: a single character (`j`, `?`), two in a row of which the first is one of FIRST_KEYS (`g w`), or `mod+k` (⌘ on a Mac, Ctrl elsewhere). Plain
- * characters are left alone while typing and under an open dialog; `mod+…` always works.
+ * Handles page-wide keys: a single character (`j`, `?`), a pair whose first key is one of FIRST_KEYS (`g w`), or `mod+k` (⌘ on a Mac, Ctrl
+ * elsewhere). Plain characters are ignored while typing and under an open dialog; `mod+…` always works.
  */
 export function useHotkeys(keys: Record<string, () => void>, enabled = true): void {
   const current = useRef(keys);
@@ -36,7 +36,7 @@ export function useHotkeys(keys: Record<string, () => void>, enabled = true): vo
         return;
       }
       if (event.altKey || isTyping(event.target) || isCovered()) return;
-      // A second key counts for one second after the first.
+      // The second key of a pair counts for one second after the first.
       const chord = prefix && event.timeStamp - prefixAt < 1000 ? `${prefix} ${key}` : key;
       prefix = FIRST_KEYS.includes(key) ? key : '';
       prefixAt = event.timeStamp;

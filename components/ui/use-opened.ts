@@ -2,8 +2,8 @@ import { useEffect, useState } from 'react';
 import { whenIdle } from './when-idle.ts';
 
 /**
- * Whether `open` has been true on this page: a dialog whose code is loaded on demand is rendered from then on, so that it can
- * close like any other.
+ * Returns true once `open` has been true on this page: a dialog whose code is loaded on demand then stays rendered, so that it can close
+ * like other dialogs.
  */
 export function useOpened(open: boolean): boolean {
   const [opened, setOpened] = useState(open);
@@ -12,19 +12,22 @@ export function useOpened(open: boolean): boolean {
 }
 
 /**
- * Fetches code once the page stands, after the JavaScript that it needs at first: what is opened later must not fail because the
- * server cannot be reached by then, which would take the page, and what was typed on it, away.
+ * Loads code when the page is idle, after the JavaScript that the page needs first. Opening it later must not fail if the server cannot be
+ * reached, because the failure would replace the page and its unsaved input.
  */
 export function useLoadedEarly(load: () => Promise<unknown>): void {
   useEffect(() => {
-    // A failure is met again, and shown, by what needs the code.
+    // Ignored here: the component that needs the code fails again and shows the error.
     whenIdle(() => void load().catch(() => undefined));
   }, [load]);
 }
 
-/** The properties of a button that opens a dialog: `load` fetches its code before the click, when the button is approached. */
+/**
+ * Returns the properties of a button that opens a dialog: `load` fetches the code when the pointer or the focus reaches the button, before
+ * the click.
+ */
 export function loadingBeforeClick(load: () => Promise<unknown>): { onPointerEnter: () => void; onFocus: () => void } {
-  // A failure is met again, and shown, by the dialog itself.
+  // Ignored here: the dialog fails again and shows the error.
   const begin = () => void load().catch(() => undefined);
   return { onPointerEnter: begin, onFocus: begin };
 }

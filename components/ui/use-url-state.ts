@@ -3,9 +3,9 @@ import { usePathname, useSearchParams } from 'next/navigation';
 import { useCallback } from 'react';
 
 /**
- * Search parameters as state, so that a page can be shared and Back works. `set` merges; an empty or undefined value is
- * removed from the URL. The History API is used directly: Next keeps `useSearchParams` in step with it and requests
- * nothing from the server. `push` creates a Back step (a page, a tab); the default replaces (typing into a filter).
+ * Uses search parameters as state, so that a page can be shared and Back works. `set` merges, and removes an empty or undefined value from
+ * the URL. It uses the History API directly: Next keeps `useSearchParams` in sync with it and sends no request to the server. `push`
+ * creates a Back step (a page, a tab); the default replaces the entry (typing into a filter).
  */
 export function useUrlState(): {
   get: (key: string) => string;

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-/** Words that the console once had, each with what it says instead. */
+/** Words that the console no longer uses, each with its replacement. */
 const REPLACED: readonly (readonly [old: RegExp, now: string])[] = [
   [/the graph has no steps/i, 'Add the first step'],
   [/workflow_id is required/i, 'Choose a workflow'],
@@ -19,12 +19,12 @@ const REPLACED: readonly (readonly [old: RegExp, now: string])[] = [
   [/\b(?:some|any|every)body\b|\bnobody (?!=)/i, 'someone, anyone, everyone, no one'],
 ];
 
-/** A word that is a whole text in quotes, or a whole text of JSX. */
+/** Matches a word that is a whole text in quotes or in JSX. */
 function labelled(word: string): RegExp {
   return new RegExp(`(?:['"\`>]|^\\s*)${word}(?:['"\`<]|\\s*$)`, 'm');
 }
 
-/** Returns a source without its comments, which are not shown to anyone. */
+/** Returns a source without its comments, which are not shown to users. */
 const withoutComments = (source: string): string =>
   source.replaceAll(/\/\*.*?\*\//gs, '').replaceAll(/(?<!:)\/\/.*$/gm, '');
 
@@ -32,7 +32,7 @@ const sources = globSync(['components/**/*.{ts,tsx}', 'app/**/*.{ts,tsx}'])
   .filter(path => !path.includes('.test.'))
   .map(path => ({ path, text: withoutComments(readFileSync(path, 'utf8')) }));
 
-test('there are sources to look at', () => expect(sources.length).toBeGreaterThan(400));
+test('the scan finds sources', () => expect(sources.length).toBeGreaterThan(400));
 
 test.each(REPLACED)('the console does not say %s, but “%s”', old => {
   expect(sources.filter(({ text }) => old.test(text)).map(({ path }) => path)).toEqual([]);

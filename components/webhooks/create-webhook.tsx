@@ -16,7 +16,7 @@ import { emptyDraft, extrasOf, type WebhookDraft, WebhookFields } from './webhoo
 
 type Props = { onClose: () => void };
 
-/** Makes a webhook and shows its signing secret, once. */
+/** Creates a webhook and shows its signing secret once. */
 export function CreateWebhookDialog({ onClose }: Props) {
   const trpc = useTRPC();
   const queries = useQueryClient();
@@ -41,7 +41,7 @@ export function CreateWebhookDialog({ onClose }: Props) {
       <Dialog
         open
         size="lg"
-        // Escape or a stray click must not lose the only sight of the secret.
+        // Escape or a stray click must not close the dialog: the secret is shown only here.
         onOpenChange={() => {}}
         title={`${subscription.name} is ready`}
         footer={

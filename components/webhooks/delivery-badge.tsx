@@ -12,7 +12,7 @@ const looks: Record<Delivery['outcome'], { label: string; tone: Tone; icon: Luci
   error: { label: 'Error', tone: 'bad', icon: CircleAlert },
 };
 
-/** The outcome of a delivery: icon and word, never color alone. */
+/** The outcome of a delivery: an icon and a label, never only a color. */
 export function DeliveryBadge({ outcome }: { outcome: Delivery['outcome'] }) {
   const { label, tone, icon: Icon } = looks[outcome];
   return (

@@ -12,7 +12,7 @@ import { useUrlState } from '../ui/use-url-state.ts';
 import { type Delivery, DeliveryBadge } from './delivery-badge.tsx';
 import type { Webhook } from './webhook-form.tsx';
 
-/** The latest deliveries, newest first, live. */
+/** The latest deliveries, newest first, updated live. */
 export function DeliveryTable({ webhook }: { webhook: Webhook }) {
   const trpc = useTRPC();
   const { get } = useUrlState();

@@ -7,7 +7,7 @@ import { toast } from '../ui/toaster.tsx';
 import { useRefreshWebhooks } from './use-refresh-webhooks.ts';
 import { draftOf, extrasOf, type Webhook, WebhookFields } from './webhook-form.tsx';
 
-/** Changes what a webhook is called and how it starts its runs. */
+/** Changes the name of a webhook and how it starts its runs. */
 export function EditWebhookDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
   const trpc = useTRPC();
   const refresh = useRefreshWebhooks();
@@ -37,7 +37,7 @@ export function EditWebhookDialog({ webhook, onClose }: { webhook: Webhook; onCl
       name,
       extras: read.extras,
       require_timestamp: draft.requireTimestamp,
-      // An untouched token is not sent: a user who may edit the rest may not be allowed to store this token.
+      // An unchanged token is not sent: the user may be allowed to edit the webhook, but not to store this token.
       ...(automation_pat_id === webhook.automation_pat_id ? {} : { automation_pat_id }),
     });
   };

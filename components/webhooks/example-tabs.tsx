@@ -5,7 +5,7 @@ import { ScrollRegion } from '../ui/scroll-region.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { type ExampleLanguage, exampleFor, exampleLanguages } from './examples.ts';
 
-/** How to deliver, in three languages. Without `secret` (it is shown only once) a placeholder stands in its place. */
+/** Shows how to deliver, in three languages. Without `secret`, which is shown only once, the example has a placeholder. */
 export function ExampleTabs({ url, secret = 'whsec_…' }: { url: string; secret?: string }) {
   const [language, setLanguage] = useState<ExampleLanguage>('curl');
   return (

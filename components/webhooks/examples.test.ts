@@ -8,7 +8,7 @@ import {
 } from '../../server/testing/webhooks.ts';
 import { type ExampleLanguage, exampleFor, exampleLanguages } from './examples.ts';
 
-/** Every example is run as it is shown, against the real service: one that demands a timestamp, and one that does not. */
+/** Every example is run as it is shown, against the real service: with a webhook that requires a timestamp, and with one that does not. */
 let service: WebhookService;
 let lenient: TestWebhook;
 let strict: TestWebhook;
@@ -26,7 +26,7 @@ const programs: Record<ExampleLanguage, [program: string, ...args: string[]]> = 
   node: [process.execPath, '--input-type=module', '-'],
   python: ['python3', '-'],
 };
-/** Not every machine has these programs; Node is always there. */
+/** Some machines lack these programs. Node is always available. */
 const needs: Record<ExampleLanguage, string[]> = { curl: ['curl', 'openssl'], node: [], python: ['python3'] };
 
 function run([program, ...args]: [string, ...string[]], text: string): Promise<string> {

@@ -8,8 +8,8 @@ export const exampleLanguages: readonly { value: ExampleLanguage; label: string 
 type Sender = { url: string; secret: string; token: string };
 
 /**
- * A program that signs a delivery and sends it, ready to be pasted: URL, signing secret and token stand at its top. It sends the
- * timestamp, so that it works whether the webhook demands one or not. Nothing but what the language brings is needed (curl: openssl).
+ * Returns a program that signs and sends a delivery. Its first lines set the URL, the signing secret and the token. It sends the timestamp,
+ * so that it works whether the webhook requires one or not. It needs only the language itself (curl: also openssl).
  */
 export function exampleFor(language: ExampleLanguage, sender: Sender): string {
   switch (language) {
@@ -48,7 +48,7 @@ const url = '${url}';
 const secret = '${secret}';
 const token = '${token}';
 
-// Sign the very text that is sent: JSON written twice need not be the same bytes.
+// The signed text must be the text that is sent: serializing twice need not give the same bytes.
 const body = JSON.stringify({ order: 1042, customer: 'ada@example.com' });
 const timestamp = Math.floor(Date.now() / 1000).toString();
 const signature = createHmac('sha256', secret).update(\`\${timestamp}.\${body}\`).digest('hex');

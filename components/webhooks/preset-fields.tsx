@@ -10,7 +10,7 @@ const strengths: Record<Strength, { label: string; tone: Tone }> = {
   weak: { label: 'Weak', tone: 'bad' },
 };
 
-/** How strong a preset is, in a word. */
+/** The strength of a preset, as a label. */
 function StrengthBadge({ preset }: { preset: PresetName }) {
   const { label, tone } = strengths[PRESETS[preset].strength];
   return (
@@ -20,7 +20,7 @@ function StrengthBadge({ preset }: { preset: PresetName }) {
   );
 }
 
-/** How strong a preset is, and why. */
+/** The strength of a preset, and the reason. */
 export function PresetStrength({ preset }: { preset: PresetName }) {
   return (
     <p className="flex items-start gap-2 text-xs text-muted">
@@ -30,7 +30,7 @@ export function PresetStrength({ preset }: { preset: PresetName }) {
   );
 }
 
-/** The name of a preset and how strong it is, for lists; the reason on hover. */
+/** The name and strength of a preset, for lists, with the reason on hover. */
 export function PresetSummary({ preset }: { preset: PresetName }) {
   const { label, why } = PRESETS[preset];
   return (
@@ -56,7 +56,7 @@ const options = PRESET_NAMES.map(value => ({
   hint: strengths[PRESETS[value].strength].label,
 }));
 
-/** The choice of how deliveries are authenticated, with the fields that the preset needs. */
+/** Selects how deliveries are authenticated, with the fields of the preset. */
 export function PresetFields({ draft, onChange, problems }: Props) {
   const { preset, username, secret } = draft;
   return (
@@ -92,7 +92,7 @@ export function PresetFields({ draft, onChange, problems }: Props) {
   );
 }
 
-/** A field for the secret that the sender has, for presets whose secret may be given. */
+/** A field for the sender's secret, for presets that accept one. */
 export function GivenSecret({
   preset,
   value,

@@ -24,7 +24,7 @@ type Overlap = (typeof overlaps)[number]['value'];
 
 type Props = { webhook: Webhook; onClose: () => void };
 
-/** Replaces the secret by a new one, which is shown once, or by one that the sender gave; the old one is accepted for a while. */
+/** Replaces the secret by a new one, which is shown once, or by one from the sender. The old secret stays valid for a while. */
 export function RotateSecretDialog({ webhook, onClose }: Props) {
   const trpc = useTRPC();
   const refresh = useRefreshWebhooks();
@@ -93,7 +93,7 @@ function NewSecret({
     <Dialog
       open
       size="lg"
-      // Escape or a stray click must not lose the only sight of the secret.
+      // Escape or a stray click must not close the dialog: the secret is shown only here.
       onOpenChange={() => {}}
       title={`New signing secret of ${webhook.name}`}
       footer={

@@ -13,7 +13,7 @@ import type { Webhook } from './webhook-form.tsx';
 
 type Payload = NonNullable<Inputs['webhooks_test']>['payload'];
 
-/** Delivers a payload by the server itself: a real run, in the user's own name. */
+/** Makes the server deliver a payload to itself. This starts a real run in the user's name. */
 export function TestDeliveryDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
   const trpc = useTRPC();
   const router = useRouter();

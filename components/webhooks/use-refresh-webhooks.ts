@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useTRPC } from '../trpc/provider.tsx';
 
-/** Reads webhooks and their deliveries again, after a change. */
+/** Returns a function that reads webhooks and their deliveries again after a change. */
 export function useRefreshWebhooks(): () => Promise<void> {
   const trpc = useTRPC();
   const queries = useQueryClient();

@@ -6,7 +6,7 @@ import { CopyField } from '../ui/copy.tsx';
 import { FormError } from '../ui/states.tsx';
 import type { Webhook } from './webhook-form.tsx';
 
-/** Replaces the token with which the sender tests the address, and shows the new one, once. */
+/** Replaces the token with which the sender tests the address, and shows the new token once. */
 export function VerifyToken({ webhook }: { webhook: Webhook }) {
   const trpc = useTRPC();
   const renew = useMutation(trpc.webhooks_patch.mutationOptions());

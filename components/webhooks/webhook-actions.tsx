@@ -75,7 +75,7 @@ function DeleteConfirm({ webhook, open, onClose }: { webhook: Webhook; open: boo
         onClose();
         toast.success(`${webhook.name} is deleted`);
         router.push('/webhooks');
-        // Only the list: the page of what is gone would read it once more before it is left.
+        // Only the list: the page of the deleted webhook would read it again before it closes.
         return queries.invalidateQueries(trpc.webhooks_list.queryFilter());
       },
     }),

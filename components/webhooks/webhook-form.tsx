@@ -9,17 +9,14 @@ import { Select } from '../ui/select.tsx';
 import { type InputObject, parseInput } from '../workflows/run-input.ts';
 
 export type Webhook = Outputs['webhooks_get'];
-/**
- * The token to whose user runs are attributed: the one that the delivery carries, a stored one by its id, or one that
- * is pasted.
- */
+/** The token whose user owns the runs: the token in the delivery, a stored token by its id, or a pasted token. */
 export type Automation = { kind: 'sender' } | { kind: 'pat'; id: string } | { kind: 'pasted'; token: string };
 export type WebhookDraft = {
   name: string;
   automation: Automation;
   payload: string;
   useDefaults: boolean;
-  /** Whether a delivery is answered with the output of its run. */
+  /** True if a delivery is answered with the output of its run. */
   answersOutput: boolean;
   requireTimestamp: boolean;
   preset: PresetName;
@@ -51,7 +48,7 @@ export function draftOf(webhook: Webhook): WebhookDraft {
 
 type Extras = { use_run_setup_defaults?: boolean; trigger_payload?: InputObject; respond?: 'output' };
 
-/** The extras that a draft stands for, or what is wrong with them. */
+/** Returns the fields of the request that a draft stands for, or its problems. */
 export function extrasOf({
   payload,
   useDefaults,
@@ -74,14 +71,14 @@ type Props = {
   onChange: (draft: WebhookDraft) => void;
   /** The errors of the fields, by name. */
   problems: { name?: string | undefined; payload?: string | undefined; automation?: string | undefined };
-  /** A token can be pasted only where a webhook is made. */
+  /** True for a new webhook, the only one for which a token can be pasted. */
   paste: boolean;
-  /** The stored token's owner, where it need not be among one's own. */
+  /** The owner of the stored token, which may not be one of the user's own. */
   automationEmail?: string | null;
   children?: ReactNode;
 };
 
-/** The fields of a webhook; `children` stand behind the name. */
+/** The fields of a webhook; `children` follow the name. */
 export function WebhookFields({ draft, onChange, problems, paste, automationEmail, children }: Props) {
   const set = (patch: Partial<WebhookDraft>) => onChange({ ...draft, ...patch });
   return (
@@ -97,7 +94,7 @@ export function WebhookFields({ draft, onChange, problems, paste, automationEmai
           onChange={event => set({ name: event.target.value })}
           maxLength={200}
           autoComplete="off"
-          // In the dialog, whose first button closes it.
+          // The first button of the dialog closes it, so the name takes the focus.
           autoFocus={paste}
         />
       </Field>
@@ -163,7 +160,7 @@ function AutomationChoice({
   onChange: (value: Automation) => void;
   paste: boolean;
   storedEmail: string | null;
-  /** Whether deliveries carry a token of their own, to whose user runs can be attributed. */
+  /** True if deliveries carry the sender's own token, whose user can own the runs. */
   sendersOwn: boolean;
   problem: string | undefined;
 }) {

@@ -19,7 +19,7 @@ import { WebhookActions } from './webhook-actions.tsx';
 import type { Webhook } from './webhook-form.tsx';
 import { WebhookState } from './webhook-state.tsx';
 
-/** Every webhook of the project, and how it did lately. */
+/** Every webhook of the project, with its latest deliveries. */
 export function WebhookList() {
   const { get, set } = useUrlState();
   const { canWrite } = usePermissions();

@@ -25,7 +25,7 @@ import { useSwitchWebhook, WebhookState } from './webhook-state.tsx';
 
 const parent = { href: '/webhooks', label: 'Webhooks' };
 
-/** One webhook: where to deliver and how, what came in, and everything that can be done with it. */
+/** One webhook: how to deliver to it, its deliveries, and its actions. */
 export function WebhookPage({ id }: { id: string }) {
   const trpc = useTRPC();
   const { canWrite } = usePermissions();
@@ -152,7 +152,7 @@ function Details({ webhook }: { webhook: Webhook }) {
   );
 }
 
-/** Shows what to do on the sender's side, and how to store its secret here. */
+/** Explains the setup on the sender's side, and how to store the sender's secret here. */
 function SenderSetup({ webhook }: { webhook: Webhook }) {
   const [storing, setStoring] = useState(false);
   const { secretHint, secretSource } = PRESETS[webhook.preset];

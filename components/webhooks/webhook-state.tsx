@@ -15,7 +15,7 @@ export function WebhookState({ enabled }: { enabled: boolean }) {
   );
 }
 
-/** Switches a webhook on or off, and says so. */
+/** Returns a function that turns a webhook on or off, and confirms it with a toast. */
 export function useSwitchWebhook() {
   const trpc = useTRPC();
   const refresh = useRefreshWebhooks();

@@ -7,7 +7,7 @@ import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { readError } from '../ui/errors.ts';
 import { toast } from '../ui/toaster.tsx';
 
-/** Asks before a workflow is archived, and whether its active runs are to be stopped. */
+/** Asks before a workflow is archived, and whether to stop its active runs. */
 export function ArchiveWorkflow({
   workflow,
   open,

@@ -1,7 +1,7 @@
 /** The longest name that a workflow may have (server/domains/workflows/schemas.ts). */
 const MAX_LENGTH = 200;
 
-/** The name of a copy: “Orders” → “Orders copy” → “Orders copy 2”. */
+/** Returns the name of a copy: “Orders” → “Orders copy” → “Orders copy 2”. */
 export function copyName(name: string): string {
   const [, stem = name, , count] = /^(.*?) copy( (\d+))?$/s.exec(name) ?? [];
   const ending = stem === name ? ' copy' : ` copy ${Number(count ?? 1) + 1}`;

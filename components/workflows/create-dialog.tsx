@@ -14,7 +14,7 @@ import { useCreateWorkflow } from './use-create-workflow.ts';
 
 type DialogProps = {
   open: boolean;
-  /** The slug of the template that is chosen at first; empty: none. */
+  /** The slug of the initially chosen template; empty: none. */
   from?: string;
   onOpenChange: (open: boolean) => void;
 };
@@ -35,7 +35,7 @@ export function CreateWorkflowDialog({ open, from = '', onOpenChange }: DialogPr
     router.push(`/workflows/${workflow.id}`);
   });
   const choose = (next: Start) => {
-    // The name of a template is a suggestion: it never replaces what the person typed.
+    // The template's name is a suggestion, and never replaces typed text.
     const suggested = template?.name ?? '';
     if (name === '' || name === suggested) setName(typeof next === 'string' ? '' : next.name);
     setStart(next);
@@ -95,7 +95,7 @@ export function CreateWorkflowDialog({ open, from = '', onOpenChange }: DialogPr
   );
 }
 
-/** Returns the graph and input of a template, with the first instance and model where none was chosen. */
+/** Returns the graph and input of a template. Without a choice, it uses the first instance and the first model. */
 function planOf(template: Template, chosen: Chosen, options: ReturnType<typeof useTemplateOptions>) {
   const instanceId = chosen.instanceId ?? options.instances?.[0]?.value ?? null;
   const model = chosen.model ?? options.models?.[0]?.value ?? null;

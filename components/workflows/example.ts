@@ -2,7 +2,7 @@ import type { Inputs } from '../trpc/provider.tsx';
 
 export type Graph = NonNullable<Inputs['workflows_create']['graph']>;
 
-/** A small whole workflow: work out, decide, ask a person when it matters, finish either way. */
+/** A small complete workflow: it computes, decides, asks a person if necessary, and finishes either way. */
 export const exampleGraph: Graph = {
   steps: [
     {

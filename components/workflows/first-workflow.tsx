@@ -9,12 +9,12 @@ import { nightlyReport } from './templates/nightly-report.ts';
 import { purchaseApproval } from './templates/purchase-approval.ts';
 import type { Template } from './templates/template.ts';
 
-/** One for people, one for requests, one for models. */
+/** One template for people, one for requests, one for models. */
 const shown: readonly Template[] = [purchaseApproval, nightlyReport, messageTriage];
 
 type Props = { onCreate: (template?: string) => void; onImport: () => void };
 
-/** The list of workflows before there is one: three templates with their pictures, and the other ways to begin. */
+/** Shown in place of an empty list of workflows: three templates with their pictures, and the other ways to start. */
 export function FirstWorkflow({ onCreate, onImport }: Props) {
   const { agents } = useSession().me;
   return (

@@ -19,7 +19,7 @@ const RenameFolder = dynamic(() => loadRename().then(module => module.RenameFold
 
 type Places = Outputs['workflows_list_folders'];
 
-/** Where the list is: the way to its folder, the folders inside it, and the tags that are asked for. Nothing while there are none. */
+/** The path to the current folder, the folders inside it, and the chosen tags. Renders nothing if there are none. */
 export function FolderBar({ places: { folders } }: { places: Places }) {
   const { get, set } = useUrlState();
   const { canWrite } = usePermissions();
@@ -94,7 +94,7 @@ type TargetProps = {
   children: ReactNode;
 };
 
-/** Opens a folder, and takes the workflows that are dropped on it. */
+/** Opens a folder, and receives workflows that are dropped on it. */
 function Target({ folder, onOpen, isCurrent = false, isChip = false, children }: TargetProps) {
   const move = useMoveWorkflows();
   const [isOver, setIsOver] = useState(false);
@@ -130,7 +130,7 @@ function Target({ folder, onOpen, isCurrent = false, isChip = false, children }:
   );
 }
 
-/** Chooses the tags that a workflow must have, each with its number of workflows. */
+/** Selects the tags that a workflow must have. Each tag shows its number of workflows. */
 export function TagMenu({ tags }: { tags: Places['tags'] }) {
   const { get, set } = useUrlState();
   const chosen = readTags(get);

@@ -15,13 +15,13 @@ test('folders are shown level by level', () => {
   expect(waysTo('')).toEqual([]);
 });
 
-test('a row says where it is, seen from the folder that is shown', () => {
+test('a row shows its folder relative to the current folder', () => {
   expect(['a', 'a/b', 'ab'].map(path => pathFrom('a', path))).toEqual(['', 'b', 'ab']);
   expect(pathFrom('', 'a/b')).toBe('a/b');
   expect(spoken('a/b')).toBe('a / b');
 });
 
-test('tags are typed with commas', () => {
+test('tags are separated by commas', () => {
   expect(tagsOf(' Prod, eu ,,prod,  a   b ')).toEqual(['a b', 'eu', 'prod']);
   expect(tagChange(['a', 'b'], ['b', 'c'])).toEqual({ add: ['c'], remove: ['a'] });
 });

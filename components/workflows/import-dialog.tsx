@@ -14,7 +14,7 @@ import { inImportWords } from './import-problems.ts';
 // The API takes bodies up to 1 MiB (docs/specification/http.md#request-bodies); a larger file is refused before it is read.
 const LIMIT = 1024 * 1024;
 
-/** Makes a new draft of an exported document, JSON or YAML, from a file or pasted. */
+/** Creates a draft from an exported document, JSON or YAML, from a file or pasted. */
 export function ImportWorkflowDialog({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
   const trpc = useTRPC();
   const router = useRouter();
@@ -80,7 +80,7 @@ export function ImportWorkflowDialog({ open, onOpenChange }: { open: boolean; on
             className="sr-only"
             onChange={event => {
               void read(event.target.files?.[0]);
-              // The same file can be chosen again, after it was changed.
+              // Reset, so that the same file can be chosen again after a change.
               event.target.value = '';
             }}
           />

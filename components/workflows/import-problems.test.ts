@@ -3,7 +3,7 @@ import { ImportedDocument } from '../../server/domains/workflows/schemas.ts';
 import { readError } from '../ui/errors.ts';
 import { inImportWords } from './import-problems.ts';
 
-/** Returns what the dialog shows for a document, as the server refuses it. */
+/** Returns the dialog's text for a document that the server refuses. */
 function shownFor(document: unknown): string[] {
   const { error } = ImportedDocument.safeParse(document);
   const details = error?.issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message })) ?? [];
@@ -31,7 +31,7 @@ test.each<[string, unknown, string]>([
   expect(shownFor(document).join(' ')).toBe(words);
 });
 
-test('rules of our own keep their words, and other errors stay as they are', () => {
+test('the messages of our own rules and of other errors stay the same', () => {
   const refused = (status: number) =>
     Object.assign(new Error('Refused.'), {
       data: { status, details: [{ path: 'document', message: 'the key "a" is given twice, on line 3 and on line 4' }] },

@@ -24,7 +24,7 @@ const NAMES: Readonly<Record<string, string>> = {
   kind: 'The kind of document',
 };
 
-/** Returns what is wrong with a document in the words of the console: what, where, and what would be right. */
+/** Translates the problems of a document into the console's words: what is wrong, where, and what would be right. */
 export function inImportWords(error: unknown): unknown {
   if (!error) return error;
   const { message, status, details } = readError(error);
@@ -48,11 +48,11 @@ function inWords(path: string, message: string): string {
     return `${place} has more than ${most} ${unit === 'items' ? 'entries' : (unit ?? '')}`.trim().concat('.');
   if (/^Too small: expected \w+ to (?:have|be) >=?1 /.test(message)) return `${place} must not be empty.`;
   if (/^must /i.test(message)) return `${place} m${sentence(message).slice(1)}`;
-  // Words of our own rules, which begin with the place or with what is wrong there.
+  // The message of one of our own rules, which starts with the place or with the problem.
   return path === '' || path === 'document' ? sentence(message) : `${place}: ${sentence(message)}`;
 }
 
-/** Returns the place at a path: "Step 2, depends_on". */
+/** Returns the name of the place at a path: "Step 2, depends_on". */
 function nameOf(path: string): string {
   const known = Object.hasOwn(NAMES, path) ? NAMES[path] : undefined;
   if (known !== undefined) return known;

@@ -4,7 +4,7 @@ import { Field, Input, Textarea } from '../ui/field.tsx';
 import { fieldText, type InputField, type InputObject, readField } from './run-input.ts';
 
 type FieldsProps = {
-  /** Whether the first field gets the focus. */
+  /** True if the first field gets the focus. */
   autoFocus?: boolean;
   fields: readonly InputField[];
   value: InputObject;
@@ -13,8 +13,8 @@ type FieldsProps = {
 };
 
 /**
- * Shows a control for each field of an object, in two columns where there is room. Calls `onProblem` with a message while
- * some field's text is not valid, and with null once all are.
+ * Shows a control for each field of an object, in two columns if there is space. Calls `onProblem` with a message while a field's text is
+ * invalid, and with null once all are valid.
  */
 export function InputFields({ autoFocus = false, fields, value, onChange, onProblem }: FieldsProps) {
   const [texts, setTexts] = useState<Record<string, string>>(() =>

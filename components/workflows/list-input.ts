@@ -4,12 +4,12 @@ const STATUSES = ['draft', 'published', 'archived'] as const;
 export type Status = (typeof STATUSES)[number];
 type Get = (key: string) => string;
 
-/** The status that the URL asks for; empty for those that are not archived. */
+/** Returns the status filter of the URL; empty for workflows that are not archived. */
 export function readStatus(get: Get): Status | '' {
   return STATUSES.find(each => each === get('status')) ?? '';
 }
 
-/** The tags that the URL asks for, all of which a workflow must have. A tag has no comma. */
+/** Returns the tags of the URL, all of which a workflow must have. A tag contains no comma. */
 export function readTags(get: Get): string[] {
   return [...new Set(get('tags').split(','))].filter(tag => tag.trim() !== '');
 }

@@ -49,12 +49,12 @@ describe('openedSteps', () => {
 });
 
 describe('triggerSteps', () => {
-  test('is empty where nothing changed', () => {
+  test('is empty without changes', () => {
     expect(triggerSteps(opened, none)).toEqual({});
     expect(triggerSteps(opened, { ...none, values: { quick: { name: 'Be quick', timeout_s: 9 } } })).toEqual({});
   });
 
-  test('contains what differs and the granted steps', () => {
+  test('contains the changes and the granted steps', () => {
     const values = { quick: { name: 'Be quick', timeout_s: 3 }, pay: { tool_args: { amount: 2 } } };
     expect(triggerSteps(opened, { granted: new Set(['extra']), values })).toEqual({
       quick: { timeout_s: 3 },

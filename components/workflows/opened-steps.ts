@@ -10,10 +10,10 @@ type Overrides = Record<string, InputObject>;
 export type OpenedStep = {
   id: string;
   title: string;
-  /** Whether it runs only where the start names it. */
+  /** True if the step runs only when the start names it. */
   isGated: boolean;
   fields: readonly InputField[];
-  /** The values of the fields in a run whose start sets none of them. */
+  /** The values of the fields in a run whose start sets no fields. */
   values: InputObject;
 };
 
@@ -44,8 +44,8 @@ const FIELDS: readonly InputField[] = [
 ];
 
 /**
- * Returns the opened steps of a version, in the graph's order. `saved` holds the overrides of its run setup, if a start
- * merges them by itself. A disabled step is left out because it does not run.
+ * Returns the opened steps of a version, in the graph's order. `saved` has the overrides of its run setup, if a start merges them
+ * automatically. A disabled step is left out because it does not run.
  */
 export function openedSteps(steps: readonly Step[], saved: Overrides): OpenedStep[] {
   return steps.flatMap(step => {
@@ -66,8 +66,8 @@ export function openedSteps(steps: readonly Step[], saved: Overrides): OpenedSte
 export type Choices = { granted: ReadonlySet<string>; values: Readonly<Record<string, InputObject>> };
 
 /**
- * Returns the `trigger_steps` of a start: the granted steps, and of all others the fields that differ from the version's.
- * An empty text in a field that the version does not set counts as not filled in.
+ * Returns the `trigger_steps` of a start: the granted steps, and for all other steps the fields that differ from the version. An empty text
+ * in a field that the version does not set counts as not filled in.
  */
 export function triggerSteps(opened: readonly OpenedStep[], { granted, values }: Choices): Overrides {
   const overrides: Overrides = {};

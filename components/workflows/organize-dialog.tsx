@@ -13,7 +13,7 @@ type Placed = { id: string; name: string; folder: string; tags: readonly string[
 
 type Props = { workflows: readonly Placed[]; open: boolean; onClose: () => void; onDone?: () => void };
 
-/** Moves workflows into a folder and changes their tags. What several workflows do not share stays as it is until it is typed over. */
+/** Moves workflows into a folder and changes their tags. A value that the workflows do not share is kept unless the user changes it. */
 export function OrganizeDialog({ workflows, open, onClose, onDone }: Props) {
   const trpc = useTRPC();
   const refresh = useRefreshWorkflows();
@@ -93,7 +93,7 @@ type ChoicesProps = {
   onChoose: (value: string) => void;
 };
 
-/** Existing names, so that they need not be typed. */
+/** Buttons with existing names, so that they need not be typed. */
 function Choices({ label, options, chosen, onChoose }: ChoicesProps) {
   if (options.length === 0) return null;
   return (

@@ -8,7 +8,7 @@ import { useUrlState } from '../ui/use-url-state.ts';
 import { spoken } from './folder-paths.ts';
 import { useRefreshWorkflows } from './use-organize.ts';
 
-/** Gives the folder that is shown another name or place, and shows it there. */
+/** Renames or moves the current folder, and opens it under its new path. */
 export function RenameFolder({ folder, open, onClose }: { folder: string; open: boolean; onClose: () => void }) {
   const trpc = useTRPC();
   const refresh = useRefreshWorkflows();

@@ -67,7 +67,7 @@ export function RunDialog({ workflow, onClose, saveDraft, onStarted }: Props) {
 /** Returns the input as text, and the fields of a sample input. */
 function useRunInput(workflow: StartableWorkflow) {
   const sample = (workflow.run_setup.trigger_payload ?? {}) as InputObject;
-  // A chosen input replaces the fields, and so starts over.
+  // A newly chosen input resets the fields.
   const [initial, setInitial] = useState(() => ({ input: lastInput(workflow.id) ?? sample, count: 0 }));
   const fields = useMemo(() => fieldsOf({ ...sample, ...initial.input }), [sample, initial]);
   const [text, setText] = useState(() => JSON.stringify(initial.input, null, 2));
@@ -95,7 +95,7 @@ function useStart(workflow: StartableWorkflow, onDone: () => void, onStarted: Pr
   };
 }
 
-/** Validates the values of a form, keeps the problems by field, and focuses the first field with a problem. */
+/** Validates the values of a form, stores the problems by field, and focuses the first field with a problem. */
 function useValidation(schema: JsonObject | null, setText: (change: (text: string) => string) => void) {
   const body = useRef<HTMLFormElement>(null);
   const [problems, setProblems] = useState<ReadonlyMap<string, string>>(NO_PROBLEMS);

@@ -7,15 +7,15 @@ export type InputObject = { [key: string]: InputValue };
 export type InputField = {
   name: string;
   kind: 'text' | 'number' | 'boolean' | 'json';
-  /** Whether its text gets several lines. Fixed from the start: a control that is replaced loses the focus. */
+  /** True if the field has several lines. Fixed from the start, because a control that is replaced loses the focus. */
   multiline?: boolean;
 };
 
 const TOO_LARGE = 'An integer may have at most 64 bits. Send a larger one as text.';
-/** A longer text does not fit into one line of the form. */
+/** A longer text does not fit in one line of the form. */
 const MAX_LINE_CHARACTERS = 60;
 
-/** The fields of an input form, from a sample of the input: one per key, in its order. */
+/** Returns the fields of an input form, from a sample of the input: one per key, in its order. */
 export function fieldsOf(sample: InputObject): InputField[] {
   return Object.entries(sample).map(([name, value]) => {
     const kind = kindOf(value);
@@ -35,7 +35,7 @@ export function fieldText(value: InputValue | undefined): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Returns the value of a field's text, or why it has none. An empty number or JSON field leaves the key out. */
+/** Returns the value of a field's text, or its problem. An empty number or JSON field leaves the key out. */
 export function readField(field: InputField, text: string): { value: InputValue | undefined } | { problem: string } {
   if (field.kind === 'text') return { value: text };
   if (text.trim() === '') return { value: undefined };
@@ -52,7 +52,7 @@ export function readField(field: InputField, text: string): { value: InputValue 
   }
 }
 
-/** A text as the input of a run, which is always an object. */
+/** Parses a text as the input of a run, which is always an object. */
 export function parseInput(text: string): { input: InputObject } | { problem: string } {
   if (text.trim() === '') return { input: {} };
   try {
@@ -66,7 +66,7 @@ export function parseInput(text: string): { input: InputObject } | { problem: st
 
 const key = (workflowId: string) => `baton:last-input:${workflowId}`;
 
-/** The input of the last run started from this browser; null where there is none or the browser keeps nothing. */
+/** Returns the input of the last run that this browser started; null if there is none or the browser refuses storage. */
 export function lastInput(workflowId: string): InputObject | null {
   const kept = readText(key(workflowId));
   const parsed = kept === '' ? null : parseInput(kept);

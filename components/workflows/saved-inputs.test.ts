@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { withSavedInput } from './saved-inputs.tsx';
 
-test('an input is saved under a new name at the end, and under a name in use in its place', () => {
+test('an input with a new name is added at the end, and one with a used name replaces the old one', () => {
   const saved = [
     { name: 'Small', input: { n: 1 } },
     { name: 'Large', input: { n: 9 } },

@@ -14,7 +14,7 @@ import type { InputObject } from './run-input.ts';
 type RunSetup = Outputs['workflows_get']['run_setup'];
 export type SavedInput = NonNullable<RunSetup['saved_inputs']>[number];
 
-/** Returns the list with an input under a name; one that had the name is replaced in its place. */
+/** Returns the list with an input added under a name. It replaces an input of the same name, in its place. */
 export function withSavedInput(saved: readonly SavedInput[], name: string, input: InputObject): SavedInput[] {
   const entry = { name, input };
   return saved.some(each => each.name === name)
@@ -22,7 +22,7 @@ export function withSavedInput(saved: readonly SavedInput[], name: string, input
     : [...saved, entry];
 }
 
-/** Changes the saved inputs of a workflow, based on what the server has at that moment. */
+/** Changes the saved inputs of a workflow, based on the server's state at that moment. */
 function useChangeSaved(workflowId: string) {
   const trpc = useTRPC();
   const client = useTRPCClient();
@@ -45,18 +45,18 @@ function useChangeSaved(workflowId: string) {
 type Props = {
   workflowId: string;
   saved: readonly SavedInput[];
-  /** The present input; null while it is not an object. */
+  /** The current input; null while it is not an object. */
   input: InputObject | null;
   onChoose: (input: InputObject) => void;
 };
 
-/** The inputs that were saved with a workflow: choose one, save the present one under a name, or delete one. */
+/** The inputs that are saved with a workflow: choose one, save the current input under a name, or delete one. */
 export function SavedInputs({ workflowId, saved, input, onChoose }: Props) {
   const { canWrite } = usePermissions();
   const change = useChangeSaved(workflowId);
   const [chosen, setChosen] = useState('');
   const [naming, setNaming] = useState(false);
-  // Once it is changed, it is no longer the one that was saved, and that one can be chosen again.
+  // An edited input is no longer the saved one, which can then be chosen again.
   const current = input === null ? undefined : saved.find(each => sameJson(each.input as Json, input));
   if (saved.length === 0 && !canWrite) return null;
   return (

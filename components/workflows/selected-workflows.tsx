@@ -11,7 +11,7 @@ const OrganizeDialog = dynamic(() => loadOrganize().then(module => module.Organi
 
 type Props = { workflows: readonly WorkflowRow[]; onClear: () => void };
 
-/** Offers what can be done with the workflows that are selected. */
+/** The actions for the selected workflows. */
 export function SelectedWorkflows({ workflows, onClear }: Props) {
   const [organizes, setOrganizes] = useState(false);
   const hasOrganize = useOpened(organizes);

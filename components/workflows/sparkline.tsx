@@ -8,10 +8,10 @@ const fills: Record<string, string> = {
   paused: 'fill-warn',
   stopped: 'fill-faint',
 };
-// Told apart without colour too: a failure is a full bar, a stop a stub.
+// The heights distinguish statuses without color: a failure is a full bar, a stop a short one.
 const heights: Record<string, number> = { completed: 10, failed: 16, running: 13, paused: 13, stopped: 6 };
 
-/** How the last 20 runs went, oldest on the left; read aloud as a count per status. */
+/** The outcomes of the last 20 runs, oldest on the left; read aloud as a count per status. */
 export function Sparkline({ runs }: { runs: readonly { run_id: string; status: string }[] }) {
   if (runs.length === 0) return <span className="text-xs text-faint">No runs yet</span>;
   const counts = new Map<string, number>();

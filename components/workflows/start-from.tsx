@@ -15,7 +15,7 @@ const plainStarts = [
 
 const keyOf = (start: Start) => (typeof start === 'string' ? start : start.slug);
 
-/** The templates, which are loaded apart from the page; undefined until then. */
+/** Returns the templates, which are loaded separately from the page; undefined until then. */
 export function useTemplates(): readonly Template[] | undefined {
   const [templates, setTemplates] = useState<readonly Template[]>();
   useEffect(() => {

@@ -7,7 +7,7 @@ import { RunDialog } from './run-dialog.tsx';
 
 type Props = { workflowId: string | null; onClose: () => void };
 
-/** The dialog that starts a run of a workflow of a list, which has no graphs: opens when the workflow has been read. */
+/** The dialog that starts a run of a listed workflow. The list has no graphs, so the dialog opens once the workflow has been read. */
 export function StartRunDialog({ workflowId, onClose }: Props) {
   const trpc = useTRPC();
   const enabled = workflowId !== null;

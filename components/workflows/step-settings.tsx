@@ -16,13 +16,13 @@ type Props = {
   choices: Choices;
   onLoad: (opened: readonly OpenedStep[]) => void;
   onChange: (choices: Choices) => void;
-  /** Called with a message while some field's text is not valid, and with null once all are. */
+  /** Called with a message while a field's text is invalid, and with null once all are valid. */
   onProblem: (problem: string | null) => void;
 };
 
 /**
- * Shows the settings that the author of the latest version opened for its runs: fields of steps, and gated steps to include.
- * Renders nothing for a version without any.
+ * Shows the settings that the author of the latest version opened for its runs: fields of steps, and gated steps to include. Renders
+ * nothing if the version has none.
  */
 export function StepSettings({ workflow, choices, onLoad, onChange, onProblem }: Props) {
   const trpc = useTRPC();
@@ -78,7 +78,7 @@ function OpenedSteps({ opened, choices, onChange, onProblem }: StepsProps) {
     const granted = new Set(choices.granted);
     if (isGranted) granted.add(id);
     else granted.delete(id);
-    // Its fields are hidden, and so are their problems.
+    // The fields of the step are now hidden, so their problems are cleared.
     note(id, null);
     const { [id]: _, ...values } = choices.values;
     onChange({ granted, values: isGranted ? choices.values : values });

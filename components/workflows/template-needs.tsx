@@ -7,20 +7,20 @@ import { Link } from '../ui/link.tsx';
 import { Select } from '../ui/select.tsx';
 import { graphOf, type Template, type TemplateNeed } from './templates/template.ts';
 
-/** A person's choices for a template; undefined: the first option. */
+/** A person's choices for a template; undefined means the first option. */
 export type Chosen = { instanceId?: string; model?: string };
 
 type Option = { value: string; label: string; hint: string };
 
 /**
- * The MCP instances, the models and the address of the demo API that a template can use; undefined until they are loaded.
- * `demoApi` is null where there is none, or the template needs none.
+ * Reads the MCP instances, the models and the address of the demo API for a template; undefined until they are loaded. `demoApi` is null if
+ * there is no demo API, or the template does not need it.
  */
 export function useTemplateOptions(template: Template | null) {
   const trpc = useTRPC();
   const client = useTRPCClient();
   const needs = (kind: string) => template?.needs.some(need => need.kind === kind) ?? false;
-  // Resolving the graph without an instance names the instances that offer its tool.
+  // Resolving the graph without an instance returns the instances that offer its tool.
   const resolved = useQuery({
     queryKey: [...trpc.mcp_instances_resolve.mutationKey(), template?.slug],
     queryFn: () =>
@@ -30,7 +30,7 @@ export function useTemplateOptions(template: Template | null) {
     enabled: needs('mcp_instance'),
   });
   const catalog = useQuery(trpc.llm_catalog_list.queryOptions({}, { enabled: needs('model') }));
-  // The catalog lists the demo MCP server, beside which the demo API answers.
+  // The catalog lists the demo MCP server, and the demo API has the same host.
   const demos = useQuery(trpc.mcp_platform_catalog.queryOptions(undefined, { enabled: needs('demo_api') }));
   const demo = demos.data?.adapters.find(({ key }) => key === 'baton-demo');
   const demoApi = demo === undefined ? null : new URL('/demo/api', demo.canonical_url).href;
@@ -64,7 +64,7 @@ export function TemplateNeeds({ template, options, chosen, onChange }: Props) {
   const shown = useRef<HTMLDivElement>(null);
   const isLoaded =
     options.instances !== undefined || options.models !== undefined || typeof options.demoApi === 'string';
-  // Below the cards, it could be out of sight when a card is chosen, and again when it grows.
+  // The section is below the cards, and could be out of sight when a card is chosen or the section grows.
   useEffect(() => {
     if (isLoaded) shown.current?.scrollIntoView({ block: 'nearest' });
   }, [isLoaded]);
@@ -78,7 +78,7 @@ export function TemplateNeeds({ template, options, chosen, onChange }: Props) {
   );
 }
 
-/** Says which other workflows are created. */
+/** Lists the other workflows that are created. */
 function PartnersNote({ template: { child, handler } }: { template: Template }) {
   if (child === undefined && handler === undefined) return null;
   const count = child !== undefined && handler !== undefined ? 3 : 2;

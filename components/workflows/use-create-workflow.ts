@@ -9,15 +9,15 @@ type Plan = Pick<Inputs['workflows_create'], 'name' | 'description' | 'run_setup
   template: Template | null;
   graphOf: (partners: PartnerIds) => Inputs['workflows_create']['graph'];
 };
-/** Partners of a workflow that is not created yet. */
+/** The partners of a workflow that is not created yet. */
 type Waiting = { slug: string; created: PartnerIds; published: PartnerIds };
 
 const ROLES = ['child', 'handler'] as const;
 
 /**
- * Creates a workflow, and before it the partners of its template, which are also published: only published versions are
- * started by others. If a call fails, what is left are partners that are complete by themselves, and the next attempt
- * continues with those. Each workflow has partners of its own: one that already exists may have been changed.
+ * Creates a workflow, and first the partners of its template. Partners are also published, because other workflows start only published
+ * versions. If a call fails, the created partners are complete, and the next attempt continues with them. Each workflow gets its own
+ * partners, because an existing one may have been changed.
  */
 export function useCreateWorkflow(onCreated: (workflow: Created) => void) {
   const client = useTRPCClient();

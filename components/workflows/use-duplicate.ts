@@ -5,7 +5,7 @@ import { type Inputs, useTRPCClient } from '../trpc/provider.tsx';
 import { toast, toastError } from '../ui/toaster.tsx';
 import { copyName } from './copy-name.ts';
 
-/** Returns the mutation that creates a copy of a workflow's draft, and opens it. The copy is a draft: nothing of it is published. */
+/** Returns the mutation that copies a workflow's draft and opens the copy. The copy is a draft without published versions. */
 export function useDuplicate() {
   const client = useTRPCClient();
   const router = useRouter();

@@ -3,7 +3,7 @@ import { useTRPCClient } from '../trpc/provider.tsx';
 import { download, fileName } from '../ui/download.ts';
 import { toastError } from '../ui/toaster.tsx';
 
-/** Returns what hands the browser a workflow as a file. */
+/** Returns a function that downloads a workflow as a file. */
 export function useExport({ id, name }: { id: string; name: string }): (format: 'json' | 'yaml') => Promise<void> {
   const client = useTRPCClient();
   return async format => {

@@ -10,7 +10,7 @@ const schema = {
 };
 const withDefaultsOf = (text: string): unknown => JSON.parse(withDefaults(text, schema));
 
-test('an input gets the defaults of the fields that it lacks', () => {
+test('missing fields get their defaults', () => {
   expect(withDefaultsOf('')).toEqual({ currency: 'EUR', address: { country: 'DE' } });
   expect(withDefaultsOf('{"currency": "USD", "other": 1}')).toEqual({
     currency: 'USD',
@@ -20,7 +20,7 @@ test('an input gets the defaults of the fields that it lacks', () => {
   expect(withDefaultsOf('{"currency": null}')).toMatchObject({ currency: null });
 });
 
-test('unfinished JSON stays as it is', () => {
+test('unfinished JSON is not changed', () => {
   expect(withDefaults('{"currency": ', schema)).toBe('{"currency": ');
   expect(withDefaults('[1]', schema)).toBe('[1]');
 });

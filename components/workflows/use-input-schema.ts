@@ -7,8 +7,8 @@ import { parseInput } from './run-input.ts';
 type Workflow = Pick<Outputs['workflows_get'], 'id' | 'latest_version' | 'graph'>;
 
 /**
- * Returns the schema that the input of a start has to fit, of the draft for a test run and otherwise of the latest version; null where
- * there is none that gives a form, or while it is loaded.
+ * Returns the schema of a start's input: of the draft for a test run, otherwise of the latest version. Returns null while it is loading, or
+ * if it cannot be shown as a form.
  */
 export function useInputSchema({ id, latest_version, graph }: Workflow, ofDraft: boolean): JsonObject | null {
   const trpc = useTRPC();
@@ -22,7 +22,7 @@ export function useInputSchema({ id, latest_version, graph }: Workflow, ofDraft:
   return schema !== undefined && formFields(schema).length > 0 ? schema : null;
 }
 
-/** Returns the text of an input with the schema's defaults for fields that it lacks; unfinished JSON stays as it is. */
+/** Adds the schema's defaults for missing fields to the text of an input. Unfinished JSON is returned unchanged. */
 export function withDefaults(text: string, schema: JsonObject): string {
   const parsed = parseInput(text);
   if ('problem' in parsed) return text;

@@ -15,7 +15,7 @@ export function useRefreshWorkflows(): () => Promise<unknown> {
     );
 }
 
-/** Returns the mutation that moves workflows into a folder without asking, as when they are dropped on it. */
+/** Returns the mutation that moves workflows into a folder without confirmation, as after a drop. */
 export function useMoveWorkflows() {
   const trpc = useTRPC();
   const refresh = useRefreshWorkflows();

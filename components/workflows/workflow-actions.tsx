@@ -11,7 +11,7 @@ import { useLoadedEarly, useOpened } from '../ui/use-opened.ts';
 import { useDuplicate } from './use-duplicate.ts';
 import { useExport } from './use-export.ts';
 
-// With the forms of its input it is larger than the list.
+// Loaded separately: with the forms of its input, the dialog is larger than the list.
 const StartRunDialog = dynamic(() => import('./start-run-dialog.tsx').then(module => module.StartRunDialog), {
   ssr: false,
 });

@@ -53,7 +53,7 @@ const SelectedWorkflows = dynamic(() => loadSelected().then(module => module.Sel
 type First = FirstRead<'workflows_list'> | null;
 type FirstFolders = FirstRead<'workflows_list_folders'> | null;
 
-/** Every workflow of the project: search, filter, folders, tags, create, import, and what each did lately. */
+/** The workflows of the project, with search, filters, folders, tags, create, import, and their latest runs. */
 export function WorkflowList({ first, folders }: { first: First; folders: FirstFolders }) {
   const { get, set } = useUrlState();
   const trpc = useTRPC();
@@ -232,7 +232,7 @@ function Row({ workflow, selection, shown }: RowProps) {
   );
 }
 
-/** The folder of a workflow, if it is not the one that is shown, and its tags. Each is a filter. */
+/** The tags of a workflow, and its folder unless it is the current one. Each is a filter. */
 function Place({ workflow: { folder, tags }, shown }: { workflow: WorkflowRow; shown: string }) {
   const { get, set } = useUrlState();
   const path = pathFrom(shown, folder);

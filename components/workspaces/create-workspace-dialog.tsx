@@ -8,7 +8,7 @@ import { FormDialog } from '../ui/form-dialog.tsx';
 import type { FieldText } from '../ui/read-fields.ts';
 import { findWorkspaceProblems, WorkspaceFields, type WorkspaceProblems } from './workspace-fields.tsx';
 
-/** Creates a workspace and goes on in it. */
+/** Creates a workspace and switches to it. */
 export function CreateWorkspaceDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
   const trpc = useTRPC();
   const { switchTo } = useSession();
@@ -39,7 +39,7 @@ export function CreateWorkspaceDialog({ open, onClose }: { open: boolean; onClos
       title="Create workspace"
       description="A workspace has its own projects, members, connections and billing. You will administer it."
       action="Create workspace"
-      // Until the page has loaded in the new workspace.
+      // Pending until the page has loaded in the new workspace.
       pending={create.isPending || create.isSuccess}
       error={isTaken(create.error) ? null : create.error}
       noValidate

@@ -1,4 +1,4 @@
-/** The pattern of a workspace's slug, as the API has it. */
+/** The API's pattern of a workspace's slug. */
 const SLUG_PATTERN = '[a-z0-9]([a-z0-9\\-]{0,61}[a-z0-9])?';
 export const MAX_SLUG_LENGTH = 63;
 export const SLUG_HINT =
@@ -6,10 +6,10 @@ export const SLUG_HINT =
 
 const slug = new RegExp(`^${SLUG_PATTERN}$`);
 
-/** Whether the API would accept it. */
+/** Returns true if the API would accept the slug. */
 export const isSlug = (text: string): boolean => slug.test(text);
 
-/** Suggests a slug for a name: "Zürich & Söhne GmbH" becomes "zurich-sohne-gmbh". Empty where nothing of the name can be in one. */
+/** Returns a slug for a name: "Zürich & Söhne GmbH" becomes "zurich-sohne-gmbh". Empty if the name contains no usable character. */
 export function suggestSlug(name: string): string {
   return name
     .normalize('NFKD')

@@ -5,7 +5,7 @@ import { isSlug, MAX_SLUG_LENGTH, SLUG_HINT, suggestSlug } from './slug.ts';
 
 export type WorkspaceProblems = { name?: string; slug?: string };
 
-/** The problem that prevents a form's workspace from being submitted. */
+/** Returns the problems that prevent the form from being submitted. */
 export function findWorkspaceProblems({ name, slug }: { name: string; slug: string }): WorkspaceProblems {
   return {
     ...(name === '' ? { name: 'Enter a name.' } : {}),
@@ -15,14 +15,14 @@ export function findWorkspaceProblems({ name, slug }: { name: string; slug: stri
   };
 }
 
-/** Fields for a workspace's name and slug. The slug follows the name until it is edited. */
+/** Fields for a workspace's name and slug. The slug follows the name until the user edits it. */
 export function WorkspaceFields({
   nameField,
   label,
   problems,
   autoFocus = false,
 }: {
-  /** The form field of the name; the slug's is `slug`. */
+  /** The name of the form field for the workspace's name; the slug's field is `slug`. */
   nameField: string;
   label: ReactNode;
   problems: WorkspaceProblems;

@@ -11,7 +11,7 @@ import { trialFollowUp } from './trial-follow-up.ts';
 import { uptimeCheck } from './uptime-check.ts';
 import { webhookToTicket } from './webhook-to-ticket.ts';
 
-/** The templates, in the order of the dialog: those that need nothing else come first. */
+/** The templates, in the order of the dialog. Templates without needs come first. */
 export const templates: readonly Template[] = [
   purchaseApproval,
   onboardingChecklist,

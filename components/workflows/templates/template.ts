@@ -3,32 +3,32 @@ import type { InputObject } from '../run-input.ts';
 
 export type Graph = NonNullable<Inputs['workflows_create']['graph']>;
 
-/** Something that a workflow of the template needs before it runs; labels complete the sentence “Needs …”. */
+/** A need of the template's workflow; labels complete the sentence “Needs …”. */
 export type TemplateNeed =
   | { kind: 'mcp_instance'; tool: string; label: string }
   | { kind: 'model'; label: string }
-  /** The bundled demo API, where it is on; otherwise an API of the person’s own with the same resources. */
+  /** The bundled demo API if it is on; otherwise the user’s own API with the same resources. */
   | { kind: 'demo_api'; label: string }
-  /** Something outside of Baton that the person sets up: a scheduler, a webhook, an address in the input. */
+  /** Something outside of Baton that the user sets up: a scheduler, a webhook, an address in the input. */
   | { kind: 'outside'; label: string };
 
-/** A workflow that the one of a template calls or names as its failure handler: it is created and published before that one. */
+/** A workflow that the template's workflow calls or names as its failure handler. It is created and published first. */
 export type PartnerTemplate = { name: string; sentence: string; graph: Graph };
 
-/** A workflow for a real job, which runs as it is once its needs are met. */
+/** A workflow for a real job. It runs without changes once its needs are met. */
 export type Template = {
-  /** Unique, and the name of the file. */
+  /** Unique; also the file's name. */
   slug: string;
   name: string;
   /** Describes in one sentence what the workflow does. */
   sentence: string;
   needs: readonly TemplateNeed[];
   graph: Graph;
-  /** The input with which the run dialog is filled in. */
+  /** The initial input of the run dialog. */
   sampleInput: InputObject;
-  /** The workflow that it calls. */
+  /** The workflow that the template's workflow calls. */
   child?: PartnerTemplate;
-  /** The workflow that handles its failures. */
+  /** The workflow that handles failures of the template's workflow. */
   handler?: PartnerTemplate;
 };
 
@@ -44,18 +44,18 @@ export const HANDLER = '$handler';
 /** Stands for the address of the demo API, in the input. */
 export const DEMO_API = '$demo_api';
 
-/** The address that an input names where there is no demo API. */
+/** The address in an input if there is no demo API. */
 const USUAL_API = 'https://api.example.com';
 
-/** A model that a template names where the workspace has none. */
+/** The model that a template names if the workspace has none. */
 const USUAL_MODEL = 'openai/gpt-5-mini';
 
-/** The values of a graph's placeholders; null where there is none yet. */
+/** The values of a graph's placeholders; null if not yet chosen. */
 export type GraphChoice = { instanceId: string | null; model: string | null; partners?: PartnerIds };
-/** The ids of the partners that a template has, once they are created. */
+/** The ids of a template's partners, once they are created. */
 export type PartnerIds = { child?: string; handler?: string };
 
-/** Returns the graph with what was chosen; without an instance or a partner, the place is left to be completed in the editor. */
+/** Returns the graph with the chosen values. A missing instance or partner is left to be completed in the editor. */
 export function graphOf({ graph }: Template, { instanceId, model, partners = {} }: GraphChoice): Graph {
   const { child = '', handler = '' } = partners;
   return filledIn(graph, {
@@ -66,7 +66,7 @@ export function graphOf({ graph }: Template, { instanceId, model, partners = {} 
   });
 }
 
-/** Returns the sample input with the address of the demo API; null: there is none. */
+/** Returns the sample input with the address of the demo API, or with USUAL_API if that is null. */
 export function sampleInputOf({ sampleInput }: Template, demoApi: string | null): InputObject {
   return filledIn(sampleInput, { [DEMO_API]: demoApi ?? USUAL_API });
 }

@@ -104,7 +104,7 @@ async function run(slug: string, input: JsonMap, answers: Answer[] = []): Promis
   return (await getContext(ctx, ref)).output;
 }
 
-/** Starts the workflow that ships orders, answers the task of the one that is large, and returns the output. */
+/** Starts the workflow that ships orders, answers the task of the large order, and returns the output. */
 async function shipped(workflow: { id: string; childId: string }, input: JsonMap, answer: Answer): Promise<unknown> {
   const ref = await start(workflow.id, input);
   const asked = async () => (await listPending(ctx, { workflow_id: workflow.childId, limit: 10 })).tasks;
@@ -116,7 +116,7 @@ async function shipped(workflow: { id: string; childId: string }, input: JsonMap
   return (await getContext(ctx, ref)).output;
 }
 
-/** Answers the task of the failure handler, which starts by itself, and returns its output. */
+/** Answers the task of the failure handler, which starts automatically, and returns its output. */
 async function handled(handler: string): Promise<unknown> {
   const asked = async () => (await listPending(ctx, { workflow_id: handler, limit: 10 })).tasks;
   await expect.poll(asked).toMatchObject([{ name: 'Look into failed shipping' }]);
@@ -264,7 +264,7 @@ describe('each template runs to its end', () => {
   });
 });
 
-test('each has a file of its own, a name, a sentence and an input that fits', () => {
+test('each has its own file, a name, a sentence and a fitting input', () => {
   const files = readdirSync(import.meta.dirname).filter(file => !/^(index|template|.*\.test)\.ts$/.test(file));
   expect(templates.map(({ slug }) => `${slug}.ts`).sort()).toEqual(files.sort());
   expect(templates).toHaveLength(11);
@@ -276,7 +276,7 @@ test('each has a file of its own, a name, a sentence and an input that fits', ()
   }
 });
 
-test('an input names the demo API where there is one, and otherwise an address to replace', () => {
+test('an input names the demo API, or an address to replace if there is none', () => {
   const template = templateOf('ship-orders');
   expect(sampleInputOf(template, 'http://own/demo/api')).toMatchObject({ api_url: 'http://own/demo/api' });
   expect(sampleInputOf(template, null)).toMatchObject({ api_url: 'https://api.example.com' });
