@@ -7,7 +7,7 @@ const directives = (policy: string) =>
   );
 
 describe('the content security policy', () => {
-  test('lets nobody in where payments are made by hand', () => {
+  test('allows only the own server if payments are manual', () => {
     const policy = contentSecurityPolicy({ nonce: 'abc', development: false, stripe: false });
     expect(policy).not.toContain('http');
     expect(policy).not.toContain('unsafe-eval');
@@ -22,7 +22,7 @@ describe('the content security policy', () => {
     expect(directives(policy)).not.toHaveProperty('frame-src');
   });
 
-  test('lets Stripe in, and nobody else, where it is configured', () => {
+  test('also allows Stripe, and nothing else, if Stripe is configured', () => {
     const strict = directives(contentSecurityPolicy({ nonce: 'abc', development: false, stripe: false }));
     const policy = directives(contentSecurityPolicy({ nonce: 'abc', development: false, stripe: true }));
     const { 'script-src': script, 'connect-src': connect, 'frame-src': frame, ...rest } = policy;
@@ -33,7 +33,7 @@ describe('the content security policy', () => {
     expect(rest).toEqual(others);
   });
 
-  test('lets eval in for development alone', () => {
+  test('allows eval only in development', () => {
     expect(contentSecurityPolicy({ nonce: 'abc', development: true, stripe: false })).toContain("'unsafe-eval'");
   });
 });

@@ -1,16 +1,13 @@
 /** The options of a page's Content-Security-Policy: what it allows besides the page's own server. */
 export type PolicyOptions = {
   nonce: string;
-  /** React's development build rebuilds server stacks with eval; production uses none. */
+  /** React's development build uses eval to rebuild server stacks; the production build does not. */
   development: boolean;
-  /** Payments are Stripe's: its form and the banks' pages (3DS) are frames of Stripe's, so that no card data comes to us. */
+  /** Stripe's form and the banks' pages (3DS) are frames of Stripe's, so that we receive no card data. */
   stripe: boolean;
 };
 
-/**
- * The sources that docs.stripe.com/security/guide#content-security-policy requires; the script itself is loaded when a
- * person pays.
- */
+/** The sources that docs.stripe.com/security/guide#content-security-policy requires. The script itself is loaded when a person pays. */
 const stripeSources = {
   script: ['https://js.stripe.com', 'https://*.js.stripe.com'],
   connect: ['https://api.stripe.com'],
@@ -18,14 +15,14 @@ const stripeSources = {
 };
 
 /**
- * The Content-Security-Policy of a page: no script runs but ours, no eval, no framing. Styles may be inline: the graph canvas and
- * the menus place themselves with style attributes, which a nonce cannot cover. Stripe is let in only where it is configured.
+ * Returns the Content-Security-Policy of a page: only our own scripts, no eval, no framing. Inline styles are allowed: the graph canvas and
+ * the menus set their positions in style attributes, which a nonce cannot cover. Stripe is allowed only if it is configured.
  */
 export function contentSecurityPolicy({ nonce, development, stripe }: PolicyOptions): string {
   const of = (sources: readonly string[]) => (stripe ? sources.map(source => ` ${source}`).join('') : '');
   return [
     "default-src 'self'",
-    // With 'strict-dynamic' the host counts for browsers that do not know it; the others trust what our own script loads.
+    // With 'strict-dynamic', only old browsers use the host. Other browsers trust the scripts that our own script loads.
     `script-src 'self' 'nonce-${nonce}' 'strict-dynamic'${development ? " 'unsafe-eval'" : ''}${of(stripeSources.script)}`,
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data: blob:",

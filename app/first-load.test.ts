@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 
-/** How much JavaScript the pages of the console load, as the build has written it: gzip, in KiB, without a cache. */
+/** Measures how much JavaScript the console's pages load, from the build's files: gzip, in KiB, without a cache. */
 const built = fileURLToPath(new URL('../.next', import.meta.url));
 if (!existsSync(join(built, 'BUILD_ID'))) throw new Error('The console is not built. Run npm run build first.');
 
@@ -37,7 +37,7 @@ test.each([...signedOut, 'reset-password'])('/%s loads at most 157 KiB', route =
   expect(firstLoad(`/${route}`)).toBeLessThan(157);
 });
 
-// What a member opens first. Next and React are 129 KiB of it; Radix's dialogs, lists and tooltips are loaded once the page stands.
+// The pages that a member opens first. Next and React are 129 KiB of them; Radix's dialogs, lists and tooltips are loaded later.
 test.each(['workflows', 'inbox', 'runs', 'analytics'])('/%s loads at most 200 KiB', route => {
   expect(firstLoad(`/${route}`)).toBeLessThan(200);
 });
@@ -48,7 +48,7 @@ test('the page of a workflow loads at most 216 KiB without its editor, and at mo
   // The editor with its code fields, the forms of all step types, every dialog and every other view.
   const onDemand = new Set(Object.values(loadable).flatMap(({ files }) => files));
   for (const file of routes.get('/workflows/[id]') ?? []) onDemand.delete(file);
-  // Of a part that is loaded by another such part, the manifest also names a chunk that Turbopack does not write.
+  // For a part that another on-demand part loads, the manifest also names a chunk that Turbopack does not write.
   for (const file of onDemand) if (!existsSync(join(built, file))) onDemand.delete(file);
   expect(kibibytes(onDemand)).toBeGreaterThan(100);
   expect(kibibytes(onDemand)).toBeLessThan(360);

@@ -1,6 +1,6 @@
 'use client';
 
-/** The last resort, when even the root layout failed: it can rely on nothing but the browser. */
+/** Shown when the root layout itself failed, so it can use only the browser. */
 export default function GlobalError({ reset }: { error: Error; reset: () => void }) {
   return (
     <html lang="en">

@@ -17,12 +17,12 @@ describe('the style sheet', () => {
     expect(declared(`text-${name}--line-height`)).toBe(line);
   });
 
-  test('moves things for 150 ms', () => {
+  test('has transitions of 150 ms', () => {
     expect(declared('default-transition-duration')).toBe('150ms');
     expect(declared('animate-in')).toMatch(/ 150ms /);
   });
 
-  test('moves nothing for people who ask for that, with more weight than the rules of libraries', () => {
+  test('disables motion for people who ask for that, with more weight than the rules of libraries', () => {
     const [, reduced = ''] = sheet.split('@media (prefers-reduced-motion: reduce)');
     expect(reduced).toMatch(/^ \{\s*:root:root:root \*,\s*:root:root:root ::before,\s*:root:root:root ::after,/);
     expect(reduced).toContain('animation: none;');

@@ -8,7 +8,7 @@ import { container } from './container.ts';
 import './globals.css';
 import { NONCE_HEADER } from './page-headers.ts';
 
-/** The address of the picture that stands for a shared link has to be absolute, so it is the deployment's own. */
+/** The URL of the picture of a shared link must be absolute, so it uses the deployment's own address. */
 export function generateMetadata(): Metadata {
   return {
     metadataBase: new URL(container().services.config.http.url),

@@ -1,6 +1,6 @@
 import type { MetadataRoute } from 'next';
 
-/** The console as an app that a phone or a desktop installs. Its icons are drawn from app/icon.svg. */
+/** The web app manifest, with which a phone or a desktop can install the console. The icons are drawn from app/icon.svg. */
 export default function manifest(): MetadataRoute.Manifest {
   return {
     name: 'Baton',

@@ -1,6 +1,6 @@
 import { MissingPage } from './missing-page.tsx';
 
-// A part of every page: the frame of the console would be loaded with each, so that is in the layout of [...missing].
+// Next loads this with every page, so the console's frame is in the layout of [...missing] instead.
 export default function NotFound() {
   return (
     <main className="flex min-h-dvh flex-col">

@@ -1,6 +1,6 @@
 import type { MetadataRoute } from 'next';
 
-/** The console is private: no search engine has anything to list here. */
+/** The console is private, so search engines must not list it. */
 export default function robots(): MetadataRoute.Robots {
   return { rules: { userAgent: '*', disallow: '/' } };
 }

@@ -1,30 +1,30 @@
-/** The tests that a change can affect, for `npm test -- --changed`: found by imports, which are read as text. */
+/** Finds the tests that a change can affect, for `npm test -- --changed`, by imports, which are read as text. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { root } from './process.mjs';
 
 /**
- * They put everything together, and so does what imports them. Followed through them, every change of a domain would
- * affect most tests.
+ * These files connect all parts, and so do the files that import them. If imports were followed through them, every change of a domain
+ * would affect most tests.
  */
 const ROOTS =
   /^(server\/(process\/(main|container)|operation\/services|api\/(operations|registry))\.ts|server\/testing\/.*|e2e\/(?!journeys).*|app\/container\.ts)$/;
-/** Fast tests of what every file must keep to. */
+/** Fast tests of rules for all files. */
 const ALWAYS = ['server/structure.test.ts', 'server/docs-links.test.ts', 'components/ui/words.test.ts'];
-/** They go through every page, which takes minutes. */
+/** Journeys that visit every page, which takes minutes. */
 const EVERY_PAGE = /(accessibility|viewer|look|overlays)\.spec\.ts$/;
-/** From an empty workspace to a repaired run, through most pages. */
+/** The journey from an empty workspace to a repaired run, through most pages. */
 const WHOLE_JOB = 'e2e/journeys/main-job.spec.ts';
-/** It proves that the simulation notices a broken engine, and not that the engine is whole: half of a slow run. */
+/** It proves that the simulation notices a broken engine, not that the engine works, and takes half of a slow run. */
 const MUTATIONS = 'server/orchestrator/simulation/mutations.test.ts';
 /**
- * How many times the journeys that are run may wait, counted as `await` in their files: each takes half a second, with two workers
- * on two cores. With the build, more take longer than three minutes.
+ * The most waits of the selected journeys, counted as `await` in their files: each takes half a second, with two workers on two cores. With
+ * more, the run takes longer than three minutes, the build included.
  */
 const MAX_WAITS = 400;
 
-/** The ends of the names of files, without a plural. */
+/** The ends of file names, without a plural, that say nothing about the content. */
 const ENDINGS = new Set(['', 't', 'tx', 'mj', 'md', 'tsx', 'spec', 'test', 'page']);
 
 const isTest = path => /\.test\.tsx?$/.test(path);
@@ -33,13 +33,13 @@ const isPage = path => /^app\/\((console|auth)\)\/.*page\.tsx$/.test(path);
 
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean);
 
-/** The files that differ from a commit, and the new ones that git does not ignore. Throws where git does not know the commit. */
+/** Returns the files that differ from a commit, and the new files that git does not ignore. Throws if git does not know the commit. */
 export const changedSince = commit => [
   ...git('diff', '--name-only', commit, '--'),
   ...git('ls-files', '--others', '--exclude-standard'),
 ];
 
-/** The files of the checkout with the files that each imports: `Map<path, path[]>`. */
+/** Returns the files of the checkout with the files that each imports: `Map<path, path[]>`. */
 export function readImports(paths = git('ls-files', '--cached', '--others', '--exclude-standard')) {
   const sources = paths.filter(path => /\.(ts|tsx|mjs)$/.test(path) && existsSync(join(root, path)));
   const known = new Set(paths);
@@ -55,7 +55,7 @@ function importsOf(path, text, known) {
   });
 }
 
-/** Everything that a file imports, directly or by other files, and the file itself. */
+/** Returns the file and everything that it imports, directly or indirectly. */
 function reach(imports, path, isEnd = () => false, found = new Set()) {
   if (found.has(path)) return found;
   found.add(path);
@@ -64,14 +64,14 @@ function reach(imports, path, isEnd = () => false, found = new Set()) {
 }
 
 /**
- * The tests of vitest and the journeys that a change of files can affect: `{tests, journeys, left}`. Of the journeys that visit a
- * page that imports a changed file, those are taken whose names share a word with it, and else the one of the whole job;
- * `left` are the others, and the mutations of other files.
+ * Returns the tests of vitest and the journeys that a change of files can affect: `{tests, journeys, left}`. Considers the journeys that
+ * visit a page that imports a changed file. Selects those whose names share a word with a changed file, or else the journey of the whole
+ * job. `left` has the other journeys, and the mutations of other files.
  */
 export function affectedBy(changed, imports = readImports()) {
   const files = new Set(changed);
   const affects = reached => [...reached].some(path => files.has(path));
-  // Tests beside a file may reach it only through what puts everything together.
+  // A test beside a file may reach the file only through the files that connect all parts.
   const sources = changed.filter(path => imports.has(path) && !isTest(path) && !isJourney(path));
   const folders = new Set(sources.map(dirname).filter(folder => folder.includes('/')));
   const isBeside = path => [...folders].some(folder => path.startsWith(`${folder}/`));
@@ -92,7 +92,7 @@ export function affectedBy(changed, imports = readImports()) {
   };
 }
 
-/** The journeys that are done in time, the nearest first, and at least one. Those that have changed are run in any case. */
+/** Returns the nearest journeys that fit in the time, at least one. Changed journeys are always included. */
 function nearest(journeys, files) {
   let waits = 0;
   return journeys.filter((path, index) => {
@@ -103,7 +103,7 @@ function nearest(journeys, files) {
   });
 }
 
-/** Whether one of the files belongs to the simulation, or is broken by a mutation, which names it by its path in the orchestrator. */
+/** Returns true if a file belongs to the simulation, or is broken by a mutation, which names it by its path in the orchestrator. */
 function concernsMutations(changed, imports) {
   const folder = dirname(MUTATIONS);
   const lists = [...imports.keys()].filter(path => dirname(path) === folder && /mutations[^/]*\.ts$/.test(path));
@@ -115,7 +115,7 @@ function concernsMutations(changed, imports) {
   });
 }
 
-/** A page is shown within the layouts of the folders above it. */
+/** Returns everything that a page imports. The layouts of the folders above it count as part of the page. */
 function reachedByPage(imports, path) {
   const found = new Set();
   for (const layout of [...imports.keys()].filter(one => /layout\.tsx$/.test(one)))
@@ -123,7 +123,7 @@ function reachedByPage(imports, path) {
   return reach(imports, path, undefined, found);
 }
 
-/** The journeys that changed, and those that name the address of a page that imports what changed. */
+/** Returns the changed journeys, and those that name the address of a page that imports a changed file. */
 function journeysOf(files, imports, pages) {
   const sections = new Set(
     pages.filter(({ reached }) => [...files].some(file => reached.has(file))).map(({ path }) => sectionOf(path)),
@@ -139,7 +139,7 @@ function journeysOf(files, imports, pages) {
   });
 }
 
-/** The first parts of a page's address: `settings/members`, `workflows`. */
+/** Returns the first parts of a page's address: `settings/members`, `workflows`. */
 const sectionOf = path =>
   path
     .replace(/^app\/\(\w+\)\/|\/?page\.tsx$/g, '')
@@ -148,7 +148,7 @@ const sectionOf = path =>
     .slice(0, 2)
     .join('/');
 
-/** How many words the names of a journey and of the changed files share; those of the uppermost folders say nothing. */
+/** Returns the number of words that the names of a journey and of the changed files share, without the names of the top-level folders. */
 function nearness(journey, changed) {
   const wordsOf = path =>
     path

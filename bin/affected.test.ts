@@ -4,7 +4,7 @@ import { affectedBy, readImports } from './affected.mjs';
 const imports = readImports();
 const affected = (...changed: string[]) => affectedBy(changed, imports);
 
-test('a change of the server is tested where it is imported, not by everything that is put together with it', () => {
+test('a change of the server selects the tests that import it, but not through the files that connect all parts', () => {
   const { tests, journeys } = affected('server/domains/webhooks/signature.ts');
   expect(tests).toContain('server/domains/webhooks/signature.test.ts');
   expect(tests).toContain('server/domains/webhooks/webhooks.test.ts');
@@ -13,19 +13,19 @@ test('a change of the server is tested where it is imported, not by everything t
   expect(journeys).toContain('e2e/journeys/webhooks.spec.ts');
 });
 
-test('a change of the console is tested by the nearest journeys that visit its pages', () => {
+test('a change of the console selects the nearest journeys that visit its pages', () => {
   const { journeys, left } = affected('components/webhooks/create-webhook.tsx');
   expect(journeys).toEqual(['e2e/journeys/webhook-presets.spec.ts', 'e2e/journeys/webhooks.spec.ts']);
   expect(left).not.toContain('e2e/journeys/analytics.spec.ts');
 });
 
-test('what every page shows is tested by the journey of the whole job, and the others are named', () => {
+test('a change of every page selects the journey of the whole job, and the others are named', () => {
   const { journeys, left } = affected('components/shell/sidebar.tsx');
   expect(journeys).toEqual(['e2e/journeys/main-job.spec.ts']);
   expect(left).toContain('e2e/journeys/workflows.spec.ts');
 });
 
-test('as many journeys are run as are done in time, and each changed one', () => {
+test('as many journeys are selected as fit in the time, and each changed one', () => {
   const { journeys, left } = affected('server/domains/runs/start/start.ts');
   expect(journeys.length).toBeGreaterThan(1);
   expect(left).toContain('e2e/journeys/workflow-page.spec.ts');
@@ -33,7 +33,7 @@ test('as many journeys are run as are done in time, and each changed one', () =>
   expect(affected(...changed).journeys).toEqual(changed.toSorted());
 });
 
-test('a step type is simulated, and only a change of what mutations break is tried with them', () => {
+test('a step type is simulated, and mutations are tested only if a change affects what they break', () => {
   const simulation = 'server/orchestrator/simulation/simulation.test.ts';
   const mutations = 'server/orchestrator/simulation/mutations.test.ts';
   const step = affected('server/orchestrator/steps/condition/condition.ts');
@@ -44,7 +44,7 @@ test('a step type is simulated, and only a change of what mutations break is tri
     expect(affected(`server/orchestrator/${path}`).tests).toEqual(expect.arrayContaining([simulation, mutations]));
 });
 
-test('a changed test or journey is run itself, and texts need the tests that always run alone', () => {
+test('a changed test or journey is selected itself, and texts select only the tests that always run', () => {
   const { tests } = affected('e2e/faults/kill.test.ts');
   expect(tests.filter(path => path.startsWith('e2e/'))).toEqual(['e2e/faults/kill.test.ts']);
   expect(affected('e2e/journeys/notes.spec.ts').journeys).toEqual(['e2e/journeys/notes.spec.ts']);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `npm run baton -- <command>`: the command line for operators. Installs what is missing and hands over to the Node and the
- * library (commander) that come with the installation.
+ * `npm run baton -- <command>`: the command line for operators. Installs missing dependencies, and continues on the installation's Node and
+ * with its commander.
  */
 import { runScript } from './command-line.mjs';
 import { generate, install } from './prepare.mjs';

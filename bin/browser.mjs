@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { ownNode, root, run, say } from './process.mjs';
 
 const commands = [
-  // Draws no windows: the journeys take three quarters of the CPU that they take in the whole browser.
+  // Has no windows: with it, the journeys take three quarters of the CPU of the full browser.
   'chromium-headless-shell',
   'chromium',
   'chromium-browser',
@@ -27,9 +27,9 @@ const onPath = names =>
   (process.env.PATH ?? '').split(delimiter).flatMap(folder => names.map(name => join(folder, name)));
 
 /**
- * Finds a browser for the journeys: `BATON_TEST_BROWSER`, an installed one, Playwright's own, and finally one from the
- * package manager. As root, the one that draws no windows is installed even if there is another. Starts each once to see
- * that it works. Returns its path; throws if there is none.
+ * Finds a browser for the journeys: `BATON_TEST_BROWSER`, an installed one, Playwright's own, and finally one from the package manager. As
+ * root, the headless shell is installed even if there is another browser. Starts each candidate once to check that it works. Returns its
+ * path; throws if there is none.
  */
 export async function findBrowser() {
   const given = process.env.BATON_TEST_BROWSER;
@@ -55,7 +55,7 @@ export async function findBrowser() {
   throw new Error('No browser for the journeys: install Chromium, Chrome or Edge, or name one in BATON_TEST_BROWSER.');
 }
 
-/** Installs a browser with apt-get; returns its path, or null where that is not possible within two minutes. */
+/** Installs a browser with apt-get. Returns its path, or null if that is not possible within two minutes. */
 async function installed(name) {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get') || !existsSync('/usr/bin/timeout')) return null;
   say(`installing ${name} with apt-get …`);

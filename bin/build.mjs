@@ -1,4 +1,4 @@
-/** `npm run build`: does what `npm start` does before it serves: installs, generates and builds what has changed. */
+/** `npm run build`: does the same as `npm start` before it serves: installs, generates and builds what has changed. */
 import { readCommandLine, runScript } from './command-line.mjs';
 import { build, generate, install } from './prepare.mjs';
 

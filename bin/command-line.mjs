@@ -18,8 +18,8 @@ export function parseArguments(command, args = process.argv.slice(2), exit = cod
 }
 
 /**
- * Reads the arguments of an npm script as `declare` describes them. `declare` also gets a parser of whole numbers from a least
- * one. To be called after the installation: commander comes with it.
+ * Reads the arguments of an npm script as `declare` describes them. `declare` also gets a function that makes a parser of integers with a
+ * minimum. Call it after the installation, which contains commander.
  */
 export async function readCommandLine(name, description, declare = () => undefined) {
   const { Command, InvalidArgumentError } = await import('commander');
@@ -33,7 +33,7 @@ export async function readCommandLine(name, description, declare = () => undefin
   return parseArguments(command);
 }
 
-/** Runs the work of an npm script and sets the exit code: what `work` resolves to, or 1 with one line where it fails. */
+/** Runs the work of an npm script and sets the exit code: the result of `work`, or 1 and an error of one line if `work` fails. */
 export async function runScript(work) {
   try {
     process.exitCode = await work();

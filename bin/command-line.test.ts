@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   scripts: Record<string, string>;
 };
-// The others are tools that answer for themselves.
+// The other scripts run tools that have their own command lines.
 const own = Object.entries(scripts).filter(([, script]) => script.startsWith('node '));
 
 /** Runs a script of package.json without npm. */
@@ -19,7 +19,7 @@ function runScript(script: string, ...args: string[]) {
   });
 }
 
-test('the scan sees the scripts', () => {
+test('the scan finds the scripts', () => {
   expect(own.map(([name]) => name)).toEqual(
     expect.arrayContaining(['start', 'dev', 'test', 'bench', 'simulate', 'faults', 'fuzz', 'billing']),
   );

@@ -10,8 +10,8 @@ const compress = {
 };
 
 /**
- * Stores each script and style sheet below `folder` compressed beside itself (`x.js.br`, `x.js.gz`), from where
- * server/api/static-assets.ts serves it. Without HTTPS, browsers accept brotli from localhost alone.
+ * Stores a compressed copy of each script and style sheet in `folder` beside the file (`x.js.br`, `x.js.gz`), for
+ * server/api/static-assets.ts. Without HTTPS, browsers accept brotli only from localhost.
  */
 export async function compressAssets(folder) {
   const paths = await readdir(folder, { recursive: true });

@@ -1,7 +1,7 @@
 /**
- * `npm run evaluate -- --model provider/model --attempts 3`: asks Autopilot to reach goals, each of which a machine checks, and prints
- * what passed, and its tokens and credits. With --injections, agents read texts of strangers that give them orders, and it prints which
- * attacks succeeded. The model's key is read from EVALUATE_API_KEY. Without a model, a script solves the goals, or attacks.
+ * `npm run evaluate -- --model provider/model --attempts 3`: gives Autopilot goals that a machine checks, and prints the results, tokens
+ * and credits. With --injections, agents read texts that contain a stranger's orders, and it prints which attacks succeeded. The model's
+ * key is read from EVALUATE_API_KEY. Without a model, a script plays the model: it solves the goals, or attacks.
  */
 import { readCommandLine, runScript } from './command-line.mjs';
 import { generate, install } from './prepare.mjs';

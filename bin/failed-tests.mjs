@@ -2,13 +2,13 @@
 import { stripVTControlCharacters } from 'node:util';
 import { say } from './process.mjs';
 
-/** A longer message is cut: its full text is in the output above. */
+/** A longer message is cut, because the output above contains it in full. */
 const SHOWN_CHARACTERS = 3_000;
 
-/** The specs of a Playwright suite and of the suites in it. */
+/** Returns the specs of a Playwright suite and of its nested suites. */
 const specsOf = suite => [...(suite.specs ?? []), ...(suite.suites ?? []).flatMap(specsOf)];
 
-/** Playwright's JSON report as `{passed, failed, skipped, failures: {name, text}[]}`. */
+/** Converts Playwright's JSON report to `{passed, failed, skipped, failures: {name, text}[]}`. */
 export function playwrightSummary({ stats, errors, suites }) {
   const failures = errors.map(error => ({ name: 'outside of any journey', text: error.message ?? '' }));
   for (const spec of suites.flatMap(specsOf)) {
@@ -26,7 +26,7 @@ export function playwrightSummary({ stats, errors, suites }) {
   };
 }
 
-/** Prints what failed, so that the end of a long output says it. */
+/** Prints the failures, so that they are at the end of a long output. */
 export function tellFailures(failures) {
   for (const { name, text } of failures) {
     say(`failed: ${name}`);

@@ -1,6 +1,6 @@
 /**
- * `npm run faults -- --rounds N --seed S`: the faults on the real process in their long form. Every fault is injected N times
- * as often as in `npm test` (default 5), at instants drawn from the seed (default: a new one, printed).
+ * `npm run faults -- --rounds N --seed S`: the long form of the faults on the real process. Every fault is injected N times as often as in
+ * `npm test` (default 5), at instants drawn from the seed (default: a new one, printed).
  */
 import { readCommandLine, runScript } from './command-line.mjs';
 import { generate, install } from './prepare.mjs';
@@ -24,7 +24,7 @@ await runScript(async () => {
   say(
     `faults: ${rounds} rounds with seed ${seed}; the same again: npm run faults -- --rounds ${rounds} --seed ${seed}`,
   );
-  // One file at a time: a fault meant for one file's process would slow another one's down.
+  // One file at a time, because a fault for the process of one file would slow down the process of another.
   return runVitest(['--no-file-parallelism', ...files], {
     BATON_TEST_SEED: String(seed),
     BATON_TEST_FAULT_ROUNDS: String(rounds),

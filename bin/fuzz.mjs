@@ -1,6 +1,6 @@
 /**
- * `npm run fuzz -- --cases N --seed S`: the fuzz test of the edge in its long form: N cases (default 1,000,000) drawn from the seed
- * (default: a new one, printed), sent to a real service. `--first B` begins with the B-th connection, as the message of a failure says.
+ * `npm run fuzz -- --cases N --seed S`: the long form of the fuzz test of the edge. Sends N cases (default 1,000,000), drawn from the seed
+ * (default: a new one, printed), to a real service. `--first B` starts with the B-th connection, which the message of a failure names.
  */
 import { readCommandLine, runScript } from './command-line.mjs';
 import { generate, install } from './prepare.mjs';

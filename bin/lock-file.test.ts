@@ -13,7 +13,7 @@ type Entry = {
 const lock = new URL('../package-lock.json', import.meta.url);
 const packages: Record<string, Entry> = JSON.parse(readFileSync(lock, 'utf8')).packages;
 
-/** The entry that `name` resolves to from the package at `from`: its own folder's, or one above. */
+/** Returns the entry that `name` resolves to from the package at `from`: in its own folder, or in one above. */
 function resolve(entries: Record<string, Entry>, from: string, name: string): Entry | undefined {
   for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf('node_modules/') - 1))) {
     const found = entries[`${at === '' ? '' : `${at}/`}node_modules/${name}`];
@@ -21,7 +21,7 @@ function resolve(entries: Record<string, Entry>, from: string, name: string): En
   }
 }
 
-/** Dependencies without an entry, for which `npm ci` refuses the whole file, and packages of a platform that lack its name. */
+/** Returns dependencies without an entry, for which `npm ci` refuses the whole file, and packages of a platform that lack its name. */
 function flawsOf(entries: Record<string, Entry>): string[] {
   return Object.entries(entries).flatMap(([path, entry]) => {
     const optional = Object.entries(entry.optionalDependencies ?? {});
@@ -50,7 +50,7 @@ test('every dependency that the lock file names has an entry, on every platform'
   }
 });
 
-test('an entry that is missing or of another version is noticed', () => {
+test('a missing entry, and one of another version, is noticed', () => {
   const { 'node_modules/@next/swc-darwin-arm64': removed, ...rest } = packages;
   expect(flawsOf(rest)).toEqual([`@next/swc-darwin-arm64@${removed?.version} of node_modules/next has no entry`]);
   const other = { ...packages, 'node_modules/@next/swc-darwin-arm64': { ...removed, version: '0.0.1' } };

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 
-/** How often the parent processes are checked; a signal to npm reaches no other process. */
+/** The interval of checking the parent processes, because a signal to npm reaches no other process. */
 const INTERVAL_MS = 500;
 
-/** The fields of `/proc/<pid>/stat` behind the name, which may contain spaces and parentheses itself. */
+/** Returns the fields of `/proc/<pid>/stat` after the name, which may contain spaces and parentheses. */
 function procStat(pid) {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -17,7 +17,7 @@ function procStat(pid) {
 
 const hasProc = existsSync('/proc/self/stat');
 
-/** Distinguishes a process from a later one with the same id; undefined once it has ended. */
+/** Returns a value that distinguishes a process from a later one with the same id; undefined once it has ended. */
 function identityOf(pid) {
   if (hasProc) {
     const stat = procStat(pid);
@@ -31,7 +31,7 @@ function identityOf(pid) {
   return 'alive';
 }
 
-/** The parent and the command line of a process, where the system tells. */
+/** Returns the parent and the command line of a process, if the system provides them. */
 function parentOf(pid) {
   try {
     if (hasProc) {
@@ -47,21 +47,21 @@ function parentOf(pid) {
 }
 
 /**
- * The processes that run this script for npm: the shell, if it has not replaced itself with us, and npm. Empty if npm
- * did not start us: then the process that did may end at any time (`nohup`, a service manager).
+ * Returns the processes that run this script for npm: npm, and the shell unless this process has replaced it. Empty if npm did not start
+ * this process: then the parent may end at any time (`nohup`, a service manager).
  */
 function npmProcesses(env = process.env, script = process.argv[1] ?? '') {
   const lifecycle = env.npm_lifecycle_script;
   if (script === '' || !lifecycle?.includes(basename(script)) || process.ppid <= 0) return [];
   const { parent, command } = parentOf(process.ppid);
-  // The shell's command line holds the script; npm's is its title, such as `npm start`.
+  // The shell's command line contains the script; npm's contains its title, such as `npm start`.
   return command.includes(lifecycle) && parent > 0 ? [process.ppid, parent] : [process.ppid];
 }
 
 /**
- * Calls `gone` once npm or its shell has ended: signals end both without reaching us, and their sender believes that
- * the service has stopped. This watches npm's process and not the terminal, so that `nohup npm start &` continues.
- * Returns a function that ends the watch.
+ * Calls `gone` once npm or its shell has ended: a signal can end both without reaching this process, and its sender then believes that the
+ * service has stopped. It watches npm's process and not the terminal, so that `nohup npm start &` continues. Returns a function that ends
+ * the watch.
  */
 export function watchNpm(gone) {
   const parent = process.ppid;

@@ -9,7 +9,7 @@ import { ownNode, root, run, say } from './process.mjs';
 
 const stamps = join(root, 'node_modules', '.baton');
 
-/** Whether `name` was last made from `hash`. */
+/** Returns true if `name` was last made from `hash`. */
 async function isFresh(name, hash) {
   return (await readFile(join(stamps, name), 'utf8').catch(() => '')) === hash;
 }
@@ -19,7 +19,7 @@ async function stamp(name, hash) {
   await writeFile(join(stamps, name), hash);
 }
 
-/** A hash of files and folders (relative to the checkout), by path and content; what does not exist counts as empty. */
+/** Returns a hash of files and folders (relative to the checkout), by path and content. Missing files count as empty. */
 async function hashOf(paths, accept = () => true) {
   const hash = createHash('sha256');
   for (const path of paths) await addToHash(hash, path, accept);
@@ -40,8 +40,8 @@ async function addToHash(hash, path, accept) {
 }
 
 /**
- * Whether node_modules holds what the lock file says, for installs that were made without us. npm writes down what it has
- * installed in `node_modules/.package-lock.json`; only optional packages (of other platforms) may be missing there.
+ * Returns true if node_modules matches the lock file, for installations that npm made without this script. npm writes what it has installed
+ * to `node_modules/.package-lock.json`. Only optional packages (of other platforms) may be missing there.
  */
 async function isInstalled() {
   const packagesOf = async path => JSON.parse(await readFile(join(root, path), 'utf8')).packages;
@@ -60,8 +60,8 @@ async function isInstalled() {
 }
 
 /**
- * Installs the dependencies where they are missing or the lock file has changed. `npm ci` rather than `npm install`, so that
- * everyone gets exactly the versions that were tested.
+ * Installs the dependencies if they are missing or the lock file has changed. Uses `npm ci` rather than `npm install`, so that everyone
+ * gets exactly the tested versions.
  */
 export async function install() {
   const hash = await hashOf(['package.json', 'package-lock.json']);
@@ -83,15 +83,15 @@ export async function install() {
 
 /** Runs npm; resolves to its exit code. */
 async function npm(args) {
-  // npm tells its scripts where it is itself; without it, the shell finds it.
+  // npm gives its scripts its own path; without it, the shell finds npm.
   const { npm_execpath: script, npm_node_execpath: node = process.execPath } = process.env;
-  // Not on the Node that runs us: a script of npm gets the one in node_modules, which `npm ci` removes.
+  // Not on the Node of this process: a script of npm runs on the one in node_modules, which `npm ci` removes.
   return script?.endsWith('.js')
     ? run(node, [script, ...args])
     : run(process.platform === 'win32' ? 'npm.cmd' : 'npm', args);
 }
 
-/** Generates the Prisma client where the schema or Prisma has changed. */
+/** Generates the Prisma client if the schema or Prisma has changed. */
 export async function generate() {
   const cli = join(root, 'node_modules', 'prisma', 'build', 'index.js');
   const hash = await hashOf(['prisma/schema.prisma', 'node_modules/prisma/package.json']);
@@ -99,7 +99,7 @@ export async function generate() {
   if (existsSync(client) && (await isFresh('generate', hash))) return;
   say('generating the database client …');
   const env = {
-    // The CLI would download an engine that `generate` never uses; any program that exists keeps it from doing so.
+    // The CLI would download an engine that `generate` never uses. The path of any existing program prevents that.
     PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
     PRISMA_HIDE_UPDATE_MESSAGE: '1',
     CHECKPOINT_DISABLE: '1',
@@ -124,7 +124,7 @@ const consoleSources = [
   'package-lock.json',
 ];
 
-/** Builds the console where its sources have changed. */
+/** Builds the console if its sources have changed. */
 export async function build() {
   const hash = await hashOf(consoleSources, path => !/\.(test|spec)\.tsx?$/.test(path));
   if (existsSync(join(root, '.next', 'BUILD_ID')) && (await isFresh('build', hash))) return;

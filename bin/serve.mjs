@@ -1,12 +1,12 @@
 /**
- * The server's process, as `npm start` runs it. A signal that arrives while the server starts is kept until it can stop in
- * order: dying at once would leave PostgreSQL running.
+ * The server's process, as `npm start` runs it. A signal that arrives during the start is kept until the server can stop cleanly: an
+ * immediate exit would leave PostgreSQL running.
  */
 import { enableCompileCache, flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { root, say } from './process.mjs';
 
-/** A start that takes longer than this to reach a point where it can stop is aborted. */
+/** The longest time until a starting server can stop cleanly; then it is aborted. */
 const START_GRACE_MS = 30_000;
 
 let early;
@@ -16,7 +16,7 @@ const keep = signal => {
   setTimeout(giveUp, START_GRACE_MS).unref();
 };
 
-/** SIGKILL: `process.exit` waits for threads, which may hang in the file system. */
+/** SIGKILL, because `process.exit` waits for threads, which may hang in the file system. */
 function giveUp() {
   say('the start was given up');
   process.kill(process.pid, 'SIGKILL');
@@ -40,10 +40,10 @@ process.once('disconnect', () => {
 });
 process.channel?.unref();
 
-// What V8 compiled and Node stripped of types is kept between starts: loading the modules takes 0.5 s of CPU instead of 1.2 s.
+// Keeps what V8 compiled and Node stripped of types between starts: loading the modules takes 0.5 s of CPU instead of 1.2 s.
 enableCompileCache(join(root, 'node_modules', '.baton', 'compile-cache'));
 await import('../server/process/main.ts');
-// Now, and not at the end alone: a process that is killed keeps nothing.
+// Flushed now, and not only at the end, because a killed process flushes nothing.
 flushCompileCache();
 process.off('SIGINT', keep);
 process.off('SIGTERM', keep);

@@ -1,6 +1,6 @@
 /**
- * `npm start` and `npm run dev`: brings the checkout up to date and then stands for the server. Runs on any Node from 20 on,
- * with nothing installed; the server runs on the Node that npm installed.
+ * `npm start` and `npm run dev`: brings the checkout up to date and then supervises the server. Runs on any Node from 20 on, with nothing
+ * installed; the server runs on the Node that npm installed.
  */
 import { constants } from 'node:os';
 import { readCommandLine, runScript } from './command-line.mjs';
@@ -12,7 +12,7 @@ import { watchSources } from './watch-sources.mjs';
 
 const development = process.argv.includes('--dev');
 
-/** Ends an installation or a build in progress, and this process. */
+/** Ends this process, and an installation or a build in progress. */
 function interrupt(signal) {
   endCommands();
   process.exit(128 + constants.signals[signal]);
@@ -55,6 +55,6 @@ await runScript(async () => {
   const env = { NODE_ENV: development ? 'development' : 'production', NEXT_TELEMETRY_DISABLED: '1' };
   if (!development) return supervise(['bin/serve.mjs'], { env });
   const flags = inspect === undefined ? [] : [inspect === true ? '--inspect' : `--inspect=${inspect}`];
-  // In development a crash is something to look at, and the service starts again when its sources change.
+  // In development, a crash is not followed by a restart, so that it can be examined. A change of the sources restarts the service.
   return supervise([...flags, 'bin/serve.mjs'], { env, restart: false, watch: watchSources });
 });

@@ -5,44 +5,44 @@ import { watchNpm } from './npm.mjs';
 import { ownNode, root, run, say } from './process.mjs';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-/** Ctrl-C reaches the whole group and npm passes it on once more; the service must see it once. */
+/** Ctrl-C reaches the whole process group, and npm also forwards it; the service must receive it once. */
 const SAME_SIGNAL_MS = 1000;
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 60_000;
-/** After serving for this long, a service counts as sound again: the count of deaths in a row restarts. */
+/** After serving for this long, a service counts as sound, and the count of deaths in a row restarts. */
 const SOUND_MS = 600_000;
-/** How many times a service that has never served is started before giving up. */
+/** The number of starts of a service that never serves, before giving up. */
 const MAX_UNSERVED = 5;
 
-/** How long to wait before the start after the `deaths`-th death in a row. */
+/** Returns the delay before the start after the `deaths`-th death in a row. */
 export function restartDelay(deaths) {
   return Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (deaths - 1));
 }
 
-/** A service that has met a defect and still runs so long after it is killed. It kills itself sooner, unless its event loop is stuck. */
+/** A service that has met a defect is killed if it still runs after this time. It kills itself sooner, unless its event loop is stuck. */
 const DEFECT_MS = 20_000;
 
 /**
- * Decides what follows the end of the service. `history` is `{ deaths, served }`: deaths in a row before this one, and
- * whether the service has ever served. `outcome` is `{ code, signal, servedMs, misconfigured }`; `servedMs` is
- * undefined if it never served. Returns the history for the next start, or undefined if there is none.
+ * Decides what follows the end of the service. `history` is `{ deaths, served }`: deaths in a row before this one, and whether the service
+ * has ever served. `outcome` is `{ code, signal, servedMs, misconfigured }`; `servedMs` is undefined if it never served. Returns the
+ * history for the next start, or undefined if the service is not started again.
  */
 export function afterEnd(history, outcome) {
   const { code, servedMs, misconfigured } = outcome;
   const served = history.served || servedMs !== undefined;
   if (code === 0 || misconfigured) return undefined;
-  // Exit code 1 before ever serving is a start that was refused; it has said why.
+  // Exit code 1 before ever serving means a refused start, whose reason was printed.
   if (!served && (code === 1 || history.deaths + 1 >= MAX_UNSERVED)) return undefined;
   return { deaths: (servedMs ?? 0) >= SOUND_MS ? 1 : history.deaths + 1, served };
 }
 
-/** The time that a service gets to stop when its sources have changed: what it does not finish, the next one continues. */
+/** The time that a service gets to stop when its sources have changed. The next service continues its unfinished work. */
 const RELOAD_GRACE_MS = 500;
 
 /**
- * Runs the service on our own Node until it ends in order, and again when it dies. Passes on a signal to us, and the
- * end of npm as SIGTERM. Resolves to the exit code. `watch` calls its argument when the sources have changed, and returns
- * how to end that: the service is then replaced, and one that has served and died waits for the next change.
+ * Runs the service on the installed Node until it ends cleanly, and restarts it when it dies. Forwards signals to this process, and the end
+ * of npm as SIGTERM. Resolves to the exit code. `watch` calls its argument when the sources have changed, and returns a function that ends
+ * the watch. A changed service is replaced, and one that has served and died waits for the next change.
  */
 export async function supervise(args, { env = {}, restart = true, watch } = {}) {
   let child;
@@ -72,7 +72,7 @@ export async function supervise(args, { env = {}, restart = true, watch } = {}) 
       }
       const next = afterEnd(history, outcome);
       if (stopping.signal.aborted || !restart || next === undefined) {
-        // Once this has ended, the data folder may be copied: no PostgreSQL of a killed service may be left.
+        // After this process has ended, the data folder may be copied, so no PostgreSQL of a killed service may be left.
         if (outcome.signal || history.deaths > 0 || (watch && outcome.code !== 0)) await stopDatabase(env);
         return outcome.code ?? 1;
       }
@@ -90,7 +90,7 @@ export async function supervise(args, { env = {}, restart = true, watch } = {}) 
 
 const howItEnded = ({ code, signal }) => (signal ? `was killed by ${signal}` : `ended with exit code ${code}`);
 
-/** Calls `stop` with each signal to us, once. */
+/** Calls `stop` once per signal to this process. */
 function onSignals(stop) {
   const last = new Map();
   for (const signal of SIGNALS) {
@@ -102,10 +102,10 @@ function onSignals(stop) {
   }
 }
 
-/** The sources of the service, in development: ends the running one when they change. */
+/** The sources of the service, in development. Ends the running service when they change. */
 class Sources {
   #hasChanged = false;
-  /** Tells who waits for a change. */
+  /** Notifies the waiting caller of a change. */
   #tell = () => undefined;
 
   constructor(watch, running) {
@@ -122,7 +122,7 @@ class Sources {
     child.once('exit', () => clearTimeout(killer));
   }
 
-  /** Whether the sources changed while the service ran or, where it had served before it died, after that. */
+  /** Returns whether the sources changed while the service ran. If the service had served before it died, also waits for a later change. */
   async changeAfter(outcome, hasServed, stopping) {
     if (!this.#hasChanged && (!hasServed || outcome.code === 0)) return false;
     if (!this.#hasChanged) {
@@ -138,12 +138,12 @@ class Sources {
   }
 }
 
-/** Runs the service once. It gets a process group of its own: Ctrl-C must reach it by way of us alone. */
+/** Runs the service once, in its own process group, because Ctrl-C must reach it only through this process. */
 function serve(args, env, started) {
   const child = spawn(ownNode, [...nodeFlags, ...args], {
     cwd: root,
     detached: process.platform !== 'win32',
-    // By the channel the service learns that we were killed, and we learn how far it got.
+    // The channel tells the service that this process was killed, and tells this process how far the service got.
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, ...env },
   });

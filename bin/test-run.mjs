@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { ownNode, root, run } from './process.mjs';
 
-/** Removes Baton's settings from the environment: the tests' own servers and databases are all they may see. */
+/** Removes Baton's settings from the environment, so that tests use only their own servers and databases. */
 export function hideSettings() {
   for (const name of Object.keys(process.env)) {
     if (/^(BATON_(?!TEST_)|DATABASE_URL$|PORT$|HOST$|NODE_ENV$|NEXTAUTH_)/.test(name)) delete process.env[name];
   }
 }
 
-/** A seed for a run of tests that was given none. */
+/** Returns a seed for a run of tests without a given seed. */
 export const randomSeed = () => 1 + Math.floor(Math.random() * (2 ** 31 - 1));
 
 /** Runs vitest without Baton's settings; resolves to its exit code. */

@@ -1,6 +1,6 @@
 /**
- * `npm test`: everything, from a bare clone. Each stage runs even when an earlier one failed; the last line is the sum
- * of all runners' reports and the exit code is 0 only when every runner finished, something ran and nothing failed.
+ * `npm test`: runs everything, from a bare clone. Each stage runs even if an earlier one failed. The last line is the sum of all runners'
+ * reports. The exit code is 0 only if every runner finished, something ran and nothing failed.
  */
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ const sum = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
 const began = Date.now();
 
-/** Runs one stage, prints how long it took, and counts a crash of the stage itself as a failure. */
+/** Runs one stage, prints its duration, and counts a crash of the stage itself as a failure. */
 async function stage(name, work) {
   say(`— ${name}`);
   const start = Date.now();
@@ -39,8 +39,8 @@ function add(result) {
 }
 
 /**
- * Runs a stage with its output at the terminal, and beside it another one whose output is kept in a file and printed when both
- * have ended. One computes while the other waits.
+ * Runs a stage with its output at the terminal, and in parallel another stage whose output is kept in a file and printed when both have
+ * ended. While one stage waits, the other computes.
  */
 async function sideBySide(shown, kept, log) {
   const file = await open(log, 'w');
@@ -52,20 +52,20 @@ async function sideBySide(shown, kept, log) {
   process.stdout.write(await readFile(log, 'utf8'));
 }
 
-/** A tool that either passes or fails. */
+/** Returns a stage for a tool that either passes or fails. */
 const tool = (name, args) => async stdio => {
   const code = await run(ownNode, args, { stdio });
   return code === 0 ? { passed: 1, failed: 0, skipped: 0, failures: [] } : failure(name, `exit code ${code}`);
 };
 
-/** A test runner: its report is counted, and its exit code must agree with it. */
+/** Runs a test runner. Its report is counted, and its exit code must agree with the report. */
 async function runner(args, report, summarize, { stdio, env = {} }) {
   const code = await run(ownNode, args, { stdio, env });
   const text = await readFile(report, 'utf8').catch(() => undefined);
   if (text === undefined) throw new Error(`the runner ended with exit code ${code} and left no report`);
   const result = summarize(JSON.parse(text));
   if (result.passed + result.failed + result.skipped === 0) throw new Error('no test ran');
-  // An error outside of any test (an unhandled rejection, say) fails the run, but no test.
+  // An error outside of all tests (such as an unhandled rejection) fails the run, but no test.
   if (code !== 0 && result.failed === 0) return { ...result, failed: 1 };
   return result;
 }
@@ -87,7 +87,7 @@ async function checkAndBuild(reports, isBuilt = true) {
   );
 }
 
-/** Everything but the journeys, with vitest; or these files. */
+/** Runs everything but the journeys, or only `files`, with vitest. */
 function testWithVitest(reports, stdio, files = []) {
   const report = join(reports, 'vitest.json');
   const reporters = ['--reporter=default', `--reporter=${join(root, 'bin', 'vitest-report.mjs')}`];
@@ -101,7 +101,7 @@ function testJourneys(reports, stdio, files = []) {
   const report = join(reports, 'playwright.json');
   const playwright = [bin('@playwright', 'test', 'cli.js'), 'test', '--reporter=list,json', ...files];
   return stage('journeys through the console', async () => {
-    // Node strips the types. Playwright's own compiler takes 8 s of CPU, and the journeys begin 5 s later.
+    // Node strips the types. Playwright's own compiler would take 8 s of CPU, and the journeys would start 5 s later.
     const native = { PW_DISABLE_TS_ESM: '1' };
     const env = { ...native, PLAYWRIGHT_JSON_OUTPUT_NAME: report, BATON_TEST_BROWSER: await findBrowser() };
     return runner(playwright, report, playwrightSummary, { stdio, env });
@@ -109,7 +109,7 @@ function testJourneys(reports, stdio, files = []) {
 }
 
 async function testEverything(reports) {
-  // The build comes before the tests: some of them start the real server.
+  // The build comes first, because some tests start the real server.
   await checkAndBuild(reports);
   await sideBySide(
     stdio => testWithVitest(reports, stdio),
@@ -118,7 +118,7 @@ async function testEverything(reports) {
   );
 }
 
-/** Tests what has changed since a commit. */
+/** Tests the changes since a commit. */
 async function testChanged(reports, commit) {
   const changed = changedSince(commit);
   if (changed.length === 0) throw new Error(`nothing has changed since ${commit}`);

@@ -1,13 +1,13 @@
 /**
- * A reporter for vitest that writes a summary for `npm test` to BATON_TEST_REPORT: `{passed, failed, skipped, failures}`.
- * Vitest's own JSON leaves out errors outside of tests, and those fail a run, too.
+ * A reporter for vitest that writes a summary for `npm test` to BATON_TEST_REPORT: `{passed, failed, skipped, failures}`. Vitest's own JSON
+ * leaves out errors outside of tests, which also fail a run.
  */
 import { writeFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { root } from './process.mjs';
 
-/** The message, the difference and the frames in the project's own files. */
+/** Returns the message, the difference and the frames in the project's own files. */
 function textOf(error) {
   const own = (error.stack ?? error.message ?? String(error))
     .split('\n')
@@ -15,7 +15,7 @@ function textOf(error) {
   return stripVTControlCharacters([...own, ...(error.diff ? [error.diff] : [])].join('\n'));
 }
 
-/** A suite or file whose own code failed: a hook, or a module that does not load. */
+/** Returns the failures of a suite's or file's own code: of a hook, or of a module that does not load. */
 const failuresOf = (name, errors) => errors.map(error => ({ name, text: textOf(error) }));
 
 export default class Report {
@@ -25,7 +25,7 @@ export default class Report {
       const file = relative(root, module.moduleId);
       const own = [module, ...module.children.allSuites()].flatMap(part => failuresOf(file, part.errors()));
       summary.failures.push(...own);
-      // A file that does not load has no tests: it counts as one failure.
+      // A file that does not load has no tests, so it counts as one failure.
       if (own.length > 0) summary.failed += 1;
       for (const test of module.children.allTests()) this.count(test, file, summary);
     }
@@ -37,7 +37,7 @@ export default class Report {
     if (state === 'passed') summary.passed += 1;
     else if (state === 'skipped') summary.skipped += 1;
     else {
-      // "pending": its worker ended before it did.
+      // "pending": the worker ended before the test did.
       summary.failed += 1;
       const [first] = errors;
       const text = first ? textOf(first) : `it did not end (${state})`;

@@ -3,7 +3,7 @@ import { ManualClock } from '../../server/platform/clock.ts';
 import { startTestContainer, type TestContainer } from '../../server/testing/container.ts';
 import { loadMeIfAny, setupRequired } from './load-me.ts';
 
-// The request that Next would be answering: a visitor without a session.
+// Stands for Next's request: a visitor without a session.
 vi.mock('next/headers', () => ({
   headers: async () => new Headers({ 'x-baton-client-address': '192.0.2.7' }),
   cookies: async () => ({ get: () => undefined }),
@@ -12,12 +12,12 @@ vi.mock('next/headers', () => ({
 let service: TestContainer;
 beforeAll(async () => {
   const env = { BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '2' };
-  // Its minute never ends.
+  // The clock stands still, so that the minute of the limit never ends.
   service = await startTestContainer(env, { clock: new ManualClock() });
 });
 afterAll(() => service.close());
 
-test('a visitor over the limit is signed out and told why, and the page is not a failure', async () => {
+test('a visitor over the limit is signed out and sees the reason, and the page does not fail', async () => {
   expect(await loadMeIfAny()).toEqual({ me: null, limited: false });
   await loadMeIfAny();
   expect(await loadMeIfAny()).toEqual({ me: null, limited: true });

@@ -7,7 +7,7 @@ import { PATH_HEADER } from '../page-headers.ts';
 
 type Me = Outputs['me_get'];
 
-/** GET of our own API in this process, as the browser that asks for the page. */
+/** Sends a GET to our own API in this process, with the credentials of the browser that requests the page. */
 export async function ask(path: string, extra: Record<string, string> = {}): Promise<Response> {
   const incoming = await headers();
   const request = new Request(`http://console.internal${path}`, {
@@ -18,13 +18,16 @@ export async function ask(path: string, extra: Record<string, string> = {}): Pro
   return path.startsWith('/api/trpc/') ? handleTrpc(request, address) : handle(request, address);
 }
 
-/** The search parameters of the page, for what is not told them: a layout. */
+/** Returns the search parameters of the page, for a layout, which does not receive them. */
 export async function requestedParams(): Promise<URLSearchParams> {
   const path = (await headers()).get(PATH_HEADER) ?? '/';
   return new URL(path, 'http://console.internal').searchParams;
 }
 
-/** The scope a link asks for (`?project=`, with `tenant=` where it is another one), else the one this browser chose last. */
+/**
+ * Returns the scopes to try: the one of the link (`?project=`, with `tenant=` for another workspace), then the last one chosen in this
+ * browser.
+ */
 async function wantedScopes(): Promise<Record<string, string>[]> {
   const kept = parseScope((await cookies()).get(SCOPE_COOKIE)?.value);
   const params = await requestedParams();
@@ -37,13 +40,13 @@ async function wantedScopes(): Promise<Record<string, string>[]> {
   return [...(project ? [asked] : []), ...(kept ? [scopeHeaders(kept)] : []), {}];
 }
 
-/** Thrown where the service refuses to answer because there were too many requests. */
+/** Thrown if the service refuses because of too many requests. */
 export class TooManyRequests extends Error {}
 
 /**
- * Returns the signed-in user, in the requested scope; null without a session, or with a session whose access has ended.
- * A scope that no longer exists or is not the user's (403, 404, 422) falls back to the previous one, and then to the
- * user's first. Throws TooManyRequests. Read once for a page and its layouts.
+ * Returns the signed-in user, in the requested scope; null without a session, or if the session's access has ended. If a scope no longer
+ * exists or is not the user's (403, 404, 422), tries the previous one, and then the user's first. Throws TooManyRequests. Cached for a page
+ * and its layouts.
  */
 export const loadMe = cache(async (): Promise<Me | null> => {
   let response = new Response(null, { status: 401 });
@@ -58,7 +61,7 @@ export const loadMe = cache(async (): Promise<Me | null> => {
   return (await response.json()) as Me;
 });
 
-/** The same for pages that work without a session: over the limit it returns no user, and `limited` is true. */
+/** Returns the user for pages that work without a session. Over the limit it returns no user, and `limited` is true. */
 export async function loadMeIfAny(): Promise<{ me: Me | null; limited: boolean }> {
   try {
     return { me: await loadMe(), limited: false };
@@ -69,8 +72,8 @@ export async function loadMeIfAny(): Promise<{ me: Me | null; limited: boolean }
 }
 
 /**
- * Returns the plan's status, for the notice on every page; null for viewers, who may not read it, where
- * nothing is sold, and if it cannot be read now.
+ * Returns the plan's status, for the notice on every page; null for viewers, who may not read it, if the deployment sells nothing, and if
+ * it cannot be read now.
  */
 export async function loadBillingStatus(me: Me): Promise<Outputs['billing_status'] | null> {
   if (me.role === 'project_viewer' || me.billing !== 'on') return null;
@@ -78,7 +81,7 @@ export async function loadBillingStatus(me: Me): Promise<Outputs['billing_status
   return response.ok ? ((await response.json()) as Outputs['billing_status']) : null;
 }
 
-/** Whether visitors may create an account. */
+/** Returns true if visitors may create an account. */
 export async function signUpOpen(): Promise<boolean> {
   const response = await ask('/v1/sign-up');
   if (!response.ok) return false;
@@ -86,7 +89,7 @@ export async function signUpOpen(): Promise<boolean> {
   return status.open;
 }
 
-/** Whether the first owner is still to be made (docs/specification/authentication.md#first-owner). */
+/** Returns true if the first owner does not exist yet (docs/specification/authentication.md#first-owner). */
 export async function setupRequired(): Promise<boolean> {
   const response = await ask('/v1/setup');
   if (!response.ok) return false;

@@ -12,7 +12,7 @@ import { operationsByName } from '../../server/testing/operations.ts';
 import { call, chain, contextFor, insertRun } from '../../server/testing/workflows.ts';
 import { readerOf, readFirst, readRunFirst } from './read-first.ts';
 
-/** The request that Next would be answering. */
+/** Stands for Next's request. */
 let asked: { cookie?: string; path?: string; scope?: string };
 vi.mock('next/headers', () => ({
   headers: async () =>
@@ -50,7 +50,7 @@ const workflows = async (query: string) => {
   return first && { ...first, data: first.data.workflows.map(({ name }) => name).sort() };
 };
 
-test('a page begins with what its user may read, by the filters of its address', async () => {
+test('a page starts with the data that its user may read, filtered by its address', async () => {
   await as(north.viewer);
   expect(await workflows('')).toMatchObject({
     input: { limit: 50, graphs: false },
@@ -71,7 +71,7 @@ test('a page begins with what its user may read, by the filters of its address',
   expect((await readFirst('tasks_list_pending', everything))?.data.tasks).toEqual([]);
 });
 
-test('the page of a run begins with its state and the steps of its version, unless they are very many', async () => {
+test('the page of a run starts with its state and the steps of its version, unless there are very many', async () => {
   const { services } = service.container;
   const { projectId, tenantId } = north;
   const runOf = async (steps: number) => {
@@ -93,7 +93,7 @@ test('the page of a run begins with its state and the steps of its version, unle
   expect(await small()).toEqual(nothing);
 });
 
-test('another workspace is not read, whatever the browser asks for', async () => {
+test('another workspace is not read, whatever the browser requests', async () => {
   await as(south.owner, {
     path: `/workflows?tenant=north&project=${north.projectId}`,
     scope: `north:${north.projectId}`,
@@ -101,7 +101,7 @@ test('another workspace is not read, whatever the browser asks for', async () =>
   expect(await workflows('')).toMatchObject({ scope: { tenant: 'south' }, data: ['Secrets of the south'] });
 });
 
-test('without a session, and where the service refuses, the browser is left to ask', async () => {
+test('without a session, or if the service refuses, the browser sends the query', async () => {
   asked = {};
   expect(await workflows('')).toBeNull();
   await as(north.owner);

@@ -6,8 +6,8 @@ import { container } from '../container.ts';
 import { ask, loadMeIfAny } from './load-me.ts';
 
 /**
- * Reads the answer of a query for the page that is being rendered, as its browser would: the same call, with the same
- * session and scope. Null where there is none (signed out, refused, failed): the browser then asks, and shows why.
+ * Reads the answer of a query for the page that is being rendered: the same call as the browser's, with the same session and scope. Null
+ * without an answer (signed out, refused, failed): the browser then sends the query and shows the reason.
  */
 export async function readFirst<N extends keyof Inputs & keyof Outputs>(
   query: N,
@@ -41,7 +41,7 @@ export async function readRunFirst(
   return { snapshot, version: await readFirst('workflows_get_version', { id, version: snapshot.data.version }) };
 }
 
-/** Search parameters as `useUrlState` gives them to the browser: the first value, or none. */
+/** Returns a reader of search parameters like that of `useUrlState`: it returns the first value, or an empty text. */
 export function readerOf(params: Record<string, string | string[] | undefined>): (key: string) => string {
   return key => [params[key]].flat()[0] ?? '';
 }

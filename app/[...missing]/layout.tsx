@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { loadMeIfAny } from '../(console)/load-me.ts';
 import { ConsoleFrame } from '../console-frame.tsx';
 
-/** The console's frame for those who are signed in: from a page that does not exist, every other is one click away. */
+/** Shows the console's frame to signed-in users, so that the navigation stays available on a page that does not exist. */
 export default async function MissingPageLayout({ children }: { children: ReactNode }) {
   const { me } = await loadMeIfAny();
   return me === null ? (

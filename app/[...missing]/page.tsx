@@ -1,6 +1,6 @@
 import { notFound } from 'next/navigation';
 
-/** Every path that is no page. */
+/** Matches every path without a page. */
 export default function UnknownPath(): never {
   notFound();
 }

@@ -8,7 +8,7 @@ const ARGUMENTS_PIECE_LENGTH = 12;
 /** Characters that count as a token where the script states no usage. */
 const CHARACTERS_PER_TOKEN = 4;
 
-/** The pauses, the gates and the client's departure that an answer waits for. */
+/** The events that an answer waits for: pauses, gates, and the client's departure. */
 export type Surroundings = {
   pauseMs: number;
   /** Settles when the gate of this name is released, or the client has left. */
@@ -17,12 +17,12 @@ export type Surroundings = {
   left: Promise<void>;
 };
 
-/** One change of the message that is being answered, or bytes that are sent as they are. */
+/** A change of the streamed message, or bytes that are sent unchanged. */
 type Delta = { delta: JsonObject } | { raw: string };
 /** How the content ended. */
 type Ending = 'complete' | 'gone';
 
-/** Answers a request as the script says: as a stream of events if the request asks for one. */
+/** Answers a request by the script, as a stream of events if the request asks for one. */
 export async function answerChat(
   response: ServerResponse,
   request: ChatRequest,
@@ -50,7 +50,7 @@ export async function answerChat(
 
 const data = (value: Json): string => `data: ${JSON.stringify(value)}\n\n`;
 
-/** The same as one JSON document. Pieces that only a stream has are sent instead of it. */
+/** Answers with one JSON document. Pieces that exist only in a stream replace the document. */
 async function answerWhole(
   response: ServerResponse,
   said: Said,
@@ -78,7 +78,7 @@ async function answerWhole(
   response.end(JSON.stringify({ ...about, object: 'chat.completion', choices, ...(usage === null ? {} : { usage }) }));
 }
 
-/** Performs the pieces in order. Returns `gone` if the client has left, or was hung up on. */
+/** Performs the pieces in order. Returns `gone` if the client has left, or the script has hung up. */
 async function perform(
   content: readonly Piece[],
   on: Surroundings,
@@ -104,7 +104,7 @@ async function perform(
 
 type Numbered = { call: Call; index: number; id: string };
 
-/** All calls of an answer. They are numbered from 0, whichever piece they are in. */
+/** Returns all calls of an answer, numbered from 0 across its pieces. */
 function callsOf(content: readonly Piece[]): Numbered[] {
   return content
     .flatMap(piece => ('calls' in piece ? piece.calls : []))
@@ -121,7 +121,7 @@ function deltasOf(piece: Piece, calls: readonly Numbered[]): Delta[] {
   const begun = own.map(({ call, index, id }) => ({ index, id, ...functionOf(call, '') }));
   const parts = own.map(({ call }) => piecesOf(textOfArguments(call)));
   const rounds = Math.max(...parts.map(({ length }) => length));
-  // In turn: the first piece of each, then the second of each, as providers do with parallel calls.
+  // Alternating: the first piece of each call, then the second piece of each, as providers send parallel calls.
   const rest = Array.from({ length: rounds }, (_, round) =>
     own.flatMap(({ index }, at) => {
       const text = parts[at]?.[round];
@@ -148,7 +148,7 @@ function piecesOf(text: string): string[] {
   return pieces;
 }
 
-/** The tokens of texts, roughly as providers count them. */
+/** Estimates the tokens of texts, roughly as providers count them. */
 export function estimatedTokens(texts: readonly string[]): number {
   return Math.ceil(texts.join('').length / CHARACTERS_PER_TOKEN);
 }
@@ -175,7 +175,7 @@ function usageOf({ usage, content }: Said, { messages }: ChatRequest): JsonObjec
   };
 }
 
-/** Resolves when there is room for more, so that a long answer does not pile up. */
+/** Sends a frame, and resolves when there is room for more, so that a long answer is not buffered. */
 async function send(response: ServerResponse, frame: string): Promise<void> {
   if (response.destroyed || response.write(frame)) return;
   await new Promise<void>(resolve => {

@@ -1,11 +1,11 @@
 import { type Call, type ChatRequest, type Said, textOf } from './script.ts';
 
-/** How deep an example of a schema goes; deeper parts of it are left out. */
+/** The greatest depth of an example; deeper parts of a schema are left out. */
 const MAX_DEPTH = 6;
 
 /**
- * Returns the answer of the fake model without a script: it calls the tools that the person names, else the first that is
- * offered, with arguments made from their schemas; once it has their results, it repeats them as text.
+ * Returns the answer of the fake model without a script. It calls the tools that the person names, or else the first tool, with arguments
+ * made from their schemas. Once it has their results, it repeats them as text.
  */
 export function demoAnswer(request: ChatRequest): Said {
   const { messages, tools = [], tool_choice, response_format } = request;
@@ -34,12 +34,12 @@ const isResult = ({ role }: ChatRequest['messages'][number]) => role === 'tool';
 
 const mentions = (text: string, name: string) => text.toLowerCase().includes(name.toLowerCase());
 
-/** Text in pieces of a word each. */
+/** Splits a text into pieces of one word. */
 const words = (text: string): string[] => text.match(/\s*\S+|\s+$/g) ?? [text];
 
 type Json = Call['arguments'];
 
-/** Returns a value that fits a JSON Schema where that is simple; strings are `text`, so that a search finds something. */
+/** Returns a value that fits a simple JSON Schema. Strings are `text`, so that a search finds something. */
 export function exampleOf(schema: unknown, text: string, depth = 0): Json {
   if (typeof schema !== 'object' || schema === null || depth > MAX_DEPTH) return null;
   const {

@@ -1,11 +1,11 @@
-/** The length of a vector where the request asks for none. */
+/** The length of a vector if the request does not set one. */
 export const DEFAULT_DIMENSIONS = 256;
-/** A meaning that two words share counts for more than the letters that they do not. */
+/** A shared meaning of two words has more weight than their different letters. */
 const MEANING_WEIGHT = 4;
 const SHORTEST_GRAM = 3;
 const LONGEST_GRAM = 5;
 
-/** Words of each line mean the same. */
+/** The words of each line are synonyms. */
 const KNOWN_SYNONYMS = [
   ['car', 'automobile', 'vehicle'],
   ['buy', 'purchase', 'acquire'],
@@ -38,14 +38,14 @@ const KNOWN_SYNONYMS = [
   ['deadline', 'due'],
   ['meeting', 'appointment'],
 ];
-/** They stand in every sentence and say little. */
+/** Frequent words, which say little about a text. */
 const FREQUENT = new Set(
   'a an and are as at be by do does for from has have i in is it my not of on or our that the their this to was we were will with you your'.split(
     ' ',
   ),
 );
 
-/** Turns text into vectors that are near where texts share words, parts of words, or words that mean the same. */
+/** Converts text to vectors. Vectors are near if the texts share words, parts of words, or synonyms. */
 export class Embedder {
   readonly #meanings = new Map<string, string>();
 
@@ -56,7 +56,7 @@ export class Embedder {
     }
   }
 
-  /** Returns a vector of length 1: the same for the same text, on every machine. */
+  /** Returns a vector of length 1, which is the same for the same text on every machine. */
   embed(text: string, dimensions = DEFAULT_DIMENSIONS): number[] {
     const vector = new Array<number>(dimensions).fill(0);
     const add = (feature: string, weight: number) => {
@@ -71,7 +71,7 @@ export class Embedder {
       const grams = gramsOf(stemmed);
       for (const gram of grams) add(gram, rare / Math.sqrt(grams.length));
     }
-    // An empty text has a direction as well: a vector of zeros has none, and no cosine.
+    // An empty text gets a direction too: a vector of zeros has no cosine.
     const length = Math.hypot(...vector);
     if (length === 0) return vector.map((_, at) => (at === 0 ? 1 : 0));
     return vector.map(value => value / length);
@@ -83,7 +83,7 @@ function wordsOf(text: string): string[] {
   return plain.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** A word without its plural. */
+/** Returns a word without its plural. */
 const stem = (word: string): string => (word.length > 3 && /[^s]s$/.test(word) ? word.slice(0, -1) : word);
 
 function gramsOf(word: string): string[] {
@@ -95,7 +95,7 @@ function gramsOf(word: string): string[] {
   return grams;
 }
 
-/** 32 bits of FNV-1a, finished as murmur3 does, so that the low bits are as even as the high ones. */
+/** Returns 32 bits of FNV-1a, finished as in murmur3, so that the low bits are as even as the high ones. */
 function fnv1a(text: string): number {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);

@@ -1,15 +1,15 @@
 import { isObject, type Json } from '../../server/platform/json.ts';
 import { type ChatRequest, type Said, textOf } from './script.ts';
 
-/** A text that stands for a value in the last message, such as `{{last.proposal.id}}` or `{{last.tools.0.name}}`. */
+/** Matches a reference to a value in the last message, such as `{{last.proposal.id}}` or `{{last.tools.0.name}}`. */
 const REFERENCE = /^\{\{last\.([\w.]+)\}\}$/;
-/** A text that stands for the newest word of the conversation that begins so, such as `{{seen.ORDER-}}`. */
+/** Matches a reference to the conversation's newest word with a prefix, such as `{{seen.ORDER-}}`. */
 const SEEN = /^\{\{seen\.([\w-]+)\}\}$/;
 
 /**
- * Returns the answer with the values of the last message in place of references in the arguments of its calls: a script cannot know
- * the ids that tools return. The message is read as JSON, or else its last line. Words are looked for in all messages. What is not there
- * becomes null.
+ * Returns the answer with references in the arguments of its calls replaced by values: a script cannot know the ids that tools return.
+ * Values come from the last message, read as JSON, or else from its last line. Words are searched in all messages. A missing value becomes
+ * null.
  */
 export function filled(said: Said, request: ChatRequest): Said {
   const text = textOf(request.messages.at(-1) ?? { role: '' });

@@ -2,22 +2,22 @@ import { z } from 'zod';
 import { isJson, type Json } from '../../server/platform/json.ts';
 
 /**
- * The script of the fake model: the answers that it gives, as JSON (docs/fake-model.md). The first answer that fits a request and
- * is not used up is given.
+ * The script of the fake model: its answers, as JSON (docs/fake-model.md). The first answer that matches a request and is not used up is
+ * given.
  */
 
 const AnyJson = z.custom<Json>(isJson, 'must be JSON');
 
 const Call = z.strictObject({
   name: z.string(),
-  /** Text is sent as it is, so that it can be malformed. */
+  /** A text is sent unchanged, so that it can be malformed. */
   arguments: AnyJson.default({}),
   id: z.string().optional(),
   /** Google's thought signature, which clients must return with the call. */
   signature: z.string().optional(),
 });
 
-/** Tells what is wrong with the kind that was meant: the first of `kinds` that the value has, else the last one. */
+/** Reports errors of the intended kind only: the first of `kinds` that the value has, or else the last. */
 const meant =
   (kinds: readonly string[]): z.core.$ZodErrorMap<z.core.$ZodIssueInvalidUnion> =>
   issue => {
@@ -29,47 +29,47 @@ const meant =
 const pieceKinds = ['text', 'refusal', 'reasoning', 'calls', 'hold', 'silence', 'hang_up', 'raw'] as const;
 const Piece = z.union(
   [
-    /** A list is sent in its pieces. */
+    /** Each item of a list is sent as one piece. */
     z.strictObject({ text: z.union([z.string(), z.array(z.string())]) }),
     /** Declines to answer, in the model's own words. */
     z.strictObject({ refusal: z.string() }),
     z.strictObject({ reasoning: z.union([z.string(), z.array(z.string())]) }),
-    /** Several calls are sent in turn, piece by piece. */
+    /** Several calls are sent alternately, piece by piece. */
     z.strictObject({ calls: z.array(Call).min(1) }),
     /** Waits until the gate of this name is released. */
     z.strictObject({ hold: z.string().min(1) }),
     /** Sends nothing more, and leaves the connection open. */
     z.strictObject({ silence: z.literal(true) }),
     z.strictObject({ hang_up: z.literal(true) }),
-    /** Sent as it is, such as a malformed event. */
+    /** Sent unchanged, such as a malformed event. */
     z.strictObject({ raw: z.string() }),
   ],
   { error: meant(pieceKinds) },
 );
 
 const Match = z.strictObject({
-  /** The last message contains it. */
+  /** A text in the last message. */
   last: z.string().optional(),
-  /** Some message contains it, the instructions included. */
+  /** A text in any message, or in the instructions. */
   any: z.string().optional(),
-  /** How many answers of the model the conversation has already. */
+  /** The number of answers of the model in the conversation so far. */
   turn: z.number().int().min(0).optional(),
-  /** The name of the model that is asked. */
+  /** The name of the requested model. */
   model: z.string().optional(),
-  /** The name of a tool that is offered. */
+  /** The name of an offered tool. */
   tool: z.string().optional(),
 });
 
 const common = {
   match: Match.optional(),
-  /** How often it is given. Default: once without `match`, else always. */
+  /** How often the answer is given. Default: once without `match`, otherwise without limit. */
   times: z.number().int().min(1).optional(),
 };
 const Said = z.strictObject({
   ...common,
   content: z.array(Piece),
   finish: z.enum(['stop', 'length', 'tool_calls', 'content_filter']).optional(),
-  /** null: the provider tells nothing about it. Default: an estimate. */
+  /** null: the answer has no usage. Default: an estimate. */
   usage: z
     .strictObject({
       input: z.number().int().min(0),
@@ -83,7 +83,7 @@ const Said = z.strictObject({
 const Refused = z.strictObject({
   ...common,
   error: z.strictObject({
-    /** 200: an error inside an answer that is none by its status. */
+    /** 200: an error inside an answer whose status is a success. */
     status: z.union([z.literal(200), z.number().int().min(400).max(599)]),
     message: z.string().default('The script says so.'),
     /** OpenAI's `error.code`, such as `context_length_exceeded`. */
@@ -93,15 +93,15 @@ const Refused = z.strictObject({
 });
 
 export const Script = z.strictObject({
-  /** Default: it uses the tools that are offered, and then answers (demo.ts). */
+  /** Default: uses the offered tools, and then answers (demo.ts). */
   answers: z.array(z.union([Refused, Said], { error: meant(['error', 'content']) })).optional(),
   /** The names in GET /v1/models. */
   models: z.array(z.string()).default(['scripted', 'scripted-embedding']),
-  /** Words that mean the same to the embeddings, beside those that they know. */
+  /** More synonyms for the embeddings. */
   synonyms: z.array(z.array(z.string())).default([]),
-  /** A longer conversation is refused, in tokens as it counts them. */
+  /** A longer conversation is refused. The unit is estimated tokens. */
   context_tokens: z.number().int().min(1).optional(),
-  /** How long it waits before each piece, in ms. */
+  /** The pause before each piece, in ms. */
   pause_ms: z.number().min(0).max(60_000).default(0),
 });
 
@@ -112,10 +112,7 @@ export type Said = z.output<typeof Said>;
 export type Call = z.output<typeof Call>;
 export type Piece = z.output<typeof Piece>;
 
-/**
- * The form that a request to POST /v1/chat/completions must have for the script to read it; other fields are only
- * recorded.
- */
+/** The parts of a request to POST /v1/chat/completions that the script reads. Other fields are only recorded. */
 export const ChatRequest = z.object({
   model: z.string(),
   messages: z.array(
@@ -148,11 +145,11 @@ export const ChatRequest = z.object({
 export type ChatRequest = z.infer<typeof ChatRequest>;
 export type ChatMessage = ChatRequest['messages'][number];
 
-/** The text of a message: of all its parts. */
+/** Returns the text of all parts of a message. */
 export const textOf = ({ content }: ChatMessage): string =>
   typeof content === 'string' ? content : (content ?? []).map(({ text }) => text ?? '').join('');
 
-/** Gives the answers of a script in turn, and counts those that are used up. */
+/** Gives the answers of a script in turn, and counts how often each is used. */
 export class Scripted {
   readonly #answers: readonly Answer[];
   readonly #given = new Map<Answer, number>();

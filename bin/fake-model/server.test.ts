@@ -23,7 +23,7 @@ const tool = (name: string, properties: Record<string, object> = {}, required: s
   inputSchema: { type: 'object' as const, properties, required },
 });
 
-/** Returns what the provider's library reads from a stream, with deltas joined. */
+/** Returns a stream as the provider's library reads it, with deltas joined. */
 async function stream(options: Partial<Options> = {}) {
   const { stream } = await provider()
     .chatModel('scripted')
@@ -67,7 +67,7 @@ test('arguments of calls take values from the last message, as JSON or in its la
   }
 });
 
-test('arguments of calls take the newest word that begins as told', async () => {
+test('arguments of calls take the newest word with the given prefix', async () => {
   const args = { order: '{{seen.ORDER-}}', gone: '{{seen.BILL-}}', kept: 'no {{seen.ORDER-}}' };
   fake.script({ answers: [{ content: [{ calls: [{ name: 'find', arguments: args }] }] }] });
   const { calls } = await stream({ prompt: say('Of ORDER-7 and of ORDER-8.'), tools: [tool('find')] });
@@ -145,7 +145,7 @@ describe('a script', () => {
     expect(await stream()).toMatchObject({ calls: [{ toolName: 'nowhere', input: '{"place": ' }], errors: [] });
   });
 
-  test('tells an estimate of the usage, or nothing', async () => {
+  test('sends an estimate of the usage, or none', async () => {
     script({ content: [{ text: 'Hi.' }] }, { content: [{ text: 'Hi.' }], usage: null });
     expect(await stream()).toMatchObject({ usage: { inputTokens: { total: 2 }, outputTokens: { total: 1 } } });
     expect(await stream()).toMatchObject({ usage: { inputTokens: { total: undefined } } });
@@ -178,13 +178,13 @@ describe('a script', () => {
     });
   });
 
-  test('hangs up after a piece, and sends what is no event', async () => {
+  test('hangs up after a piece, and sends malformed events', async () => {
     script({ content: [{ text: 'Hel' }, { hang_up: true }] }, { content: [{ raw: 'data: {"broken": \n\n' }] });
     await expect(stream()).rejects.toThrow();
     expect((await stream()).errors).toHaveLength(1);
   });
 
-  test('holds a piece until it is released, also for those that come later', async () => {
+  test('holds a piece until its gate is released, which then stays open', async () => {
     script({ match: {}, content: [{ text: 'Be' }, { hold: 'gate' }, { text: 'fore' }] });
     const held = stream();
     await Promise.race([fake.held('gate'), held]);
@@ -220,7 +220,7 @@ describe('a script', () => {
     ]);
   });
 
-  test('that is none is refused, with the place of the mistake', () => {
+  test('is refused if it is invalid, with the place of the mistake', () => {
     const load = (answer: object) => () => fake.script({ answers: [answer] } as unknown as ScriptInput);
     expect(load({ contnt: [] })).toThrow(/content: Invalid input.*Unrecognized key: \\"contnt/);
     expect(load({ error: { status: 99 } })).toThrow(/Too small/);
@@ -254,7 +254,7 @@ describe('without a script', () => {
     expect(second).toMatchObject({ finish: 'stop', calls: [], text: expect.stringContaining('- 9 cats') });
   });
 
-  test('it uses the tools that the person names, none where none may be used, and fills a schema', async () => {
+  test('it uses the tools that the person names, none if none may be used, and fills a schema', async () => {
     const tools = [tool('first'), tool('add'), tool('convert')];
     const both = await stream({ prompt: say('Use Convert and add.'), tools });
     expect(both.calls).toMatchObject([{ toolName: 'add' }, { toolName: 'convert' }]);
@@ -304,7 +304,7 @@ describe('embeddings', () => {
     expect([gizmo?.length, cosine(empty, empty)]).toEqual([64, 1]);
   });
 
-  test('are packed where the client asks for that, as the official clients do', async () => {
+  test('are packed if the client requests that, as the official clients do', async () => {
     const post = (body: object) =>
       fetch(`${fake.url}/embeddings`, { method: 'POST', body: JSON.stringify({ model: 'e', input: 'car', ...body }) });
     const packed = (await (await post({ encoding_format: 'base64' })).json()) as { data: { embedding: string }[] };

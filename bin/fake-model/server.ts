@@ -7,16 +7,16 @@ import { DEFAULT_DIMENSIONS, Embedder } from './embeddings.ts';
 import { filled } from './references.ts';
 import { type Answer, ChatRequest, Script, Scripted, type ScriptInput, textOf } from './script.ts';
 
-/** So many requests are kept; a server that runs for days forgets the oldest. */
+/** The most recorded requests. A server that runs for days drops the oldest. */
 const MAX_RECORDED = 10_000;
 
 export type RecordedRequest = {
   method: string;
   path: string;
   headers: IncomingHttpHeaders;
-  /** Parsed; the text itself where it is not JSON. */
+  /** The parsed body, or its text if it is not JSON. */
   body: unknown;
-  /** The bytes as they came. */
+  /** The bytes of the body. */
   text: string;
   /** Settles when the client went away before the answer was complete. */
   left: Promise<void>;
@@ -26,9 +26,9 @@ export type FakeModel = {
   /** The base URL of an `openai_compatible` key, `/v1` included. */
   url: string;
   requests: RecordedRequest[];
-  /** Replaces the script: its answers start over, and all gates are closed. Throws ZodError if it is none. */
+  /** Replaces the script: its answers start over, and all gates are closed. Throws ZodError if the script is invalid. */
   script(script: ScriptInput): void;
-  /** Opens a gate, for the answers that wait at it and for all that come. */
+  /** Opens a gate, for waiting and for later answers. */
   release(gate: string): void;
   /** Resolves as soon as an answer waits at the gate. */
   held(gate: string): Promise<void>;
@@ -43,8 +43,8 @@ const EmbeddingsRequest = z.object({
 });
 
 /**
- * Starts an OpenAI-compatible server that answers as a script says (docs/fake-model.md); without a script, as a demonstration
- * that uses tools. It listens on this machine alone. `port` 0 is a free one.
+ * Starts an OpenAI-compatible server that answers by a script (docs/fake-model.md). Without a script, it is a demonstration that uses
+ * tools. It listens only on this machine. `port` 0 selects a free one.
  */
 export async function startFakeModel({
   port = 0,
@@ -74,7 +74,7 @@ export async function startFakeModel({
   };
 }
 
-/** Places where answers wait, by name. */
+/** Named gates at which answers wait. */
 class Gates {
   readonly #open = new Set<string>();
   readonly #waiting = new Map<string, Set<() => void>>();
@@ -105,7 +105,7 @@ class Gates {
     this.#watchers = this.#watchers.filter(each => each !== watcher);
   }
 
-  /** The names of gates at which answers wait. */
+  /** Returns the names of gates with waiting answers. */
   names(): string[] {
     return [...this.#waiting].filter(([, waiting]) => waiting.size > 0).map(([name]) => name);
   }
@@ -146,7 +146,7 @@ class Fake {
     if (tokens > limit)
       return refuse(response, 400, `${tokens} tokens are more than ${limit}.`, 'context_length_exceeded');
     const next = this.#scripted === undefined ? demoAnswer(chat.data) : this.#scripted.next(chat.data);
-    // Not an error that is worth a retry: the script is what has to change.
+    // An error that clients do not retry, because the script must change.
     if (next === undefined)
       return refuse(response, 400, 'The script has no answer to this request.', 'script_exhausted');
     return this.#tell(chat.data, next, recorded, response);
@@ -185,7 +185,7 @@ class Fake {
     answer(response, 200, { object: 'list', model, data, usage: { prompt_tokens: tokens, total_tokens: tokens } });
   }
 
-  /** For scripts and tests in other processes. Pages of browsers are refused: they could read what was asked. */
+  /** The control API, for scripts and tests in other processes. Refuses pages of browsers, which could read the recorded requests. */
   async #control({ method, path, headers, body }: RecordedRequest, response: ServerResponse): Promise<void> {
     if (headers.origin !== undefined) return refuse(response, 403, 'Pages may not control the fake model.');
     switch (`${method} ${path}`) {

@@ -30,7 +30,7 @@ export function useTemplateOptions(template: Template | null) {
     enabled: needs('mcp_instance'),
   });
   const catalog = useQuery(trpc.llm_catalog_list.queryOptions({}, { enabled: needs('model') }));
-  // The catalog lists the demo MCP server, and the demo API has the same host.
+  // The catalog lists the demo MCP server, whose host also serves the demo API.
   const demos = useQuery(trpc.mcp_platform_catalog.queryOptions(undefined, { enabled: needs('demo_api') }));
   const demo = demos.data?.adapters.find(({ key }) => key === 'baton-demo');
   const demoApi = demo === undefined ? null : new URL('/demo/api', demo.canonical_url).href;

@@ -9,7 +9,7 @@ type Props = { searchParams: Promise<Record<string, string | string[] | undefine
 
 export default async function RunsPage({ searchParams }: Props) {
   const get = readerOf(await searchParams);
-  // A day is one of the browser's time zone, which the server does not know.
+  // Days are in the browser's time zone, which the server does not know, so the browser reads filtered days.
   const first = get('from') || get('to') ? null : await readFirst('runs_list_tenant', runListInput(get));
   return <RunFeed first={first} />;
 }

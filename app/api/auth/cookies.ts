@@ -3,8 +3,8 @@ import type { AuthOptions } from 'next-auth';
 const options = { httpOnly: true, sameSite: 'lax', path: '/', secure: true } as const;
 
 /**
- * The names of next-auth's cookies over https, all with `__Host-`: browsers take such a cookie from this very host alone, over https
- * and for the whole site. next-auth itself uses that prefix for its CSRF token only. Over http its own names stay.
+ * Returns the names of next-auth's cookies over https, all with `__Host-`: browsers accept such a cookie only from this exact host, over
+ * https and for the whole site. next-auth itself uses that prefix only for its CSRF token. Over http its own names are kept.
  */
 export function hostCookies(url: string): NonNullable<AuthOptions['cookies']> {
   if (!url.startsWith('https://')) return {};

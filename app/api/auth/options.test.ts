@@ -49,7 +49,7 @@ beforeAll(async () => {
     for await (const chunk of request) chunks.push(chunk);
     const url = new URL(request.url ?? '/', origin);
     const pairs = (request.headers.cookie ?? '').split('; ').map(pair => pair.split('='));
-    // What Next adds to Node's own request and response, as far as next-auth uses it.
+    // The properties that Next adds to Node's request and response and next-auth uses.
     const req = Object.assign(request, {
       query: { ...Object.fromEntries(url.searchParams), nextauth: url.pathname.split('/').slice(3) },
       body: Object.fromEntries(new URLSearchParams(Buffer.concat(chunks).toString())),
@@ -69,7 +69,7 @@ beforeAll(async () => {
 });
 afterAll(() => new Promise(resolve => server.close(resolve)));
 
-/** A browser of this one site: it keeps cookies and fills in the CSRF token. */
+/** A browser for this one site. It stores cookies and fills in the CSRF token. */
 class Browser {
   readonly cookies = new Map<string, string>();
   lastSetCookies: string[] = [];
@@ -113,7 +113,7 @@ class Browser {
     return this.request('callback/credentials', { csrfToken: body.csrfToken, email, password, ...more });
   }
 
-  /** Whether this browser is signed in. */
+  /** Returns the session of this browser. */
   async session() {
     return (await this.request('session')).body;
   }
@@ -162,7 +162,7 @@ describe('the session cookie', () => {
     expect(await secure.session()).toMatchObject({ user: { id: acme.owner.userId } });
   });
 
-  it('slides: reading the session sets it anew', async () => {
+  it('slides: reading the session sets the cookie again', async () => {
     clock.advance(60_000);
     const browser = new Browser();
     await browser.signIn(testPassword);
@@ -173,7 +173,7 @@ describe('the session cookie', () => {
     expect(token).toMatchObject({ sub: acme.owner.userId, sessionEpoch: 0 });
   });
 
-  it('is dead after signing out, in every copy, while other sessions go on', async () => {
+  it('is invalid after signing out, in every copy, while other sessions continue', async () => {
     clock.advance(60_000);
     const browser = new Browser();
     await browser.signIn(testPassword);
@@ -196,7 +196,7 @@ describe('the session cookie', () => {
     expect(reported).toEqual(['JWT_SESSION_ERROR']);
   });
 
-  it('from before sessions had ids ends all sessions of the user when it is signed out', async () => {
+  it('from before sessions had ids ends all sessions of the user on signing out', async () => {
     clock.advance(60_000);
     const { sub, sessionEpoch } = { sub: acme.contributor.userId, sessionEpoch: 0 };
     const browser = new Browser();
@@ -208,7 +208,7 @@ describe('the session cookie', () => {
     expect(await asks).toBeNull();
   });
 
-  it('is removed once all sessions were ended', async () => {
+  it('is removed once all sessions have ended', async () => {
     clock.advance(60_000);
     const browser = new Browser();
     await browser.signIn(testPassword);
@@ -221,7 +221,7 @@ describe('the session cookie', () => {
 });
 
 describe('signing in', () => {
-  it('says the same for a wrong password and an unknown account, then 429’s code over the limit', async () => {
+  it('answers the same for a wrong password and an unknown account, then 429’s code over the limit', async () => {
     clock.advance(60_000);
     const browser = new Browser();
     const wrong = { status: 302, redirect: `${origin}/api/auth/error?error=CredentialsSignin&provider=credentials` };
@@ -255,7 +255,7 @@ describe('signing in', () => {
     expect(browser.sessionCookie).toBeUndefined();
   });
 
-  it('sends nobody to another site', async () => {
+  it('never redirects to another site', async () => {
     clock.advance(60_000);
     const browser = new Browser();
     const answer = await browser.signIn(testPassword, { callbackUrl: 'https://evil.example.com/' });

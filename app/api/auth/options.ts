@@ -24,10 +24,10 @@ declare module 'next-auth/jwt' {
 
 const SESSION_SECONDS = 7 * 24 * 60 * 60;
 
-/** Carries what the sign-in callback learns and next-auth cannot pass on: for how many seconds attempts are refused. */
+/** The result of the sign-in callback that next-auth cannot pass on: for how many seconds attempts are refused. */
 export type SignInOutcome = { retryAfter?: string };
 
-/** Status and Retry-After of a thrown AppError, whose class this bundle cannot import. */
+/** Returns status and Retry-After of a thrown AppError, whose class this bundle cannot import. */
 function refusalOf(error: unknown): { status: number; retryAfter: string } {
   const { status, headers } = (error ?? {}) as { status?: unknown; headers?: Record<string, string> };
   return { status: typeof status === 'number' ? status : 500, retryAfter: headers?.['Retry-After'] ?? '60' };
@@ -50,7 +50,7 @@ function credentials(identity: ConsoleIdentity, outcome: SignInOutcome) {
         const { status, retryAfter } = refusalOf(error);
         if (status === 429) outcome.retryAfter = retryAfter;
         else identity.report('error', 'sign_in_failed');
-        // The message becomes ?error= of the sign-in page, so it is a code and nothing else.
+        // The message becomes ?error= of the sign-in page, so it must be a code.
         throw new Error(status === 429 ? 'rate_limited' : 'unavailable');
       }
     },
@@ -64,11 +64,10 @@ function sessionOf(token: JWT | null | undefined): Session | null {
 }
 
 /**
- * next-auth with the credentials provider (docs/specification/authentication.md#sessions): the session is an
- * encrypted cookie of 7 days, prolonged whenever /api/auth/session is read. It holds the ids of the user and of the
- * session and the user's session epoch, nothing that could go stale: roles are read at each request. Signing out ends
- * the session on the server, so that a copy of the cookie is dead too; changing the password moves the epoch, which
- * ends all sessions.
+ * Configures next-auth with the credentials provider (docs/specification/authentication.md#sessions). The session is an encrypted cookie of
+ * 7 days, prolonged whenever /api/auth/session is read. It contains only the ids of the user and of the session and the user's session
+ * epoch. Roles are read at each request, so nothing in the cookie becomes stale. Signing out ends the session on the server, so that a copy
+ * of the cookie is invalid too. Changing the password increases the epoch, which ends all sessions.
  */
 export function authOptions(identity: ConsoleIdentity, outcome: SignInOutcome = {}): AuthOptions {
   return {
@@ -83,7 +82,7 @@ export function authOptions(identity: ConsoleIdentity, outcome: SignInOutcome = 
       async jwt({ token, user }) {
         if (user) return { sub: user.id, sessionEpoch: user.sessionEpoch, sessionId: user.sessionId };
         const session = sessionOf(token);
-        // Thrown here, next-auth removes the cookie.
+        // If this throws, next-auth removes the cookie.
         if (!session || !(await identity.isCurrent(session))) throw new Error('The session was ended.');
         const { userId, sessionEpoch, sessionId } = session;
         return { sub: userId, sessionEpoch, ...(sessionId === undefined ? {} : { sessionId }) };
@@ -105,8 +104,8 @@ export function authOptions(identity: ConsoleIdentity, outcome: SignInOutcome = 
 }
 
 /**
- * Tells next-auth where it is, which it takes from the environment alone. Under a loopback address the request's own host is
- * believed instead: one who opens localhost must not be sent on to 127.0.0.1, where the cookie does not reach.
+ * Tells next-auth the deployment's URL, which it reads only from the environment. With a loopback URL, next-auth uses the request's host
+ * instead: a user of localhost must not be redirected to 127.0.0.1, to which the browser does not send the cookie.
  */
 export function announceUrl(url: string, environment: Record<string, string | undefined>): void {
   const { hostname } = new URL(url);

@@ -24,7 +24,7 @@ describe.each(refused)('a sign-in over the limit, sent by %s', (_, response) => 
   });
 });
 
-it('tells a wait of hours in hours', async () => {
+it('states a wait of hours in hours', async () => {
   const answer = await tooManyAttempts(Response.json({ url }, { status: 401 }), '40000');
   expect(answer.headers.get('retry-after')).toBe('40000');
   expect(await answer.json()).toMatchObject({ error: 'Too many sign-in attempts. Try again in 12 hours.' });

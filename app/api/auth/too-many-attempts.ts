@@ -1,7 +1,6 @@
 /**
- * Returns the answer to a sign-in over the limit. next-auth always answers a refused sign-in with 401, or with a
- * redirect if the form was sent without scripts. Its cookies, and the `url` from which its client reads the error, are
- * kept.
+ * Returns the answer to a sign-in over the limit. next-auth always answers a refused sign-in with 401, or with a redirect if the form was
+ * sent without scripts. This answer keeps next-auth's cookies, and the `url` from which its client reads the error.
  */
 export async function tooManyAttempts(refused: Response, retryAfter: string): Promise<Response> {
   const headers = new Headers(refused.headers);
@@ -13,7 +12,7 @@ export async function tooManyAttempts(refused: Response, retryAfter: string): Pr
   return new Response(JSON.stringify({ error, code: 'rate_limited', url }), { status: 429, headers });
 }
 
-/** `42 seconds`, or from two hours on `7 hours`: the limit of a day may have that long to go. */
+/** Formats a wait: `42 seconds`, or from two hours on `7 hours`, because the daily limit may last that long. */
 function durationOf(seconds: number): string {
   if (seconds >= 7_200) return `${Math.ceil(seconds / 3_600)} hours`;
   return seconds === 1 ? '1 second' : `${seconds} seconds`;

@@ -5,7 +5,7 @@ import { WorkflowPage } from '@/components/editor/workflow-page.tsx';
 
 export const metadata: Metadata = { title: 'Workflow' };
 
-/** The forms of the step types, from the schemas that the service checks steps with: a new type needs no form of its own. */
+/** Makes the forms of the step types from the schemas with which the service checks steps: a new type needs no form of its own. */
 function stepTypeForms(): StepTypeForm[] {
   const types = [...container().services.stepTypes.values()].filter(({ internal }) => !internal);
   return types.map(({ type, fields, retries, available, defaultTimeoutS }) => {
