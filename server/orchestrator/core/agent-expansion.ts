@@ -9,9 +9,9 @@ import { effectiveStep, isEnded, newStep, type RunState, stepState } from './sta
 import { addedId, approvalId } from './step-ids.ts';
 import { BYTES_PER_ADDED_STEP, sizeOf } from './stored-value.ts';
 
-/** The error of a turn whose conversation is longer than its model reads. */
+/** The error of a turn whose conversation is longer than the context window of its model. */
 export const CONTEXT_LENGTH_EXCEEDED = 'context_length_exceeded';
-/** The share of the length of a refused conversation below which the agent stays from then on. */
+/** After a model refused a conversation as too long, the agent keeps the conversation below this share of its length. */
 const OVERFLOWED_SHARE = 0.7;
 
 type OfAgent = { id: string; expansion: AgentExpansion };
@@ -80,7 +80,7 @@ export function addAgentSteps(state: RunState, grown: Growth, agent: OfAgent, st
   refresh(state, grown, agent);
 }
 
-/** Notes what an added step tells about its agent. */
+/** Records what an added step says about its agent. */
 function note(expansion: AgentExpansion, { type, fields }: AddedStep): void {
   if (type === 'agent_turn') {
     expansion.turns += 1;
@@ -89,7 +89,7 @@ function note(expansion: AgentExpansion, { type, fields }: AddedStep): void {
     expansion.callsAdded = null;
     const closing = fields?.closing;
     if (typeof closing !== 'string') return;
-    // Only the core writes the field.
+    // Only the core writes this field.
     expansion.closing = closing as AgentLimit;
     expansion.deadline = expansion.end;
   } else if (type === 'agent_tool') {
@@ -102,7 +102,7 @@ function note(expansion: AgentExpansion, { type, fields }: AddedStep): void {
   }
 }
 
-/** A call whose approval was added with it waits for that. */
+/** Compiles an added step. A call depends on its approval if that was added with it. */
 function compiledStep({ id, type, depends_on = [], fields = {} }: AddedStep): CompiledStep {
   const spec: GraphStep = { ...fields, id, type, depends_on };
   const retries = typeof spec.retry_count === 'number' ? Math.min(MAX_RETRY_COUNT, spec.retry_count) : 0;
@@ -122,7 +122,7 @@ function compiledStep({ id, type, depends_on = [], fields = {} }: AddedStep): Co
 
 type Noted = Extract<RunEvent, { type: 'step_completed' | 'step_failed' | 'step_retrying' }>;
 
-/** Notes what an event tells about the agent of its step, before the event is folded. */
+/** Records what an event says about the agent of its step. Called before the event is folded. */
 export function noteAgentEvent(state: RunState, grown: Growth, event: Noted): void {
   const id = addedId(event.step);
   const expansion = id === null ? undefined : grown.parents.get(id.parent);
@@ -150,12 +150,12 @@ export function noteAgentEvent(state: RunState, grown: Growth, event: Noted): vo
     if (policy === 'none') repeat(expansion, `${tool} ${hash}`);
 }
 
-/** A conversation that is too long for the model is compacted, where it may be; the turn after that is not repeated again. */
+/** Records that the conversation is too long for the model. It is compacted if possible; the turn after that is not repeated again. */
 function noteOverflow(expansion: AgentExpansion, { code }: StepError): void {
   if (code !== CONTEXT_LENGTH_EXCEEDED || expansion.plan.compact_at === undefined) return;
   if (expansion.overflow !== 'none') return;
   expansion.overflow = 'compact';
-  // The model reads less than was assumed.
+  // The model's context window is smaller than was assumed.
   if (expansion.context === 0) return;
   expansion.compactAt = Math.min(expansion.compactAt, Math.floor(expansion.context * OVERFLOWED_SHARE));
 }
@@ -171,7 +171,7 @@ function noteContext(expansion: AgentExpansion, type: string, context: number): 
   expansion.isCompacted = false;
 }
 
-/** A call with the result of an earlier one, or the error, brings the model no further. */
+/** Counts repetitions of a call: the same call with the result, or the error, of an earlier one makes no progress. */
 function noteResult(expansion: AgentExpansion, id: { name: string } | null, event: Noted): void {
   const call = expansion.lastTurn?.calls[Number(id?.name) - 1];
   if (call === undefined || event.type === 'step_retrying') return;
@@ -187,7 +187,7 @@ function repeat(expansion: AgentExpansion, call: string): void {
   expansion.sameCalls = Math.max(expansion.sameCalls, times);
 }
 
-/** A step under an agent has ended. The model gets the error of a call that failed; any other failure ends the agent. */
+/** Called when a step under an agent has ended. The model receives the error of a failed call; any other failure ends the agent. */
 export function afterAgentStep(
   state: RunState,
   grown: Growth,
@@ -195,12 +195,12 @@ export function afterAgentStep(
   { step, failure }: { step: string; failure: StepError | null },
 ): void {
   agent.expansion.open -= 1;
-  // A turn that is made once more has not failed the agent.
+  // The failure of a turn that is repeated does not fail the agent.
   if (failure !== null && agent.expansion.overflow !== 'compact') agent.expansion.failure ??= { step, error: failure };
   refresh(state, grown, agent);
 }
 
-/** The agent itself has ended: the steps under it leave memory. */
+/** Removes the steps under an agent from memory once the agent itself has ended. */
 export function closeAgent(state: RunState, grown: Growth, id: string, expansion: AgentExpansion): void {
   const { plan, settings, steps } = expansion;
   grown.parents.delete(id);
@@ -220,7 +220,7 @@ export function closeAgent(state: RunState, grown: Growth, id: string, expansion
   }
 }
 
-/** Says whether the agent calls for a decision; when it has its answer, it may begin for the last time. */
+/** Updates whether the agent needs a decision. Once it has its answer, it may begin for the last time. */
 function refresh(state: RunState, grown: Growth, { id, expansion }: OfAgent): void {
   const next = nextOfAgent(expansion);
   if (expansion.failure !== null || (next.do !== 'wait' && next.do !== 'end')) {

@@ -6,12 +6,12 @@ import type { AgentExpansion } from './growth.ts';
 import { stepState } from './state.ts';
 import { approvalId, callId, compactionId, turnId } from './step-ids.ts';
 
-/** How often a turn is tried again that the provider did not answer. */
+/** The number of retries of a turn that the provider did not answer. */
 const TURN_RETRIES = 2;
 /** The number of steps, with their fields, that fit into an event without becoming a large value. */
 const STEPS_PER_EVENT = 24;
 
-/** Adds what follows under an agent: its next turn, the calls of its last one, or its end by a limit or a failure. */
+/** Adds the next steps of an agent, which are its next turn or the calls of its last one; or ends it at a limit or after a failure. */
 export function growAgent(draft: Draft, parent: string, expansion: AgentExpansion): void {
   if (expansion.failure !== null) {
     failAgent(draft, parent, expansion.failure);
@@ -44,11 +44,11 @@ export function growAgent(draft: Draft, parent: string, expansion: AgentExpansio
  */
 export function timeOfAgentIsUp(draft: Draft, parent: string, expansion: AgentExpansion): boolean {
   const { closing, end } = expansion;
-  // Not even the closing turn has ended in time: the agent ends with what it has.
+  // The closing turn has not ended in time either: the agent ends with the results that it has.
   const isOver = closing !== null && end !== null && draft.now >= end;
   if (!isOver) {
     if (atLimit(expansion, 'timeout').do !== 'turn') return false;
-    // Added first: an agent under which nothing is at work has ended.
+    // Added before the others are ended: an agent without open steps counts as ended.
     addSteps(draft, parent, [turnOf(parent, expansion, 'timeout')]);
   }
   endAdded(draft, parent, { cancel: 'limit_reached', causedBy: parent, skip: 'blocked' });
@@ -85,17 +85,17 @@ function compactionOf(parent: string, expansion: AgentExpansion): AddedStep {
     retry_count: TURN_RETRIES,
     ...(hasOverflowed && { overflow: Math.floor(expansion.context) }),
   };
-  // Steps that depend on a failed turn would not begin.
+  // Steps that depend on a failed turn would never begin.
   const depends_on = hasOverflowed ? [] : stepsBefore(parent, expansion);
   return { id: compactionId(parent, compactions + 1), type: 'agent_compaction', depends_on, fields };
 }
 
-/** Returns what the next turn depends on: the compaction just made, or the last turn with its calls. All have ended. */
+/** Returns the dependencies of the next turn: the compaction just made, or the last turn with its calls. All have ended. */
 function stepsBefore(parent: string, { steps, turns, compactions, isCompacted }: AgentExpansion): string[] {
   if (isCompacted) return [compactionId(parent, compactions)];
   const before = turns === 0 ? [] : [turnId(parent, turns)];
   const prefix = `${turnId(parent, turns)}.`;
-  // The approvals of these calls end before them.
+  // The approvals of these calls have ended before the calls.
   const calls = steps.filter(id => id.startsWith(prefix) && !id.endsWith(approvalId('')));
   return [...before, ...calls];
 }
@@ -103,7 +103,7 @@ function stepsBefore(parent: string, { steps, turns, compactions, isCompacted }:
 function callsOf(turn: string, calls: readonly NumberedCall[]): AddedStep[] {
   return calls.flatMap(({ tool, policy, grant, outside_input, private_input, number }) => {
     const id = callId(turn, number);
-    // The model gets the error of a call that fails.
+    // A failed call does not fail the agent: the model receives its error.
     const fields = { tool, on_error: 'continue' };
     const call = {
       id,

@@ -21,13 +21,13 @@ const view = (over: Omit<Partial<AgentView>, 'plan'> & { plan?: Partial<AgentVie
   ...over,
   plan: { type: 'agent', model: 'm', max_turns: 25, max_tool_calls: 100, on_limit: 'answer', ...over.plan },
 });
-/** The view once the only call of the last turn has ended. */
+/** Returns the view after the only call of the last turn has ended. */
 const called = (over: Parameters<typeof view>[0] = {}) => view({ callsAdded: 1, toolCalls: 1, ...over });
 const goesOn = { do: 'turn', closing: null };
 const closes = (closing: string) => ({ do: 'turn', closing });
 
-describe('what follows under an agent', () => {
-  test('is its first turn, then the calls of that, then its next turn', () => {
+describe('the next steps of an agent', () => {
+  test('are its first turn, then the calls of that turn, then its next turn', () => {
     expect(nextOfAgent(view({ turns: 0, lastTurn: null }))).toEqual(goesOn);
     expect(nextOfAgent(view({ open: 1, lastTurn: null }))).toEqual({ do: 'wait' });
     expect(nextOfAgent(view())).toEqual({ do: 'calls', calls: [{ ...call(), number: 1 }] });
@@ -35,11 +35,11 @@ describe('what follows under an agent', () => {
     expect(nextOfAgent(called())).toEqual(goesOn);
   });
 
-  test('is its end after a turn that calls nothing', () => {
+  test('are none after a turn without calls: the agent ends', () => {
     expect(nextOfAgent(view({ lastTurn: { calls: [] } }))).toEqual({ do: 'end', limit: null });
   });
 
-  test('leaves out calls that are not to be carried out, and keeps the numbers of the others', () => {
+  test('leave out calls that must not be carried out, and keep the numbers of the others', () => {
     const calls = [call({ policy: 'none' }), call({ policy: 'ask' })];
     expect(nextOfAgent(view({ lastTurn: { calls } }))).toEqual({
       do: 'calls',
@@ -66,14 +66,14 @@ describe('an agent at a limit', () => {
     expect(next.do === 'calls' && next.calls.map(({ number }) => number)).toEqual(numbers);
   });
 
-  test('adds the first calls of a turn that wants more than are left, and closes then', () => {
+  test('adds the first calls of a turn that asks for more than the limit permits, and then closes', () => {
     const lastTurn = { calls: [call(), call({ hash: 'i' })] };
     const next = nextOfAgent(view({ toolCalls: 99, lastTurn }));
     expect(next.do === 'calls' && next.calls.map(({ number }) => number)).toEqual([1]);
     expect(nextOfAgent(view({ toolCalls: 100, callsAdded: 1, lastTurn }))).toEqual(closes('max_tool_calls'));
   });
 
-  test('may answer after its last call, and closes when it wants one more', () => {
+  test('may answer after its last call, and closes if it asks for another one', () => {
     expect(nextOfAgent(called({ toolCalls: 100 }))).toEqual(goesOn);
     expect(nextOfAgent(view({ toolCalls: 100 }))).toEqual(closes('max_tool_calls'));
   });
@@ -112,16 +112,16 @@ describe('an agent at a limit', () => {
     expect(nextOfAgent(called({ sameCalls }))).toEqual(next);
   });
 
-  test('fails if it is to, and ends after its closing turn, whatever that calls', () => {
+  test('fails if on_limit says so, and ends after its closing turn even if that turn makes calls', () => {
     expect(nextOfAgent(called({ turns: 25, plan: { on_limit: 'fail' } }))).toEqual({ do: 'fail', limit: 'max_turns' });
     expect(nextOfAgent(view({ closing: 'max_turns' }))).toEqual({ do: 'end', limit: 'max_turns' });
   });
 });
 
-describe('a conversation that grows', () => {
+describe('a growing conversation', () => {
   const long = { context: 71, compactAt: 70 };
 
-  test('is compacted before the next turn, once', () => {
+  test('is compacted once before the next turn', () => {
     expect(nextOfAgent(called({ ...long, context: 70 }))).toEqual(goesOn);
     expect(nextOfAgent(called(long))).toEqual({ do: 'compact' });
     expect(nextOfAgent(called({ ...long, isCompacted: true }))).toEqual(goesOn);
@@ -130,14 +130,14 @@ describe('a conversation that grows', () => {
     expect(nextOfAgent(view({ ...long, lastTurn: { calls: [] } }))).toEqual({ do: 'end', limit: null });
   });
 
-  test('is compacted before a closing turn, unless that is all that can be paid', () => {
+  test('is compacted before a closing turn, unless the budget covers only the closing turn', () => {
     expect(nextOfAgent(called({ ...long, plan: { max_turns: 1 } }))).toEqual({ do: 'compact' });
     expect(nextOfAgent(called({ ...long, plan: { budget: 100 }, spent: 90, dearestTurn: 5 }))).toEqual(
       closes('budget'),
     );
   });
 
-  test('that was refused is compacted, and the turn is made once more, if that can be paid', () => {
+  test('is compacted after it was refused, and the turn is repeated if the budget covers it', () => {
     const refused = { lastTurn: null, overflow: 'compact' } as const;
     expect(nextOfAgent(view(refused))).toEqual({ do: 'compact' });
     expect(nextOfAgent(view({ ...refused, overflow: 'repeat' }))).toEqual(goesOn);

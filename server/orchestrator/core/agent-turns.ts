@@ -1,9 +1,9 @@
 import type { AgentLimit, AgentPlan, TurnCall, TurnEnd } from './events.ts';
 import type { Overflow } from './growth.ts';
 
-/** A model that makes the same call so often, with the same result each time, is going round in circles. */
+/** A model that makes the same call this many times, with the same result each time, is considered stuck in a loop. */
 export const MAX_SAME_CALLS = 5;
-/** The part of a budget that is kept for the closing answer. */
+/** The share of a budget that is reserved for the closing answer. */
 const RESERVED = 0.1;
 
 /** The history of an agent, as far as the next decision depends on it. */
@@ -11,11 +11,11 @@ export type AgentView = {
   readonly plan: AgentPlan;
   /** Turns added so far. */
   readonly turns: number;
-  /** The end of the last turn; null before the first, and as long as it is at work. */
+  /** The end of the last turn; null before the first turn, and while the turn is in flight. */
   readonly lastTurn: TurnEnd | null;
-  /** How many calls of that turn were added; null as long as none were. */
+  /** The number of calls of that turn that were added; null before they are added. */
   readonly callsAdded: number | null;
-  /** Steps at work. */
+  /** The number of steps that have not ended. */
   readonly open: number;
   /** Calls added so far. */
   readonly toolCalls: number;
@@ -24,19 +24,19 @@ export type AgentView = {
   /** The cost of its most expensive turn, and of its most expensive call. */
   readonly dearestTurn: number;
   readonly dearestCall: number;
-  /** How often the most repeated call was made, with the same result. */
+  /** The number of times that the most repeated call was made with the same result. */
   readonly sameCalls: number;
-  /** About how many tokens the conversation has, and from how many on it is compacted. */
+  /** The approximate length of the conversation in tokens, and the length from which it is compacted. */
   readonly context: number;
   readonly compactAt: number;
-  /** No turn has ended since it was compacted. */
+  /** Whether the conversation was compacted and no turn has ended since. */
   readonly isCompacted: boolean;
   readonly overflow: Overflow;
-  /** The limit for which the last turn is the closing one. */
+  /** The limit because of which the last turn is the closing one. */
   readonly closing: AgentLimit | null;
 };
 
-/** A call that is to be added, by its number in its turn, from 1. */
+/** A call to be added, with its number in its turn, from 1. */
 export type NumberedCall = TurnCall & { readonly number: number };
 
 export type NextOfAgent =
@@ -45,19 +45,19 @@ export type NextOfAgent =
   | { readonly do: 'calls'; readonly calls: readonly NumberedCall[] }
   /** The conversation is compacted before its next turn. */
   | { readonly do: 'compact' }
-  /** Its last turn is its answer, or all that there is; `limit`: why it ends without an answer. */
+  /** Its last turn is its answer, or the best that it has. `limit`: the reason why it ends without an answer. */
   | { readonly do: 'end'; readonly limit: AgentLimit | null }
   | { readonly do: 'fail'; readonly limit: AgentLimit };
 
 /** Decides what an agent does next (docs/adr/0021). Pure: the same view gives the same decision. */
 export function nextOfAgent(view: AgentView): NextOfAgent {
   const next = nextInConversation(view);
-  // A closing turn for the budget is all that can be paid.
+  // If the budget requires a closing turn, it does not cover a compaction before that turn.
   if (next.do !== 'turn' || next.closing === 'budget' || view.isCompacted) return next;
   return view.context > view.compactAt ? { do: 'compact' } : next;
 }
 
-/** The same without regard to the length of the conversation, unless that has just stopped a turn. */
+/** Makes the same decision without regard to the length of the conversation, unless that length has just failed a turn. */
 function nextInConversation(view: AgentView): NextOfAgent {
   const { turns, lastTurn, open, closing } = view;
   if (open > 0) return { do: 'wait' };
@@ -71,7 +71,7 @@ function nextInConversation(view: AgentView): NextOfAgent {
   return reached === null ? { do: 'turn', closing: null } : atLimit(view, reached);
 }
 
-/** A turn was refused because the conversation is too long: it is compacted, and the turn is made again. */
+/** Compacts a conversation that was refused as too long, and then repeats the turn. */
 function afterOverflow(view: AgentView, overflow: 'compact' | 'repeat'): NextOfAgent {
   const { plan, spent, dearestTurn, closing } = view;
   const isPaid = spent + dearestTurn <= usableBudget(plan);
@@ -83,12 +83,12 @@ function afterOverflow(view: AgentView, overflow: 'compact' | 'repeat'): NextOfA
 /** Decides what an agent does at a limit. */
 export function atLimit({ plan, spent }: Pick<AgentView, 'plan' | 'spent'>, limit: AgentLimit): NextOfAgent {
   if (plan.on_limit === 'fail') return { do: 'fail', limit };
-  // Not even a closing answer can be paid.
+  // The budget does not even cover a closing answer.
   if (plan.budget !== undefined && spent >= plan.budget) return { do: 'end', limit };
   return { do: 'turn', closing: limit };
 }
 
-/** The calls of a turn that are to be added, in their order: as many as the limits permit. */
+/** Returns the calls of a turn to be added, in their order: as many as the limits permit. */
 function callsToAdd(
   view: Pick<AgentView, 'plan' | 'toolCalls' | 'spent' | 'dearestCall'>,
   calls: readonly TurnCall[],
@@ -108,13 +108,13 @@ function affordableCalls({ plan, spent, dearestCall }: Pick<AgentView, 'plan' | 
   return price > 0 ? Math.floor(left / price) : Number.POSITIVE_INFINITY;
 }
 
-/** The limit for which not all calls of the last turn were added. */
+/** Returns the limit because of which not all calls of the last turn were added. */
 function leftOut({ plan, callsAdded, toolCalls }: AgentView, calls: readonly TurnCall[]): AgentLimit | null {
   if (calls.filter(isWanted).length <= (callsAdded ?? 0)) return null;
   return toolCalls >= plan.max_tool_calls ? 'max_tool_calls' : 'budget';
 }
 
-/** The calls of the last turn have ended: whether no other one may follow that makes more of them. */
+/** Returns the limit that forbids another turn with calls, after the calls of the last turn have ended. */
 function limitAfterCalls({ plan, turns, spent, dearestTurn, sameCalls }: AgentView): AgentLimit | null {
   if (sameCalls >= MAX_SAME_CALLS) return 'repeated_calls';
   if (spent + (plan.fitted === true ? 0 : dearestTurn) > usableBudget(plan)) return 'budget';
@@ -123,7 +123,7 @@ function limitAfterCalls({ plan, turns, spent, dearestTurn, sameCalls }: AgentVi
 
 const isWanted = ({ policy }: TurnCall): boolean => policy !== 'none';
 
-/** Microcredits that may be spent before the closing answer. */
+/** Returns the microcredits that may be spent before the closing answer. */
 export function usableBudget({ budget }: AgentPlan): number {
   return budget === undefined ? Number.POSITIVE_INFINITY : budget * (1 - RESERVED);
 }

@@ -33,7 +33,7 @@ const plan = (over: Partial<AgentPlan> = {}): AgentPlan => ({
 });
 const call = (policy: TurnCall['policy'] = 'auto', hash = 'h'): TurnCall => ({ tool: 'search', hash, policy });
 
-/** Decides a command and all that follows from it. */
+/** Decides a command, and everything that follows from it. */
 function ask(command: Command): RunEvent[] {
   const before = written.length;
   for (let events = decide(state, command, now); events.length > 0; events = grow(state, now)) {
@@ -44,7 +44,7 @@ function ask(command: Command): RunEvent[] {
 }
 const start = (step: string) => ask({ type: 'start_attempt', step });
 const attempt = (step: string) => state.steps.get(step)?.attempt ?? 0;
-/** Begins and ends a step. A turn without calls answers. */
+/** Starts and ends a step. A turn without calls is an answer. */
 function run(step: string, calls: TurnCall[] = [], credits = 0): RunEvent[] {
   start(step);
   const turn = calls.length === 0 ? {} : { turn: { calls } };
@@ -64,7 +64,7 @@ const complete = (step: string, approved: boolean) => {
 const statusOf = (step: string) => state.steps.get(step)?.status;
 const ready = () => [...effects(state).ready];
 
-/** Starts a run whose first step `research` is an agent, which has expanded. */
+/** Starts a run whose first step is the agent `research`, and expands the agent. */
 function begin(over: Partial<AgentPlan> = {}, ...more: GraphStep[]): void {
   state = newRun('run', compile({ steps: [{ id: 'research', type: 'agent' }, ...more] }));
   written = [];
@@ -92,7 +92,7 @@ describe('an agent', () => {
     expect(stepSpec(state, 'research.1')).toMatchObject({ type: 'agent_turn', model: 'test/model', retry_count: 2 });
   });
 
-  test('adds the calls of a turn, and its next turn when all of them have ended', () => {
+  test('adds the calls of a turn, and its next turn once all of the calls have ended', () => {
     begin();
     run('research.1', [call(), call('auto', 'i')]);
     expect(ready()).toEqual(['research.1.1', 'research.1.2']);
@@ -108,7 +108,7 @@ describe('an agent', () => {
     expect([...state.steps.keys()]).toEqual(['research']);
   });
 
-  test('counts what its steps cost and use, and leaves nothing behind in memory', () => {
+  test('counts the cost and usage of its steps, and leaves nothing in memory', () => {
     begin();
     const empty = state.residentBytes;
     run('research.1', [call()], 7);
@@ -129,7 +129,7 @@ describe('an agent', () => {
     expect(state.grown).toMatchObject({ reserved: 0, planned: 3, added: 3, ended: 3 });
   });
 
-  test('goes on after a call that failed', () => {
+  test('continues after a failed call', () => {
     begin();
     run('research.1', [call()]);
     const [failed] = fail('research.1.1').filter(({ type }) => type === 'step_failed');
@@ -138,7 +138,7 @@ describe('an agent', () => {
     expect(agentProgress(state, 'research')?.turns[0]?.calls.get(1)).toMatchObject({ status: 'failed', error: boom });
   });
 
-  test('fails with a turn that fails, and so does its run', () => {
+  test('fails with a failed turn, and so does its run', () => {
     begin();
     fail('research.1');
     expect(state.error).toEqual({
@@ -149,7 +149,7 @@ describe('an agent', () => {
     expect(written.at(-2)).toMatchObject({ type: 'step_failed', data: { caused_by_step_id: 'research.1' } });
   });
 
-  test('lets the run go on if it is to', () => {
+  test('lets the run continue with on_error: continue', () => {
     state = newRun('run', compile({ steps: [{ id: 'research', type: 'agent', on_error: 'continue' }] }));
     written = [];
     ask({ type: 'start', data: startData() });
@@ -159,7 +159,7 @@ describe('an agent', () => {
     expect(state.status).toBe('completed');
   });
 
-  test('may run in a loop, as far as the steps in memory permit', () => {
+  test('may run in a loop, as long as the added steps fit in memory', () => {
     const most = Math.floor(MAX_ADDED_IN_MEMORY / 2) - 1;
     begin({ max_turns: 1, max_tool_calls: most }, { id: 'other', type: 'agent' });
     start('other');
@@ -184,7 +184,7 @@ describe('a call that needs an approval', () => {
     expect(ready()).toEqual(['research.1.2', 'research.1.1']);
   });
 
-  test('is skipped when it is rejected, and the agent goes on', () => {
+  test('is skipped if it is rejected, and the agent continues', () => {
     begin();
     run('research.1', [call('ask')]);
     const events = complete('research.1.1.ok', false);
@@ -194,7 +194,7 @@ describe('a call that needs an approval', () => {
     expect(ready()).toEqual(['research.2']);
   });
 
-  test('is skipped when nobody could be asked', () => {
+  test('is skipped if there was no approver to ask', () => {
     begin();
     run('research.1', [call('ask')]);
     fail('research.1.1.ok');
@@ -204,7 +204,7 @@ describe('a call that needs an approval', () => {
 });
 
 describe('an agent at a limit', () => {
-  test('closes with a turn that says why, and then has its answer', () => {
+  test('closes with a turn that states the limit, and then has its answer', () => {
     begin({ max_turns: 1 });
     run('research.1', [call()]);
     run('research.1.1');
@@ -214,7 +214,7 @@ describe('an agent at a limit', () => {
     expect(agentProgress(state, 'research')).toMatchObject({ limit: 'max_turns' });
   });
 
-  test('fails if it is to, without being charged for that', () => {
+  test('fails if on_limit says so, and is not charged for it', () => {
     begin({ max_turns: 1, on_limit: 'fail' });
     run('research.1', [call()]);
     run('research.1.1');
@@ -222,7 +222,7 @@ describe('an agent at a limit', () => {
     expect(written.at(-2)).toMatchObject({ data: { caused_by_step_id: 'research.1' } });
   });
 
-  test('is told from its results that it repeats itself', () => {
+  test('detects from its results that it repeats itself', () => {
     begin({ max_turns: 50, max_tool_calls: 50 });
     for (let turn = 1; turn <= 5; turn++) {
       expect(stepSpec(state, `research.${turn}`).closing).toBeUndefined();
@@ -232,7 +232,7 @@ describe('an agent at a limit', () => {
     expect(stepSpec(state, 'research.6').closing).toBe('repeated_calls');
   });
 
-  test('ends what is at work when its time is up, and answers', () => {
+  test('ends the steps in flight when it times out, and answers', () => {
     begin({ timeout_s: 10 });
     run('research.1', [call(), call('ask', 'i')]);
     start('research.1.1');
@@ -251,7 +251,7 @@ describe('an agent at a limit', () => {
     expect(agentProgress(state, 'research')).toMatchObject({ limit: 'timeout' });
   });
 
-  test('keeps time for its closing turn, and ends with what it has when that has passed', () => {
+  test('reserves time for its closing turn, and ends with its results so far once that time has passed', () => {
     begin({ timeout_s: 10, closing_s: 4 });
     run('research.1', [call()]);
     start('research.1.1');
@@ -270,7 +270,7 @@ describe('an agent at a limit', () => {
     expect([...effects(state).timers]).toEqual([]);
   });
 
-  test('ends in time when it closes for another limit, and its provider does not want to be asked', () => {
+  test('ends in time if it closes for another limit while its provider asks to wait', () => {
     begin({ timeout_s: 10, closing_s: 4, max_turns: 1 });
     run('research.1', [call()]);
     run('research.1.1');
@@ -293,7 +293,7 @@ describe('an agent at a limit', () => {
     expect(agentProgress(state, 'research')).toMatchObject({ limit: 'max_turns' });
   });
 
-  test('fails when its time is up and it is to fail', () => {
+  test('fails at its timeout if on_limit says so', () => {
     begin({ timeout_s: 10, on_limit: 'fail' });
     start('research.1');
     now += 10_000;
@@ -304,7 +304,7 @@ describe('an agent at a limit', () => {
 });
 
 describe('a run with an agent', () => {
-  test('adds nothing while it is paused, and goes on when it is resumed', () => {
+  test('adds nothing while it is paused, and continues when it is resumed', () => {
     begin();
     start('research.1');
     ask({ type: 'pause', by: 'ann' });
@@ -314,7 +314,7 @@ describe('a run with an agent', () => {
     expect(ready()).toEqual(['research.1.1']);
   });
 
-  test('lets the turn in flight end, and adds nothing, when it is stopped gracefully', () => {
+  test('lets the turn in flight end, and adds nothing, on a graceful stop', () => {
     begin();
     start('research.1');
     ask({ type: 'stop', mode: 'graceful', by: 'ann' });
@@ -323,7 +323,7 @@ describe('a run with an agent', () => {
     expect(state.grown?.added).toBe(1);
   });
 
-  test('ends what was added before the agent when it is stopped at once', () => {
+  test('ends the added steps before the agent on an immediate stop', () => {
     begin();
     run('research.1', [call(), call('ask', 'i')]);
     start('research.1.1');

@@ -25,7 +25,7 @@ export class AncestorIndex {
     this.#rows = rows;
   }
 
-  /** A read-only view; nothing is copied. Throws an Error for an unknown step. */
+  /** Returns a read-only view without copying anything. Throws an Error for an unknown step. */
   of(step: string): ReadonlySet<string> {
     const position = this.#position.get(step);
     const row = position === undefined ? undefined : this.#rows[position];

@@ -44,7 +44,7 @@ describe('start_attempt', () => {
     chain.given(started()).when(begin()).then(began('a'));
   });
 
-  test('begins nothing that is not ready, has ended, waits or does not exist', () => {
+  test('does not begin a step that is not ready, has ended, waits or does not exist', () => {
     chain.given(started()).when(begin('b')).thenNothing();
     chain.given(started()).when(begin('nowhere')).thenNothing();
     chain.given(started(), began('a'), done('a')).when(begin()).thenNothing();
@@ -64,15 +64,15 @@ describe('start_attempt', () => {
     two.given(started(), began('b'), failed('b'), runFailed('b')).when(begin()).thenNothing();
   });
 
-  test('begins a retry when it is due, not before', () => {
+  test('begins a retry when it is due, and not earlier', () => {
     const run = chain.given(started(), began('a'), retrying('a', 4000));
     run.when(begin(), NOW + 3999).thenNothing();
     run.when(begin(), NOW + 4000).then(began('a', 2));
-    // Nor by a clock that was set back behind the failure: it would wait for the hours in between once more.
+    // A clock that was set back behind the failure does not make it due either: the retry would wait for the same hours again.
     run.when(begin(), NOW - 1).then(began('a', 2));
   });
 
-  test('a retry that came due during a pause begins after the resume', () => {
+  test('a retry that became due during a pause begins after the resume', () => {
     const facts = [started(), began('a'), retrying('a', 4000), changed('running', 'paused')];
     chain
       .given(...facts)
@@ -84,7 +84,7 @@ describe('start_attempt', () => {
       .then(began('a', 2));
   });
 
-  test('begins again what a crash has lost, and does not count that as a failure', () => {
+  test('repeats an attempt that was lost in a crash, and does not count it as a failure', () => {
     const run = chain.given(started(), began('a')).when(begin());
     run.then(began('a', 2));
     expect(run.state().steps.get('a')).toMatchObject({ attempt: 2, lost: 1, failures: 0 });
@@ -136,7 +136,7 @@ describe('start_attempt', () => {
         .then(...fails(next));
     });
 
-    test('attempts of logs from before there were terms count', () => {
+    test('attempts in logs without terms count', () => {
       const old = terms.map(attempt => began('a', attempt));
       chain
         .given(started(), ...old)
@@ -161,7 +161,7 @@ describe('attempt_succeeded', () => {
       .then(done('b'), changed('running', 'completed'));
   });
 
-  test('while paused too', () => {
+  test('also while paused', () => {
     const facts = [started(), began('a'), done('a'), began('b'), changed('running', 'paused')];
     chain
       .given(...facts)
@@ -169,7 +169,7 @@ describe('attempt_succeeded', () => {
       .then(done('b'), changed('paused', 'completed'));
   });
 
-  test('keeps its log before its end; no lines make no event', () => {
+  test('keeps its log before its end; without lines there is no event', () => {
     const run = chain.given(started(), began('a'));
     run.when(succeed('a', 1, null, ['one', 'two'])).then(logged('a', ['one', 'two']), done('a'));
     run.when(succeed('a', 1, null, [])).then(done('a'));
@@ -233,7 +233,7 @@ describe('attempt_failed', () => {
     never.given(started(), began('a')).when(fail('a')).then(failed('a'), runFailed('a'));
   });
 
-  test('waits at least as long as the provider asked', () => {
+  test('waits at least as long as the provider asked for', () => {
     chain
       .given(started(), began('a'))
       .when(fail('a', 1, { retryAfterMs: 90_000 }))
@@ -244,7 +244,7 @@ describe('attempt_failed', () => {
       .then(retrying('a', 4000));
   });
 
-  test('fails at once where a retry cannot help', () => {
+  test('fails at once if a retry cannot help', () => {
     chain
       .given(started(), began('a'))
       .when(fail('a', 1, { retryable: false }))
@@ -291,7 +291,7 @@ describe('a failing step fails the run', () => {
     skipped('after_both', 'blocked'),
   ];
 
-  test('begun steps are cancelled, the others are skipped as blocked, and nothing is left', () => {
+  test('cancels started steps, skips the others as blocked, and leaves nothing open', () => {
     const run = wide.given(...facts).when(fail('bad'));
     run.then(...ends, runFailed('bad'));
     const state = run.state();
@@ -302,7 +302,7 @@ describe('a failing step fails the run', () => {
     expect(state.steps.get('waiting')).toMatchObject({ status: 'cancelled', task: undefined });
   });
 
-  test('while paused too', () => {
+  test('also while paused', () => {
     wide
       .given(...facts, changed('running', 'paused'))
       .when(fail('bad'))
@@ -313,7 +313,7 @@ describe('a failing step fails the run', () => {
 describe('attempt_waiting', () => {
   const ask: Command = { type: 'attempt_waiting', step: 'a', attempt: 1, task: taskRequest({ due_at: NOW + 5 }) };
 
-  test('puts the task to people; the step waits without an attempt in flight', () => {
+  test('assigns the task to people; the step waits without an attempt in flight', () => {
     const run = chain.given(started(), began('a')).when(ask);
     run.then(asked('a', { due_at: NOW + 5 }));
     const state = run.state();
@@ -322,7 +322,7 @@ describe('attempt_waiting', () => {
     expect(state.steps.get('a')?.task).toEqual({ dueAt: NOW + 5, onTimeout: 'fail' });
   });
 
-  test('while paused too', () => {
+  test('also while paused', () => {
     chain
       .given(started(), began('a'), changed('running', 'paused'))
       .when(ask)
@@ -346,7 +346,7 @@ describe('attempt_log', () => {
   });
 });
 
-describe('outcomes that come too late change nothing', () => {
+describe('late outcomes change nothing', () => {
   const outcomes = (attempt: number): Command[] => [
     succeed('a', attempt),
     fail('a', attempt),
@@ -374,7 +374,7 @@ describe('outcomes that come too late change nothing', () => {
         .thenNothing();
   });
 
-  test('of a step that does not exist', () => {
+  test('for a step that does not exist', () => {
     chain.given(started()).when(succeed('nowhere')).thenNothing();
   });
 });

@@ -12,15 +12,15 @@ import { effectiveStep, isTerminal, type RunState, retryIsDue, type StepState, s
  * forever. A process that shut down, or lost the leadership and survived, does not count.
  */
 export const MAX_LOST_ATTEMPTS = 5;
-/** The code of that failure. */
+/** The error code of a step that fails for this reason. */
 export const LOST_REPEATEDLY = 'attempt_lost_repeatedly';
 const MAX_RETRY_DELAY_MS = MAX_RETRY_DELAY_S * 1000;
-/** A service that asks to be left alone for longer is asked again after a day. */
+/** A provider that asks for a longer delay is called again after a day. */
 const MAX_RETRY_AFTER_MS = MAX_TIMEOUT_S * 1000;
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>;
 
-/** Gives a step its slot. A step that the log has running was lost in a crash and is begun again. */
+/** Gives a step its slot. A step that is running according to the log was lost in a crash, so it is started again. */
 export function startAttempt(state: RunState, command: Of<'start_attempt'>, now: number): RunEvent[] {
   const step = state.steps.get(command.step);
   if (step === undefined || state.status !== 'running' || state.stopRequested !== null) return [];
@@ -51,7 +51,7 @@ export function attemptSucceeded(state: RunState, command: Of<'attempt_succeeded
   return draft.events;
 }
 
-/** A human task has been put to people. A run that is being stopped does not ask any more. */
+/** A human task was assigned to people. A run that is being stopped asks no more people. */
 export function attemptWaiting(state: RunState, command: Of<'attempt_waiting'>, now: number): RunEvent[] {
   if (attemptOf(state, command) === undefined) return [];
   const draft = newDraft(state, now);
@@ -61,7 +61,7 @@ export function attemptWaiting(state: RunState, command: Of<'attempt_waiting'>, 
   return draft.events;
 }
 
-/** Steps are to be added under the step. A run that is being stopped grows no more. */
+/** Steps are to be added under the step. A run that is being stopped adds none. */
 export function attemptExpanding(state: RunState, command: Of<'attempt_expanding'>, now: number): RunEvent[] {
   if (attemptOf(state, command) === undefined) return [];
   const draft = newDraft(state, now);
@@ -74,7 +74,7 @@ export function attemptExpanding(state: RunState, command: Of<'attempt_expanding
   return draft.events;
 }
 
-/** Retries, if the error, the step and the run allow it; otherwise the step fails, and usually the run with it. */
+/** Retries the step if the error, the step and the run allow it; otherwise the step fails, and usually the run with it. */
 export function attemptFailed(state: RunState, command: Of<'attempt_failed'>, now: number): RunEvent[] {
   if (attemptOf(state, command) === undefined) return [];
   const draft = newDraft(state, now);
@@ -87,7 +87,7 @@ export function attemptFailed(state: RunState, command: Of<'attempt_failed'>, no
 
 type Failure = Pick<Of<'attempt_failed'>, 'error' | 'retryable' | 'random' | 'retryAfterMs'> & Paid;
 
-/** Has the current attempt of a step fail: another one follows if the error, the step and the run allow it. */
+/** Fails the current attempt of a step. Another attempt follows if the error, the step and the run allow it. */
 export function retryOrFail(draft: Draft, id: string, failure: Failure): void {
   const { state } = draft;
   const { failures, attempt } = stepState(state, id);
@@ -110,7 +110,7 @@ export function logAttempt(state: RunState, command: Of<'attempt_log'>, now: num
   return draft.events;
 }
 
-/** After a crash, a run that is being stopped ends without the attempts that were in flight. */
+/** After a crash, ends a run that is being stopped without the attempts that were in flight. */
 export function abandonAttempt(state: RunState, command: Of<'abandon_attempt'>, now: number): RunEvent[] {
   if (state.stopRequested === null || isTerminal(state.status) || !state.inFlight.has(command.step)) return [];
   const draft = newDraft(state, now);
@@ -118,7 +118,7 @@ export function abandonAttempt(state: RunState, command: Of<'abandon_attempt'>, 
   return draft.events;
 }
 
-/** How often the process died, as far as is known, while the step was running, if it is not running any more. */
+/** Returns how often the process is known to have died during an attempt of the step. An attempt in flight does not count. */
 function deathsDuring({ lost, lostIn = [], term }: StepState, leader: LeaderTerm | undefined): number {
   const isDeath = (of: number | undefined) => of === undefined || leader?.survived.has(of) !== true;
   return lost + lostIn.filter(isDeath).length + Number(isDeath(term));
@@ -144,30 +144,33 @@ function mayStart(step: StepState, now: number): boolean {
   }
 }
 
-/** The step that an outcome is about; undefined if the outcome comes too late: another attempt, a step or run that ended. */
+/**
+ * Returns the step of an outcome; undefined if the outcome is late: its attempt is no longer the current one, or the
+ * step or run has ended.
+ */
 export function attemptOf(state: RunState, outcome: { step: string; attempt: number }): StepState | undefined {
   if (isTerminal(state.status)) return undefined;
   const step = state.steps.get(outcome.step);
   return step?.status === 'running' && step.attempt === outcome.attempt ? step : undefined;
 }
 
-/** Cancels the step of a run that is being stopped, which ends when its last attempt has. */
+/** Cancels a step of a run that is being stopped. The run ends when its last attempt has ended. */
 export function giveUp(draft: Draft, step: string): void {
   cancelStep(draft, step, 'RUN_STOPPED');
   settle(draft, () => {});
 }
 
-/** Half of the wait is certain and half is chance, so that steps that failed together do not come back together. */
+/** Half of the delay is fixed and half is random, so that steps that failed together are not retried together. */
 function backoff(baseMs: number, failuresBefore: number, random: number): number {
   return Math.min(MAX_RETRY_DELAY_MS, baseMs * 2 ** failuresBefore) * (0.5 + random / 2);
 }
 
 function retryAfter(ms = 0): number {
-  // NaN, too, is not above zero.
+  // False for NaN too.
   return ms > 0 ? Math.min(ms, MAX_RETRY_AFTER_MS) : 0;
 }
 
-/** JSON has no NaN and no infinity: the log would say null where memory says something else. */
+/** JSON has no NaN and no infinity: the log would contain null, and memory another value. */
 function withUsableDueTime(task: TaskRequest): TaskRequest {
   return task.due_at === null || Number.isFinite(task.due_at) ? task : { ...task, due_at: null };
 }

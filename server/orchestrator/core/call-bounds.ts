@@ -4,7 +4,7 @@ import { type AgentExpansion, isAgent } from './growth.ts';
 import { isEnded, type RunState, stepState } from './state.ts';
 import { addedId, agentStepType } from './step-ids.ts';
 
-/** The agent under which a step is, such as a call that its model asked for; null for any other step. */
+/** Returns the agent under which a step is, such as a call that its model asked for; null for any other step. */
 export function callingAgent(state: RunState, step: string): AgentExpansion | null {
   const parent = addedId(step)?.parent;
   const expansion = parent === undefined ? undefined : state.grown?.parents.get(parent);
@@ -12,15 +12,15 @@ export function callingAgent(state: RunState, step: string): AgentExpansion | nu
 }
 
 /**
- * Returns the call of a run with what that run may use: of the limits and the budget of the agent that calls it, and of the budget of the
- * run, what is left. Calls that are made at the same time share it. Null: it pays for no run.
+ * Returns the call of a run with its limits and budget: what is left of the limits and the budget of the calling agent,
+ * and of the budget of the run. Concurrent calls share the rest. Null: the budget does not cover a run.
  */
 export function boundedCall(state: RunState, step: string, call: ChildCall, now: number): ChildCall | null {
   const agent = call.agent === undefined ? null : callingAgent(state, step);
   if (call.agent === undefined || agent === null) {
-    // Beneath an agent a call is limited by what that agent may spend.
+    // Below an agent, the calling agent's budget limits a call.
     if (state.started?.parent?.agents === undefined) return call;
-    // What a run that nobody waits for is given counts as spent (call-state.ts): the first one must not be given everything.
+    // The budget of a detached run counts as spent (call-state.ts), so the first such run must not get the whole rest.
     const sharing = Math.max(1, state.inFlight.size) + (call.detach === true ? 1 : 0);
     const left = leftOfRun(state) / sharing;
     return Number.isFinite(left) ? { ...call, budget: Math.max(0, Math.floor(left)) } : call;
@@ -40,7 +40,7 @@ function boundsOf({ plan, turns, toolCalls, deadline }: AgentExpansion, now: num
   };
 }
 
-/** Microcredits that no call has been given yet; infinite where nothing limits them. */
+/** Returns the microcredits that have not been assigned to a call yet; infinite without a limit. */
 function leftOfAgent(state: RunState, { plan, spent, steps }: AgentExpansion): number {
   return usableBudget(plan) - spent - givenTo(state, steps);
 }
@@ -51,14 +51,14 @@ function leftOfRun(state: RunState): number {
   return budget - credits - childrenSpent - givenTo(state, calling);
 }
 
-/** The budgets of called runs that have not ended, in all. */
+/** Returns the total of the budgets of called runs that have not ended. */
 function givenTo(state: RunState, steps: Iterable<string>): number {
   let given = 0;
   for (const step of steps) if (state.calling.has(step)) given += state.steps.get(step)?.call?.budget ?? 0;
   return given;
 }
 
-/** Calls of the last turn that may call a run yet, the present one included. */
+/** The number of calls of the last turn that may still call a run, including the current one. */
 const callsToBegin = (state: RunState, { steps }: AgentExpansion): number =>
   steps.filter(id => agentStepType(id) === 'agent_tool' && !isEnded(stepState(state, id)) && !state.calling.has(id))
     .length;

@@ -7,12 +7,12 @@ import { BYTES_PER_ABANDONED_CALL, sizeOf } from './stored-value.ts';
 
 type Of<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
 
-/** Folds `child_called`: the step holds no attempt any more and waits for the run that it calls. */
+/** Folds `child_called`: the step no longer holds an attempt, and waits for the run that it calls. */
 export function called(state: RunState, { step: id, data, at }: Of<'child_called'>): void {
   const step = stepState(state, id);
   const { timeout_s } = effectiveStep(state, id).spec;
   const detach = data.detach === true;
-  // The log of a run that may not be loaded is read without large values.
+  // The log of a quarantined run is read without large values.
   const input = data.input ?? {};
   step.call = {
     runId: data.run_id,
@@ -42,15 +42,15 @@ export function ended(state: RunState, { step: id, data }: Of<'child_ended'>): v
   if (data.status === 'completed') move(state, id, step, 'ready');
 }
 
-/** Forgets the call of a step that goes on or ends. If the called run has not ended, it is no longer needed. */
+/** Removes the call of a step that continues or ends. If the called run has not ended, it is no longer needed. */
 export function leaveCall(state: RunState, id: string, step: StepState): void {
   const { call } = step;
-  // The next attempt reads its output again.
+  // Kept, because the next attempt reads the output again.
   if (call === undefined || call.ended === 'completed') return;
   releaseInput(state, step);
   step.call = undefined;
   if (call.ended !== null) return;
-  // It may spend all of it, and nobody hears how much.
+  // The abandoned run may spend its whole budget, and its actual cost is never reported.
   spend(state, id, call.budget ?? 0);
   if (call.detach) return;
   state.abandoned ??= new Set();
@@ -58,7 +58,7 @@ export function leaveCall(state: RunState, id: string, step: StepState): void {
   state.residentBytes += BYTES_PER_ABANDONED_CALL;
 }
 
-/** The budgets of a run, and of the agent whose call it was, cover what called runs have cost. */
+/** Charges the cost of called runs to the budget of the run, and of the agent that made the call. */
 function spend(state: RunState, step: string, microcredits: number): void {
   state.childrenSpent += microcredits;
   const agent = callingAgent(state, step);

@@ -55,7 +55,7 @@ test('a step that calls a run holds no attempt, and may begin again when the run
   expect(state.abandoned).toBe(null);
 });
 
-test('the failure of the run fails the step, or is retried with another run', () => {
+test('if the run fails, the step fails or is retried with another run', () => {
   calls();
   expect(ends(failed)).toMatchObject([
     { type: 'child_ended', data: { run_id: 'child', status: 'failed' } },
@@ -70,7 +70,7 @@ test('the failure of the run fails the step, or is retried with another run', ()
   expect(state.abandoned).toBe(null);
 });
 
-test('what returned a run is not called again when reading its output fails', () => {
+test('a completed run is not called again if reading its output fails', () => {
   begin({ retry_count: 1 });
   calls();
   ends({ status: 'completed' });
@@ -110,7 +110,7 @@ test('an immediate stop abandons the run, a graceful one waits for its end', () 
   expect(state.abandoned).toBe(null);
 });
 
-test('a paused run learns of the end, and goes on when it is resumed', () => {
+test('a paused run records the end, and continues when it is resumed', () => {
   calls();
   ask({ type: 'pause', by: 'ann' });
   expect(phase(state)).toBe('paused');
@@ -120,7 +120,7 @@ test('a paused run learns of the end, and goes on when it is resumed', () => {
   expect([...effects(state).ready]).toEqual(['call']);
 });
 
-test('a step that does not wait ends when the run has started', () => {
+test('a step that does not wait ends once the run has started', () => {
   calls(true);
   expect(ask({ type: 'child_started', step: 'call', run_id: 'child' })).toMatchObject([
     { type: 'step_completed', data: { result: { run_id: 'child' } } },
@@ -130,7 +130,7 @@ test('a step that does not wait ends when the run has started', () => {
   expect(ask({ type: 'child_started', step: 'call', run_id: 'child' })).toEqual([]);
 });
 
-test('a run that is being stopped calls none, and neither does one at the end of a long chain of calls', () => {
+test('a run that is being stopped calls no run, and neither does one at the maximum depth of calls', () => {
   const parent = { run_id: 'p', workflow_id: 'w', step_id: 's', depth: MAX_CALL_DEPTH - 1 };
   begin({}, { parent });
   expect(typesOf(calls())).toEqual(['child_called']);

@@ -9,7 +9,7 @@ import type { RunState, StepCall, StepState } from './state.ts';
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>;
 
-/** The step calls a run, and waits for it. A run that is being stopped calls none. */
+/** The step calls a run and waits for it. A run that is being stopped calls none. */
 export function attemptCalling(state: RunState, command: Of<'attempt_calling'>, now: number): RunEvent[] {
   if (attemptOf(state, command) === undefined) return [];
   const draft = newDraft(state, now);
@@ -33,10 +33,10 @@ const NOTHING_LEFT: StepError = {
   message: 'The rest of the budget of the agent pays for no other run.',
 };
 
-/** How many calls lead to the run. */
+/** Returns the number of calls that lead to the run. */
 const depthOf = ({ runId, started }: RunState): number => lineageOf(runId, started).depth;
 
-/** The run that a step calls without waiting for it has started: the step ends. */
+/** The run that a step calls without waiting has started: the step ends. */
 export function childStarted(state: RunState, command: Of<'child_started'>, now: number): RunEvent[] {
   const found = waitingCall(state, command);
   if (found === null || !found.call.detach) return [];
@@ -49,8 +49,8 @@ export function childStarted(state: RunState, command: Of<'child_started'>, now:
 }
 
 /**
- * The run that a step waited for has ended: the step goes on, is tried again with another run, or fails. Also while the
- * run is paused (what follows waits for the resume).
+ * The run that a step waited for has ended: the step continues, is retried with another run, or fails. Also while the
+ * run is paused; the dependents then wait for the resume.
  */
 export function childEnded(state: RunState, command: Of<'child_ended'>, now: number): RunEvent[] {
   const found = waitingCall(state, command);
@@ -67,7 +67,7 @@ export function childEnded(state: RunState, command: Of<'child_ended'>, now: num
   return draft.events;
 }
 
-/** The time of a step that waits for the run that it calls is up. */
+/** A step that waits for a called run has timed out. */
 export function callTimedOut(state: RunState, command: Of<'call_timed_out'>, now: number): RunEvent[] {
   const { step, random } = command;
   const call = state.calling.has(step) ? state.steps.get(step)?.call : undefined;
@@ -79,7 +79,7 @@ export function callTimedOut(state: RunState, command: Of<'call_timed_out'>, now
   return draft.events;
 }
 
-/** The step that waits for a run; null if it waits for another one, or for none. */
+/** Returns the step if it waits for the given run; otherwise null. */
 function waitingCall(
   state: RunState,
   { step: id, run_id }: { step: string; run_id: string },

@@ -4,7 +4,7 @@ import type { JsonValue } from './events.ts';
 
 const by = 'ann@x.org';
 
-test('says who changed which fields, and how', () => {
+test('names who changed which fields, and how', () => {
   const asked = { to: 'bob', order: { amount: 5, note: 'x' }, cc: ['a'] };
   const given = { to: 'eve', order: { amount: 7, note: 'x' }, bcc: 'z' };
   expect(changeText(asked, { arguments: given, completed_by: by })).toBe(
@@ -12,13 +12,13 @@ test('says who changed which fields, and how', () => {
   );
 });
 
-test('says nothing of arguments that are as they were, or that were not given', () => {
+test('does not mention unchanged arguments, or arguments that were not given', () => {
   expect(changeText({ a: 1, b: 2 }, { arguments: { b: 2, a: 1 }, completed_by: by })).toBeNull();
   const answers: JsonValue[] = [null, { reason: 'x' }, { arguments: null }, { arguments: 'x' }, 7];
   for (const answer of answers) expect(changeText({ a: 1 }, answer)).toBeNull();
 });
 
-test('is short, however much was changed', () => {
+test('is short, however many arguments were changed', () => {
   const many = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`f${n}`, 'x'.repeat(5_000)]));
   const told = changeText({}, { arguments: many, completed_by: by }) ?? '';
   expect(told).toContain('30 more');

@@ -3,12 +3,12 @@ import type { JsonMap, JsonValue } from './events.ts';
 const MAX_CHANGES = 20;
 const MAX_VALUE_LENGTH = 200;
 
-/** A place in the arguments of a call at which a person gave another value; undefined: none. */
+/** A place in the arguments of a call where a person changed the value; undefined: no value. */
 type Change = { path: string; before: JsonValue | undefined; after: JsonValue | undefined };
 
 /**
- * Returns who changed the arguments of a call, and how, for its model and for people; null where the answer to its approval does not change
- * them. `asked`: the arguments that the model gave.
+ * Returns who changed the arguments of a call, and how, for its model and for people; null if the answer to its
+ * approval does not change them. `asked`: the arguments that the model gave.
  */
 export function changeText(asked: JsonValue | undefined, approval: JsonValue): string | null {
   const { arguments: given, completed_by: by } = isObject(approval) ? approval : {};

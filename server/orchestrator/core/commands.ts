@@ -13,7 +13,7 @@ import type {
 } from './events.ts';
 import type { StepResult } from './stored-value.ts';
 
-/** The grantor of slots: the leader's term, and earlier terms in which the process is known not to have died. */
+/** The leader that grants slots: its term, and the earlier terms that their process is known to have survived. */
 export type LeaderTerm = { readonly term: number; readonly survived: ReadonlySet<number> };
 
 /**
@@ -27,7 +27,7 @@ export type Command =
   | { type: 'resume'; by: string }
   | { type: 'stop'; mode: 'immediate' | 'graceful'; by: string }
   | { type: 'complete_task'; step: string; approved: boolean; result: JsonMap; by: string; credits?: number }
-  /** The scheduler gives a ready step its slot: a first attempt, a retry that is due, or one lost in a crash. */
+  /** The scheduler gives a ready step its slot: for a first attempt, a retry that is due, or an attempt lost in a crash. */
   | { type: 'start_attempt'; step: string; leader?: LeaderTerm }
   | ({
       type: 'attempt_succeeded';
@@ -38,7 +38,7 @@ export type Command =
     } & OfAgentStep &
       Paid)
   | { type: 'attempt_waiting'; step: string; attempt: number; task: TaskRequest }
-  /** The step goes on at `until`, in ms since the epoch. */
+  /** The step continues at `until`, in ms since the epoch. */
   | { type: 'attempt_sleeping'; step: string; attempt: number; until: number }
   /**
    * `retryable: false` ends the step even if `retry_count` allows another attempt. `random` is 0..1, for the jitter.
@@ -54,7 +54,7 @@ export type Command =
       retryAfterMs?: number;
       log?: string[];
     } & Paid)
-  /** The step is to be carried out by steps that are added to the run. The price is due if it fails instead. */
+  /** Other steps, which are added to the run, carry out the step. The price is due if the step fails instead. */
   | ({
       type: 'attempt_expanding';
       step: string;
@@ -65,34 +65,37 @@ export type Command =
       agent?: JsonMap;
       log?: string[];
     } & Paid)
-  /** The step calls a run and waits for it. The price is due if it fails instead. */
+  /** The step calls a run and waits for it. The price is due if the step fails instead. */
   | ({ type: 'attempt_calling'; step: string; attempt: number; call: ChildCall; log?: string[] } & Paid)
-  /** The run of a call that does not wait for its end is in the log. */
+  /** The called run of a step that does not wait for its end is in the log. */
   | { type: 'child_started'; step: string; run_id: string; credits?: number }
   /** The run that a step calls has ended, or was not started. */
   | { type: 'child_ended'; step: string; run_id: string; end: ChildEnd; random: number; credits?: number }
-  /** The time of a step that waits for the run that it calls is up. */
+  /** A step that waits for a called run has timed out. */
   | { type: 'call_timed_out'; step: string; random: number; credits?: number }
   /** Lines to keep while the attempt still runs. */
   | { type: 'attempt_log'; step: string; attempt: number; lines: string[] }
-  /** No executor works on this attempt any more (a crash) and, since the run is being stopped, none will. */
+  /** After a crash, no executor works on this attempt any more; because the run is being stopped, it is not repeated. */
   | { type: 'abandon_attempt'; step: string }
   /** Several processes died while they loaded the run: end it without loading it again. */
   | { type: 'quarantine'; message: string; leader?: LeaderTerm }
-  /** A human task's time is up. */
+  /** A human task has timed out. */
   | { type: 'task_timed_out'; step: string; credits?: number }
-  /** The time of a step that has expanded is up. */
+  /** A step that has expanded has timed out. */
   | { type: 'expansion_timed_out'; step: string; credits?: number }
-  /** The time has come that a step sleeps until. */
+  /** A sleeping step is due. */
   | { type: 'wake'; step: string; credits?: number };
 
-/** The end of a child run, and what it means for the step that called it. `spent`: microcredits, with those of the runs beneath it. */
+/**
+ * The end of a child run, and its consequence for the step that called it. `spent`: the microcredits of the run and of
+ * those beneath it.
+ */
 export type ChildEnd = { spent?: number } & (
   | { status: 'completed' }
   | { status: Exclude<ChildStatus, 'completed'>; error: StepError; retryable: boolean }
 );
 
-/** Why a command cannot apply; surfaces answer 409. */
+/** The reason why a command cannot apply. The API surfaces answer 409. */
 export class CommandRefused extends Error {
   readonly code:
     | 'run_already_ended'

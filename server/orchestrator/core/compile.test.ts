@@ -69,14 +69,14 @@ describe('timing fields', () => {
     expect(a({ retry_delay_s })?.retryDelayMs).toBe(expected),
   );
 
-  test('a step whose time limit is usable is not copied', () => {
+  test('a step with a valid time limit is not copied', () => {
     const step = { id: 'a', type: 'x', timeout_s: 5 };
     expect(of(step).steps.get('a')?.spec).toBe(step);
   });
 });
 
 describe('ancestors', () => {
-  test('all that came before on some path, the step itself not', () => {
+  test('are all earlier steps on any path, without the step itself', () => {
     const graph = of(x('a'), x('b', 'a'), x('c', 'b'), x('d'), x('e', 'c', 'd'));
     const ancestors = graph.ancestors('e');
     expect([...ancestors].sort()).toEqual(['a', 'b', 'c', 'd']);
@@ -102,7 +102,7 @@ describe('ancestors', () => {
     for (const at of [0, 1, 31, 32, 33, 63, 64, 1999]) expect([...graph.ancestors(`s${at}`)]).toEqual(ids.slice(0, at));
   });
 
-  test('of an unknown step is a defect', () => {
+  test('of an unknown step are a defect', () => {
     expect(() => of(x('a')).ancestors('b')).toThrow('"b"');
   });
 

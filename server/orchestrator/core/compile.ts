@@ -4,10 +4,7 @@ import { type Graph, type GraphStep, innerSteps } from './graph.ts';
 
 export type Branch = 'then' | 'else';
 
-/**
- * The bounds of the timing fields that a run obeys, even if its log has other values: an override was once stored
- * unchecked.
- */
+/** The bounds of the timing fields that a run obeys, even if its log has other values: overrides were once stored unchecked. */
 export const MAX_TIMEOUT_S = 86_400;
 export const MAX_RETRY_COUNT = 10;
 export const MAX_RETRY_DELAY_S = 60;
@@ -20,28 +17,28 @@ export type CompiledStep = {
   readonly dependents: readonly string[];
   readonly retryCount: number;
   readonly retryDelayMs: number;
-  /** Only for `condition` in branch mode: which dependents belong to which branch. */
+  /** Which dependents belong to which branch; only for a `condition` in branch mode. */
   readonly branches: { readonly then: ReadonlySet<string>; readonly else: ReadonlySet<string> } | null;
-  /** The step whose approval it needs to begin: only for a call that an agent makes. */
+  /** The step whose approval it needs to begin; only for a call that an agent makes. */
   readonly approval: string | null;
-  /** Only for a step that has a graph of its own: what it adds to the run for each item. */
+  /** The steps that it adds to the run for each item; only for a step that has a graph of its own. */
   readonly inner: CompiledGraph | null;
 };
 
 /** A published graph, compiled once per version and shared by all its runs; immutable. */
 export type CompiledGraph = {
   readonly steps: ReadonlyMap<string, CompiledStep>;
-  /** Step ids, dependencies before dependents. */
+  /** Step ids, with dependencies before their dependents. */
   readonly order: readonly string[];
-  /** As published; null if the graph declares none. */
+  /** The `searchable` of the published graph; null if it declares none. */
   readonly searchable: JsonMap | null;
   /** All ancestors of a step (transitive dependencies). Computed on first use and kept. */
   ancestors(step: string): ReadonlySet<string>;
 };
 
 /**
- * Compiles a valid graph. Throws an Error on a duplicate id, an unknown dependency or a cycle: publishing has refused
- * those, so here they are a defect.
+ * Compiles a valid graph. Throws an Error on a duplicate id, an unknown dependency or a cycle, which are defects here
+ * because publishing refuses them.
  */
 export function compile(graph: Graph): CompiledGraph {
   const steps = link(graph);
@@ -59,8 +56,8 @@ export function compile(graph: Graph): CompiledGraph {
 }
 
 /**
- * The step as one run sees it: the fields of `override` over its own, but for `id`, `type`, `depends_on` and `on_error`,
- * which a run cannot change (docs/specification/runs.md#overrides).
+ * Returns the step for one run: with the fields of `override`, except `id`, `type`, `depends_on` and `on_error`, which
+ * a run cannot change (docs/specification/runs.md#overrides).
  */
 export function withOverride(step: CompiledStep, override: JsonMap): CompiledStep {
   const { id: _id, type: _type, depends_on: _dependsOn, on_error: _onError, ...fields } = override;
@@ -111,8 +108,8 @@ function derived(spec: GraphStep): Pick<CompiledStep, 'retryCount' | 'retryDelay
 }
 
 /**
- * Returns the step without an invalid `timeout_s`, and with the longest permitted one if it is longer: a timer must
- * always be a number, because a heap that contains NaN rings none of its timers on time.
+ * Returns the step without an invalid `timeout_s`, and with the maximum instead of a longer one. A timer must be a
+ * finite number: a heap that contains NaN fires none of its timers on time.
  */
 function withUsableTimeout(spec: GraphStep): GraphStep {
   const timeout: JsonValue | undefined = spec.timeout_s;
@@ -132,7 +129,7 @@ function idSet(value: JsonValue | undefined): ReadonlySet<string> {
   return new Set(Array.isArray(value) ? value.filter(id => typeof id === 'string') : []);
 }
 
-/** Kahn's algorithm; among steps that could come next, the one published first. */
+/** Orders the steps with Kahn's algorithm; among the possible next steps, the one published first. */
 function topologicalOrder(steps: ReadonlyMap<string, CompiledStep>): string[] {
   const open = new Map<string, number>();
   const order: string[] = [];
@@ -140,7 +137,7 @@ function topologicalOrder(steps: ReadonlyMap<string, CompiledStep>): string[] {
     open.set(id, step.dependencies.length);
     if (step.dependencies.length === 0) order.push(id);
   }
-  // `order` grows while it is read: it is its own queue.
+  // `order` grows during the loop: it is also the queue.
   for (const id of order) {
     for (const dependent of steps.get(id)?.dependents ?? []) {
       const left = (open.get(dependent) ?? 0) - 1;

@@ -45,7 +45,7 @@ describe('pause', () => {
       .then(changed('running', 'paused', 'bob'));
   });
 
-  test('a paused run stays as it is', () => {
+  test('a paused run stays paused', () => {
     spec
       .given(...busy, paused)
       .when(pause)
@@ -60,7 +60,7 @@ describe('resume', () => {
     expect(run.state().status).toBe('running');
   });
 
-  test('a running run stays as it is', () => {
+  test('a running run stays running', () => {
     spec
       .given(...busy)
       .when(resume)
@@ -84,7 +84,7 @@ describe('stop immediate', () => {
     skipped('next', 'run_stopped'),
   ];
 
-  test('cancels what was begun, skips the rest', () => {
+  test('cancels started steps, and skips the others', () => {
     const run = spec.given(...busy).when(immediate);
     run.then(...ends, changed('running', 'stopped', 'bob'));
     const state = run.state();
@@ -99,7 +99,7 @@ describe('stop immediate', () => {
       .then(...ends, changed('paused', 'stopped', 'bob'));
   });
 
-  test('before anything began', () => {
+  test('before any step has started', () => {
     spec
       .given(started())
       .when(immediate)
@@ -112,7 +112,7 @@ describe('stop graceful', () => {
   const draining = [...busy, ...requested];
   const rest = [skipped('more', 'run_stopped'), skipped('next', 'run_stopped')];
 
-  test('lets attempts in flight finish; what only waits ends at once', () => {
+  test('lets attempts in flight finish, and ends waiting steps at once', () => {
     spec
       .given(...busy)
       .when(graceful)
@@ -135,7 +135,7 @@ describe('stop graceful', () => {
       );
   });
 
-  test('the end of the last attempt stops the run, for any outcome', () => {
+  test('the end of the last attempt stops the run, whatever the outcome', () => {
     const run = spec.given(...draining);
     run
       .when({ type: 'attempt_succeeded', step: 'work', attempt: 1, result: 1 })
@@ -181,21 +181,21 @@ describe('stop graceful', () => {
       .then(done('work', 1), changed('running', 'stopped', 'ann'));
   });
 
-  test('repeated, it changes nothing', () => {
+  test('has no effect when repeated', () => {
     spec
       .given(...draining)
       .when(graceful)
       .thenNothing();
   });
 
-  test('an immediate stop does not wait any longer', () => {
+  test('an immediate stop ends it at once', () => {
     spec
       .given(...draining)
       .when(immediate)
       .then(cancelled('work', 'RUN_STOPPED'), ...rest, changed('running', 'stopped', 'bob'));
   });
 
-  test('pause, resume and answers are refused meanwhile', () => {
+  test('pause, resume and answers are refused during the stop', () => {
     spec
       .given(...draining)
       .when(pause)

@@ -6,7 +6,7 @@ import { isTerminal, type RunState } from './state.ts';
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>;
 
-/** Nothing begins any more; attempts in flight may finish. */
+/** Pauses the run: no further step begins; attempts in flight may finish. */
 export function pause(state: RunState, command: Of<'pause'>, now: number): RunEvent[] {
   refuseUnlessSteerable(state);
   if (state.status === 'paused') return [];
@@ -25,9 +25,9 @@ export function resume(state: RunState, command: Of<'resume'>, now: number): Run
 }
 
 /**
- * Immediate: everything ends now. Graceful: attempts in flight finish first, and so do the runs that steps call, which are
- * stopped in the same way, while what only waits (human tasks, waits, retries) ends now; without any in flight it is the
- * same as immediate.
+ * Immediate: ends everything now. Graceful: attempts in flight finish first, and so do called runs, which are stopped
+ * gracefully too; steps that only wait (human tasks, waits, retries) end now. Without attempts in flight, a graceful
+ * stop is the same as an immediate one.
  */
 export function stop(state: RunState, command: Of<'stop'>, now: number): RunEvent[] {
   refuseUnlessActive(state);
@@ -44,7 +44,7 @@ export function stop(state: RunState, command: Of<'stop'>, now: number): RunEven
   return draft.events;
 }
 
-/** Stops a run that has charged more than its budget, which the log of the run says. */
+/** Stops a run whose log shows that its charges exceed its budget. */
 export function stopOverBudget(state: RunState, now: number): RunEvent[] {
   const { started, credits, status } = state;
   if (started?.budget === undefined || credits <= started.budget || isTerminal(status)) return [];

@@ -14,7 +14,7 @@ import {
 } from './index.ts';
 import type { StepState } from './state.ts';
 
-/** Counts how often the state of a step is looked up: the unit in which the core's work is done. */
+/** Counts the look-ups of step states, which measure the work of the core. */
 class CountingMap extends Map<string, StepState> {
   lookUps = 0;
   override get(key: string): StepState | undefined {
@@ -23,7 +23,7 @@ class CountingMap extends Map<string, StepState> {
   }
 }
 
-/** Look-ups per step of a whole run, from the start to the end. */
+/** Returns the look-ups per step of a whole run, from the start to the end. */
 function costPerStep(steps: GraphStep[]): number {
   const state = newRun('run', compile({ steps }));
   const counted = new CountingMap(state.steps);

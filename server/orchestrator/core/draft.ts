@@ -3,16 +3,16 @@ import { type StepEnd, skippedEnd, verdict } from './skips.ts';
 import { effectiveStep, isAdded, isEnded, type RunState, stepState } from './state.ts';
 
 /**
- * The events of one decision while it is made, with what they change. The state itself stays as it is: a decision may
- * yet fail to be written. Costs what it changes, not what the run holds.
+ * The events of a decision in progress, and what they change. The state itself stays unchanged, because writing the
+ * decision may fail. The cost depends on the number of changes, not on the size of the run.
  */
 export type Draft = {
   readonly state: RunState;
   readonly now: number;
   readonly events: RunEvent[];
-  /** Steps that end by these events. */
+  /** The steps that these events end. */
   readonly ended: Map<string, StepEnd>;
-  /** The number of ended steps that had an attempt in flight, or waited for the runs that they called. */
+  /** The number of these steps that had an attempt in flight, or waited for called runs. */
   endedInFlight: number;
 };
 
@@ -38,7 +38,7 @@ export function skip(draft: Draft, step: string, reason: SkipReason): void {
   markEnded(draft, step, skippedEnd(draft.state, step, reason));
 }
 
-/** Returns the number of authored steps that end by these events. */
+/** Returns the number of authored steps that these events end. */
 export function endedAuthored({ state, ended }: Draft): number {
   if (state.grown === null) return ended.size;
   let authored = 0;
@@ -46,24 +46,24 @@ export function endedAuthored({ state, ended }: Draft): number {
   return authored;
 }
 
-/** Returns the number of attempts in flight and of steps that wait for called runs after these events. */
+/** Returns the number of attempts in flight, and of steps that wait for called runs, after these events. */
 export function remainingInFlight(draft: Draft): number {
   return draft.state.inFlight.size + draft.state.calling.size - draft.endedInFlight;
 }
 
-/** Returns whether a step has ended, by the log or by these events. */
+/** Returns whether a step has ended, according to the log or to these events. */
 export function hasEnded(draft: Draft, step: string): boolean {
   return draft.ended.has(step) || isEnded(stepState(draft.state, step));
 }
 
 /**
- * Skips, breadth first, every step that the ends of `from` leave without anything to run for. A step is judged once,
- * by the end of its last dependency.
+ * Skips, breadth first, every step that has no reason to run after the ends of `from`. Each step is judged once, at the
+ * end of its last dependency.
  */
 export function cascade(draft: Draft, from: readonly string[]): void {
   const left = new Map<string, number>();
   const ended = [...from];
-  // `ended` grows while it is read.
+  // `ended` grows during the loop.
   for (const step of ended) {
     for (const dependent of effectiveStep(draft.state, step).dependents) {
       const open = (left.get(dependent) ?? stepState(draft.state, dependent).open) - 1;
@@ -73,7 +73,7 @@ export function cascade(draft: Draft, from: readonly string[]): void {
   }
 }
 
-/** Skips the step if its verdict says so; all its dependencies have ended. */
+/** Skips the step if its verdict requires that. All its dependencies have ended. */
 export function skipIfDue(draft: Draft, step: string): boolean {
   const reason = verdict(draft.state, step, id => draft.ended.get(id) ?? stepState(draft.state, id));
   if (reason === 'ready' || reason === 'held') return false;

@@ -29,16 +29,16 @@ describe('effects', () => {
   const nothing = { ready: [], inFlight: [], timers: [] };
   const busy = [started(), began('b'), retrying('b', 1000), began('c'), asked('c', { due_at: NOW + 7 })];
 
-  test('nothing before the start and after the end', () => {
+  test('are empty before the start and after the end', () => {
     expect(seen()).toEqual(nothing);
     expect(seen(started(), began('a'), failed('a'), runFailed('a'))).toEqual(nothing);
   });
 
-  test('what may begin, in the order in which it became ready', () => {
+  test('list the steps that may begin, in the order in which they became ready', () => {
     expect(seen(started())).toEqual({ ...nothing, ready: ['a', 'b', 'c'] });
   });
 
-  test('attempts in flight and timers', () => {
+  test('list attempts in flight and timers', () => {
     expect(seen(...busy, began('a'), began('a', 2))).toEqual({
       ready: [],
       inFlight: [{ step: 'a', attempt: 2 }],
@@ -50,14 +50,14 @@ describe('effects', () => {
     expect(seen(started(), began('c'), asked('c')).timers).toEqual([]);
   });
 
-  test('a pause and a stop leave only what is in flight', () => {
+  test('contain only what is in flight during a pause or a stop', () => {
     const inFlight = [{ step: 'a', attempt: 1 }];
     expect(seen(...busy, paused)).toEqual(nothing);
     expect(seen(started(), began('a'), paused)).toEqual({ ...nothing, inFlight });
     expect(seen(started(), began('a'), stopRequested())).toEqual({ ...nothing, inFlight });
   });
 
-  test('a resume brings everything back', () => {
+  test('are complete again after a resume', () => {
     expect(seen(...busy, paused, changed('paused', 'running'))).toEqual(seen(...busy));
   });
 });
@@ -66,12 +66,12 @@ describe('phase', () => {
   const of = (...facts: Fact[]) => phase(spec.given(...facts).state());
   const blocked = [started(), began('a'), done('a'), began('b'), done('b'), began('c'), asked('c')];
 
-  test('starting until something has begun', () => {
+  test('is starting until a step has begun', () => {
     expect(of()).toBe('starting');
     expect(of(started())).toBe('starting');
   });
 
-  test('executing while something runs, could run or will be retried', () => {
+  test('is executing while a step runs, could run or will be retried', () => {
     expect(of(started(), began('a'))).toBe('executing');
     expect(of(started(), began('a'), done('a'))).toBe('executing');
     expect(of(started(), began('c'), asked('c'))).toBe('executing');
@@ -79,22 +79,22 @@ describe('phase', () => {
     expect(of(...retry)).toBe('executing');
   });
 
-  test('blocked when only people can go on', () => {
+  test('is blocked if only people can continue the run', () => {
     expect(of(...blocked)).toBe('blocked');
   });
 
-  test('paused, and draining while attempts finish', () => {
+  test('is paused, and draining while attempts finish', () => {
     expect(of(...blocked, paused)).toBe('paused');
     expect(of(started(), paused)).toBe('paused');
     expect(of(started(), began('a'), paused)).toBe('draining');
   });
 
-  test('draining until a graceful stop is done, paused or not', () => {
+  test('is draining until a graceful stop is done, paused or not', () => {
     expect(of(started(), began('a'), stopRequested())).toBe('draining');
     expect(of(started(), began('a'), paused, stopRequested())).toBe('draining');
   });
 
-  test.each(['completed', 'failed', 'stopped'] as const)('complete once %s', status => {
+  test.each(['completed', 'failed', 'stopped'] as const)('is complete once %s', status => {
     expect(of(started(), changed('running', status))).toBe('complete');
   });
 });

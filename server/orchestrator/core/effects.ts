@@ -7,17 +7,17 @@ import { isTerminal, type RunState, retryIsDue, stepState } from './state.ts';
  */
 export type Timer = { step: string; kind: 'retry' | 'task' | 'wait' | 'expansion' | 'call'; dueAt: number };
 
-/** Whether a timer of the run is due at `now`. */
+/** Returns whether a timer of the run is due at `now`. */
 export function isDue(state: RunState, { step, kind, dueAt }: Timer, now: number): boolean {
   return kind === 'retry' ? retryIsDue(stepState(state, step), now) : dueAt <= now;
 }
 
 /**
- * The effects of a state. All three are read lazily from the state's indexes: creating them costs nothing, reading
- * costs only what is read, and they must be read before the next `evolve`.
+ * The effects of a state. All three are read lazily from the state's indexes: creating them is free, and reading costs
+ * only as much as is read. Read them before the next `evolve`.
  */
 export type Effects = {
-  /** Steps that may begin as soon as they get a slot, the longest ready first. */
+  /** Steps that may begin once they get a slot, the longest ready first. */
   ready: Iterable<string>;
   /** Attempts being executed. After a crash each needs `start_attempt` again, or `abandon_attempt` when stopping. */
   inFlight: Iterable<{ step: string; attempt: number }>;
@@ -26,7 +26,7 @@ export type Effects = {
 
 const NOTHING: readonly never[] = [];
 
-/** A paused or stopping run begins nothing and its timers wait; an ended one has nothing at all. */
+/** Returns the effects of the state. A paused or stopping run begins no step and its timers wait; an ended run has no effects. */
 export function effects(state: RunState): Effects {
   const advancing = state.status === 'running' && state.stopRequested === null;
   return {
@@ -65,15 +65,16 @@ function* timers(state: RunState): Iterator<Timer> {
 }
 
 /**
- * The orchestration phase. O(1). A run without its first event is `starting`. `interrupted`: how many of the attempts that are in
- * flight by the log were interrupted and are not at work any more; a paused run does not drain those.
+ * Returns the orchestration phase in O(1). A run without its first event is `starting`. `interrupted`: the number of
+ * attempts that are in flight according to the log but were interrupted. A paused run does not wait for these, so they
+ * do not make it `draining`.
  */
 export function phase(state: RunState, interrupted = 0): Phase {
   if (isTerminal(state.status)) return 'complete';
   if (state.stopRequested !== null) return 'draining';
   if (state.status === 'paused') return state.inFlight.size > interrupted ? 'draining' : 'paused';
   if (state.inFlight.size > 0 || state.retrying.size > 0 || state.calling.size > 0) return 'executing';
-  // Nothing begun is nothing in flight, retrying, waiting or ended.
+  // True if no step has begun: none is in flight, retrying, waiting or ended.
   const waits = state.waiting.size > 0 || state.sleeping.size > 0;
   if (state.done === 0 && !waits && state.grown === null) return 'starting';
   return state.ready.size === 0 && waits ? 'blocked' : 'executing';

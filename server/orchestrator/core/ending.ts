@@ -5,15 +5,15 @@ import { effectiveStep, isAdded, isStarted, type RunState, stepState } from './s
 import { openSteps } from './step-tree.ts';
 
 /**
- * After the end of `step` was emitted: carries on, or ends the run if that is due. A run that is being stopped ends when
- * its last attempt ends; any other one when all steps have ended, even while paused.
+ * Call this after emitting the end of `step`: continues the run, or ends it if that is due. A run that is being stopped
+ * ends when its last attempt ends; any other run ends when all steps have ended, even while paused.
  */
 export function endStep(draft: Draft, step: string, end: StepEnd): void {
   markEnded(draft, step, end);
   settle(draft, () => cascade(draft, [step]));
 }
 
-/** Ends the run if it is due; `skips` adds the skips that follow from what was emitted, if the run goes on. */
+/** Ends the run if it is due. Otherwise `skips` adds the skips that follow from the emitted events. */
 export function settle(draft: Draft, skips: () => void): void {
   if (draft.state.stopRequested !== null) {
     if (remainingInFlight(draft) === 0) finishStop(draft, draft.state.stopRequested.by);
@@ -23,21 +23,21 @@ export function settle(draft: Draft, skips: () => void): void {
   if (draft.state.done + endedAuthored(draft) === draft.state.graph.order.length) changeStatus(draft, 'completed');
 }
 
-/** The code of a step that could not be paid: its type was never asked to do anything, so it costs nothing. */
+/** The error code of a step that the workspace could not pay for. The step was never executed, so it costs nothing. */
 export const INSUFFICIENT_CREDITS = 'insufficient_credits';
-/** The code of a step that the budget of its run does not cover. */
+/** The error code of a step that the budget of its run does not cover. */
 export const BUDGET_SPENT = 'budget_spent';
-/** The code of a step that the person for whose day the run counts may not pay for any more. */
+/** The error code of a step that would exceed the daily limit of the person whom the run counts for. */
 export const AI_BUDGET_EXHAUSTED = 'ai_budget_exhausted';
 const UNPAID: ReadonlySet<string> = new Set([INSUFFICIENT_CREDITS, BUDGET_SPENT, AI_BUDGET_EXHAUSTED]);
 
-/** Whether a step failed with this code because it could not be paid. */
+/** Returns whether this is the code of a step that failed because it could not be paid. */
 export const isUnpaid = (code: string): boolean => UNPAID.has(code);
 
 /**
- * The step fails by its own doing. The run fails with it, unless the step is `on_error: continue`: then its dependents
- * run. A condition that branches always fails the run: nothing could say which branch is taken.
- * So does a lack of credits: nothing after the step could be paid either.
+ * Fails a step for its own error. The run fails too, unless the step is `on_error: continue`: then its dependents run.
+ * A condition that branches always fails the run, because no branch can be chosen. A lack of credits also fails the
+ * run, because no later step could be paid either.
  */
 export function stepFails(draft: Draft, step: string, error: StepError, paid: Paid = {}, causedBy?: string): void {
   const { spec, branches } = effectiveStep(draft.state, step);
@@ -54,9 +54,9 @@ export function stepFails(draft: Draft, step: string, error: StepError, paid: Pa
 }
 
 /**
- * The step fails and with it the run (docs/specification/runs.md#states-and-transitions); while stopping, the run
- * still ends `stopped`. The failure of an added step is left to its parent. `causedBy`: the added step for whose failure
- * its parent fails.
+ * Fails the step and with it the run (docs/specification/runs.md#states-and-transitions); a run that is being stopped
+ * still ends `stopped`. The parent of an added step handles its failure. `causedBy`: the added step whose failure fails
+ * its parent.
  */
 export function failStep(
   draft: Draft,
@@ -83,19 +83,19 @@ export function failStep(
   changeStatus(draft, 'failed', { error: { code: error.code, message: error.message, step_id: step } });
 }
 
-/** The usage and cost of an attempt, in the form of the event that ends it: zero values are absent. */
+/** Returns the usage and cost of an attempt in the form of the event that ends it, in which zero values are absent. */
 export function paidOf({ consumed, credits }: Paid): Paid {
   if (consumed === undefined) return credits ? { credits } : {};
   return credits ? { consumed, credits } : { consumed };
 }
 
-/** Ends what has not ended and then the run, as `stopped`. */
+/** Ends all open steps and then the run, as `stopped`. */
 export function finishStop(draft: Draft, by: string, reason?: PauseReason): void {
   endAllOthers(draft, { cancel: 'RUN_STOPPED', skip: 'run_stopped' });
   changeStatus(draft, 'stopped', { by, ...(reason && { reason }) });
 }
 
-/** Cancels one begun step. */
+/** Cancels a started step. */
 export function cancelStep(draft: Draft, step: string, reason: CancelReason, causedBy?: string): void {
   const { attempt } = stepState(draft.state, step);
   const cause = causedBy === undefined ? {} : { caused_by_step_id: causedBy };
@@ -111,10 +111,7 @@ export function changeStatus(draft: Draft, to: RunStatus, more: StatusDetails = 
 
 type Ending = { cancel: CancelReason; causedBy?: string; skip: SkipReason };
 
-/**
- * Ends the steps that were added under a step and have not ended, of one item or of all: each before its parent, so
- * that nothing outlives it.
- */
+/** Ends the open steps that were added under a step, for one item or for all. Each ends before its parent, so that none outlives it. */
 export function endAdded(draft: Draft, parent: string, ending: Ending, index?: number): void {
   const { cancel, causedBy, skip: reason } = ending;
   for (const id of openSteps(draft.state, parent, index)) {
@@ -124,9 +121,7 @@ export function endAdded(draft: Draft, parent: string, ending: Ending, index?: n
   }
 }
 
-/**
- * First what was added, then what was begun, then what was not; each in the graph's order. O(steps), once in a run.
- */
+/** Ends the added steps first, then the started ones, then the others; each group in the graph's order. O(steps), once per run. */
 function endAllOthers(draft: Draft, ending: Ending): void {
   const notStarted: string[] = [];
   for (const parent of draft.state.grown?.parents.keys() ?? [])
