@@ -176,7 +176,7 @@ describe('an agent', () => {
 });
 
 describe('a call that needs an approval', () => {
-  test('begins only when it is approved', () => {
+  test('begins only once it is approved', () => {
     begin();
     run('research.1', [call('ask'), call('auto', 'i')]);
     expect(ready()).toEqual(['research.1.1.ok', 'research.1.2']);

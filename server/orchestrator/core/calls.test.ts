@@ -79,7 +79,7 @@ test('a completed run is not called again if reading its output fails', () => {
   expect(state.steps.get('call')).toMatchObject({ status: 'retrying', call: { runId: 'child', ended: 'completed' } });
 });
 
-test('a run that nobody waits for any more is to be stopped', () => {
+test('a run that no step waits for any more is to be stopped', () => {
   begin({ timeout_s: 60 });
   calls();
   expect([...effects(state).timers]).toEqual([{ step: 'call', kind: 'call', dueAt: AT + 60_000 }]);

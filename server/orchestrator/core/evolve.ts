@@ -58,9 +58,9 @@ export function newRun(runId: string, graph: CompiledGraph): RunState {
 }
 
 /**
- * Folds one event into the state, in place, and returns it. Costs O(1 + dependents of the step), but for `run_started`
- * which is O(graph). It believes the log: whether an event may happen is decided in `decide`. Throws an Error for a
- * step that the graph does not have.
+ * Folds one event into the state, in place, and returns the state. Costs O(1 + dependents of the step); `run_started`
+ * costs O(graph). Does not check whether the event is allowed, because `decide` has. Throws an Error for a step that
+ * the graph does not have.
  */
 export function evolve(state: RunState, event: RunEvent): RunState {
   state.seq += 1;
@@ -161,13 +161,13 @@ function evolveStep(state: RunState, event: StepEvent): void {
   }
 }
 
-/** Notes what the steps under an agent cost, and what its turns and calls have come to. */
+/** Records the cost of the steps under an agent, and the outcomes of its turns and calls. */
 function noteGrown(state: RunState, grown: Growth, event: StepEvent): void {
   if (event.type === 'step_completed' || event.type === 'step_failed' || event.type === 'step_retrying')
     noteAgentEvent(state, grown, event);
 }
 
-/** 0 for a run that begins at its beginning. */
+/** Returns the size of the earlier turns; 0 for a run without any. */
 export const sizeOfEarlier = ({ earlier_turns }: RunStartedData): number =>
   earlier_turns === undefined ? 0 : sizeOf(earlier_turns);
 
@@ -189,7 +189,7 @@ function begin(state: RunState, data: RunStartedData, at: number): void {
 }
 
 function descendants(graph: CompiledGraph, roots: readonly string[]): Set<string> {
-  // A Set is iterated in insertion order, including what is added meanwhile: it is its own queue.
+  // A Set is iterated in insertion order, including elements added meanwhile, so it is its own queue.
   const found = new Set(roots);
   for (const id of found) for (const dependent of graph.steps.get(id)?.dependents ?? []) found.add(dependent);
   return found;

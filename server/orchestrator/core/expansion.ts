@@ -19,7 +19,7 @@ import { BYTES_PER_ADDED_STEP, BYTES_PER_ITEM, sizeOf } from './stored-value.ts'
 
 type Of<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
 
-/** Folds `step_expanded`: the step holds no attempt any more and waits for what it adds. */
+/** Folds `step_expanded`: the step no longer holds an attempt, and waits for the steps that it adds. */
 export function expand(state: RunState, { step: id, data, at }: Of<'step_expanded'>): void {
   state.grown ??= newGrowth();
   const { grown } = state;
@@ -30,7 +30,7 @@ export function expand(state: RunState, { step: id, data, at }: Of<'step_expande
   }
   const { spec, inner } = effectiveStep(state, id);
   const graph = inner ?? NO_GRAPH;
-  // The log of a run that may not be loaded is read without large values.
+  // The log of a quarantined run is read without large values.
   const items = data.items ?? [];
   const expansion: LoopExpansion = {
     plan,
@@ -61,7 +61,7 @@ const NO_GRAPH: CompiledGraph = {
   ancestors: () => new Set(),
 };
 
-/** Folds `steps_added`. Added steps without dependencies may begin, or are to be skipped. */
+/** Folds `steps_added`. Added steps without dependencies are ready, or are to be skipped. */
 export function addSteps(state: RunState, { step: parent, data }: Of<'steps_added'>): void {
   const { grown } = state;
   const expansion = grown?.parents.get(parent);
@@ -104,7 +104,7 @@ function addedStep(template: CompiledStep, prefix: string): CompiledStep {
   };
 }
 
-/** Called when the end of a step was folded, in a run in which a step has expanded. */
+/** Call this after the end of a step was folded, in a run in which a step has expanded. */
 export function afterEnd(state: RunState, grown: Growth, id: string, failure: StepError | null): void {
   const own = grown.parents.get(id);
   if (own !== undefined) closeExpansion(state, grown, id, own);
@@ -174,7 +174,7 @@ function close(state: RunState, grown: Growth, id: string, expansion: LoopExpans
   }
 }
 
-/** Says whether the step calls for a decision; when all that it added has ended, it may begin for the last time. */
+/** Updates whether the loop needs a decision. Once all added steps have ended, the loop may begin for the last time. */
 function refresh(state: RunState, grown: Growth, id: string, expansion: LoopExpansion): void {
   const { plan, count, next, open, failing, failure } = expansion;
   const canAdd = next < count && open.size < plan.concurrency;

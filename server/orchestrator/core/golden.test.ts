@@ -29,7 +29,7 @@ const textOf = (file: string) => readFileSync(new URL(file, folder), 'utf8');
 const read = (file: string) => parseGolden(textOf(file));
 
 describe('golden logs', () => {
-  test.each(files)('%s reads as it always did', file => {
+  test.each(files)('%s gives the same state as ever', file => {
     const { graph, events, expected } = read(file);
     const state = newRun('run', compile(graph));
     const seen = [];
@@ -40,7 +40,7 @@ describe('golden logs', () => {
     expect(seen).toEqual(expected);
   });
 
-  test('none was changed or removed since it was added', () => {
+  test('no log was changed or removed since it was added', () => {
     const sums = textOf('SHA256SUMS').trim().split('\n');
     const found = files.map(file => `${createHash('sha256').update(textOf(file)).digest('hex')}  ${file}`);
     expect(found.sort()).toEqual(sums.sort());
@@ -50,7 +50,7 @@ describe('golden logs', () => {
     expect(formatGolden(read(file)).split('\n')).toEqual(textOf(file).split('\n'));
   });
 
-  test.each(files)('%s is continued to its end', file => {
+  test.each(files)('the run of %s can be continued to its end', file => {
     const { graph, events } = read(file);
     const state = events.reduce(evolve, newRun('run', compile(graph)));
     const written = [...events, ...continueToEnd(state)];
@@ -62,16 +62,16 @@ describe('golden logs', () => {
     expect(ends.map(({ step }) => step).sort()).toEqual([...graph.steps, ...added].map(({ id }) => id).sort());
   });
 
-  test('a run of before branches decided edges goes on as it began', () => {
+  test('a run from before branches decided edges continues with its own rule', () => {
     const { graph, events } = read('unfinished-branch-decides-a-step.ndjson');
     const state = events.reduce(evolve, newRun('run', compile(graph)));
-    // `s2` took `then`, and names `s3` in `else` alone. Its other dependency, `s1`, completes.
+    // `s2` took `then`, and only its `else` names `s3`. The other dependency of `s3`, `s1`, completes.
     expect(continueToEnd(state)).toContainEqual(
       expect.objectContaining({ step: 's3', data: { skipped: true, reason: 'branch_not_taken' } }),
     );
   });
 
-  test('they hold every type of event, and runs in every state that one can be left in', () => {
+  test('they contain every type of event, and runs in every unfinished state', () => {
     const all = files.map(read);
     const types = new Set(all.flatMap(({ events }) => events.map(({ type }) => type)));
     expect([...types].sort()).toEqual([...Object.keys(shapes)].sort());
@@ -84,12 +84,12 @@ describe('golden logs', () => {
     expect([...left].sort()).toEqual(['completed', 'failed', 'paused', 'running', 'stopped', 'stopping']);
   });
 
-  test.each(files)('%s has the shapes that events have now', file => {
+  test.each(files)('%s has the current shapes of events', file => {
     for (const event of read(file).events) expect(eventShape.safeParse(event).error).toBeUndefined();
   });
 });
 
-/** Executes one effect after the other, as an executor would: every run ends. */
+/** Executes one effect after the other, like an executor, so that every run ends. */
 function continueToEnd(state: RunState): RunEvent[] {
   const written: RunEvent[] = [];
   let now = 4_000_000_000_000;
@@ -160,7 +160,7 @@ const turn = z.strictObject({
 const bounds = z.strictObject({ max_turns: z.number(), max_tool_calls: z.number(), timeout_s: z.number().optional() });
 const ofStep = { step: z.string(), attempt: z.number() };
 
-/** The data of every event. Only optional fields may be added here, and nothing may be taken away (docs/adr/0005). */
+/** The data of every event. Only optional fields may be added here, and no field may be removed (docs/adr/0005). */
 const shapes = {
   run_started: {
     data: z.strictObject({

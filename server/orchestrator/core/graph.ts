@@ -19,9 +19,9 @@ export type GraphStep = {
   [field: string]: JsonValue | undefined;
 };
 /**
- * `input_schema` is a JSON Schema of the input, `output` gives the output of a run, with templates,
- * `on_failure` names the workflow that handles failed runs, `searchable` has a template for each value that runs
- * are found by, and `tool` offers the workflow as a tool. The core reads the steps alone.
+ * `input_schema`: a JSON Schema of the input. `output`: a template of the run's output. `on_failure`: names the
+ * workflow that handles failed runs. `searchable`: a template for each value that runs are found by. `tool`: offers the
+ * workflow as a tool. The core reads only the steps.
  */
 export type Graph = {
   steps: GraphStep[];
@@ -35,7 +35,7 @@ export type Graph = {
 /** The type whose steps have a graph of their own, in `steps`. */
 const LOOP = 'for_each';
 
-/** The steps of a loop's own graph; null for a step of any other type, and where `steps` is no list of steps. */
+/** Returns the steps of a loop's own graph; null for a step of another type, or if `steps` is not a list of steps. */
 export function innerSteps({ type, steps }: GraphStep): GraphStep[] | null {
   return type === LOOP && isStepList(steps) ? steps : null;
 }
@@ -47,14 +47,14 @@ function isStepList(steps: JsonValue | GraphStep[] | undefined): steps is GraphS
   return Array.isArray(steps) && steps.every(isStep);
 }
 
-/** All steps of a graph, those of its loops included, each loop before its own. */
+/** Returns all steps of a graph, including those of its loops. Each loop comes before its own steps. */
 export function allSteps({ steps }: Graph): GraphStep[] {
   return steps.flatMap(step => [step, ...allSteps({ steps: innerSteps(step) ?? [] })]);
 }
 
 const templates = new WeakMap<GraphStep, GraphStep>();
 
-/** A step with some other fields, of which `templateOf` knows the original. */
+/** Returns a step with some other fields. `templateOf` knows its original. */
 export function instanceOf(template: GraphStep, fields: Partial<GraphStep> & { id: string }): GraphStep {
   const step: GraphStep = { ...template, ...fields };
   templates.set(step, template);
@@ -62,8 +62,8 @@ export function instanceOf(template: GraphStep, fields: Partial<GraphStep> & { i
 }
 
 /**
- * The published step of which an added one is an instance, otherwise the step itself. What is derived from fields that
- * all instances share, such as a parsed script, is kept under it.
+ * Returns the published step of an added instance, otherwise the step itself. It is the key for everything derived from
+ * fields that all instances share, such as a parsed script.
  */
 export function templateOf(step: GraphStep): GraphStep {
   return templates.get(step) ?? step;

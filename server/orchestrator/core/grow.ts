@@ -19,9 +19,9 @@ import { addedId, depthOf, itemPrefix } from './step-ids.ts';
 const STEPS_PER_EVENT = 40;
 
 /**
- * Returns the events that follow from the steps that have expanded: an item is added, steps that a failure leaves over
- * are ended, or a step fails because of those under it. Called after each decision has been folded, repeatedly until it
- * returns nothing; its events belong to that decision. A run that is paused or being stopped adds nothing.
+ * Returns the events that follow from the expanded steps: adds an item, ends the steps that remain after a failure, or
+ * fails a step because of the steps under it. Call it after each decision has been folded, repeatedly until it returns
+ * nothing; its events belong to that decision. A paused or stopping run adds nothing.
  */
 export function grow(state: RunState, now: number): RunEvent[] {
   const { grown } = state;
@@ -78,7 +78,7 @@ function addItems(draft: Draft, parent: string, { plan, graph, count, next: firs
   }
 }
 
-/** Why a step may not expand as it wants to; null if it may. */
+/** Returns the error of a step that may not expand as requested; null if it may. */
 export function growthProblem(state: RunState, step: string, plan: ExpansionPlan): StepError | null {
   const { grown } = state;
   const size = effectiveStep(state, step).inner?.order.length ?? 0;

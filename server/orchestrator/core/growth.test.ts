@@ -19,7 +19,7 @@ import {
 const loop = (steps: GraphStep[], over: Partial<GraphStep> = {}): GraphStep => ({
   id: 'each',
   type: 'for_each',
-  // A graph is JSON; an absent field is an undefined one in its type alone.
+  // A graph is JSON; only its type has absent fields as undefined ones.
   steps: steps as unknown as JsonValue,
   ...over,
 });
@@ -35,7 +35,7 @@ let state: RunState;
 let written: RunEvent[];
 let now = 0;
 
-/** Starts a run of these steps; `ask` decides a command and all that follows from it. */
+/** Starts a run of these steps. `ask` decides a command, and everything that follows from it. */
 function begin(steps: GraphStep[]): void {
   state = newRun('run', compile({ steps }));
   written = [];
@@ -73,7 +73,7 @@ beforeEach(() => {
 });
 
 describe('a step that expands', () => {
-  test('adds as many items as may be at work, and the next one when one has ended', () => {
+  test('adds as many items as its concurrency allows, and another one after each end', () => {
     begin([
       loop([
         { id: 'a', type: 'x' },
@@ -120,7 +120,7 @@ describe('a step that expands', () => {
     expect([state.done, state.grown?.added, state.grown?.ended]).toEqual([1, 4, 4]);
   });
 
-  test('gives back the memory that its items took', () => {
+  test('releases the memory of its items', () => {
     begin([loop([{ id: 'a', type: 'x' }])]);
     const before = { bytes: state.bytes, resident: state.residentBytes };
     expand('each', plan(3));
@@ -132,13 +132,13 @@ describe('a step that expands', () => {
     expect([state.grown?.planned, state.grown?.reserved]).toEqual([3, 0]);
   });
 
-  test('is at an end at once if there is nothing to add', () => {
+  test('ends at once if there is nothing to add', () => {
     begin([loop([])]);
     expand('each', plan(3));
     expect(ready()).toEqual(['each']);
   });
 
-  test('skips the steps of an item as those of a run', () => {
+  test('skips the steps of an item like those of a run', () => {
     const inner: GraphStep[] = [
       { id: 'if', type: 'condition', then: ['yes'], else: ['no'] },
       { id: 'yes', type: 'x', depends_on: ['if'] },
@@ -161,7 +161,7 @@ describe('a failure in a loop', () => {
     { id: 'c', type: 'x', depends_on: ['a'] },
   ];
 
-  test('ends its item, and is counted, where the loop continues', () => {
+  test('ends its item and is counted, if the loop continues', () => {
     begin([loop(inner)]);
     expand('each', plan(3, { on_item_error: 'continue' }));
     start('each.0.a');
@@ -179,7 +179,7 @@ describe('a failure in a loop', () => {
     expect(state.status).toBe('running');
   });
 
-  test('fails the loop, and so the run, otherwise; nothing outlives it', () => {
+  test('otherwise fails the loop and the run; no added step outlives the loop', () => {
     begin([loop(inner), { id: 'other', type: 'x' }]);
     expand('each', plan(3));
     start('each.1.b');
@@ -216,8 +216,8 @@ describe('a failure in a loop', () => {
   });
 });
 
-describe('a run that does not go on', () => {
-  test('adds nothing while it is paused, and goes on when it is resumed', () => {
+describe('a run that does not continue', () => {
+  test('adds nothing while it is paused, and continues when it is resumed', () => {
     begin([loop([{ id: 'a', type: 'x' }])]);
     expand('each', plan(3));
     start('each.0.a');
@@ -226,7 +226,7 @@ describe('a run that does not go on', () => {
     expect(ask({ type: 'resume', by: 'ann' }).map(({ type }) => type)).toEqual(['state_changed', 'steps_added']);
   });
 
-  test('ends what it added before the loop when it is stopped', () => {
+  test('ends the added steps before the loop when it is stopped', () => {
     begin([loop([{ id: 'a', type: 'x' }])]);
     expand('each', plan(3));
     start('each.0.a');

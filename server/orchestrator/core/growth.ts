@@ -11,11 +11,11 @@ import type {
 } from './events.ts';
 import type { StepResult } from './stored-value.ts';
 
-/** How deep steps may be added under steps that were added themselves. */
+/** The maximum depth of added steps under added steps. */
 export const MAX_DEPTH = 4;
-/** Added steps of a run that may be in memory at a time. */
+/** The maximum number of added steps of a run that are in memory at the same time. */
 export const MAX_ADDED_IN_MEMORY = 10_000;
-/** Steps that may be added to a run. */
+/** The maximum number of steps that may be added to a run. */
 export const MAX_ADDED = 100_000;
 
 /** An item whose steps have not all ended. */
@@ -37,11 +37,11 @@ export type LoopExpansion = {
   readonly items: JsonValue[];
   /** The graph that is added for each item. */
   readonly graph: CompiledGraph;
-  /** The steps of that graph on which no other depends: their results are the item's. */
+  /** The steps of that graph without dependents: their results are the item's. */
   readonly last: readonly string[];
-  /** Items in all: those of the plan, unless there is nothing to add for them. */
+  /** The total number of items: those of the plan, or 0 if there is nothing to add for them. */
   readonly count: number;
-  /** When its time is up, ms since the epoch; null: never. */
+  /** The time of its timeout, in ms since the epoch; null: never. */
   readonly deadline: number | null;
   /** The number of the next item to be added. */
   next: number;
@@ -52,7 +52,7 @@ export type LoopExpansion = {
   readonly ends: (ItemEnd | undefined)[];
   /** Items that failed. */
   failed: number;
-  /** The failure for which the step itself is to fail. */
+  /** The failure that is to fail the step itself. */
   failure: { step: string; error: StepError } | null;
 };
 
@@ -60,42 +60,45 @@ export type AgentExpansion = {
   readonly plan: AgentPlan;
   /** The settings, messages and tools that its steps work with. */
   readonly settings: JsonMap;
-  /** When its closing turn is due, and once that is added, when it ends; ms since the epoch, null: never. */
+  /** The time at which its closing turn is due, or once that turn is added, the time at which it ends; ms since the epoch, null: never. */
   deadline: number | null;
-  /** When it ends, whatever is at work; null in older logs, and without a limit of time. */
+  /** The time at which it ends, even with steps in flight; null in older logs, and without a time limit. */
   readonly end: number | null;
   /** The steps under it, in the order in which they were added; they stay in memory until it ends. */
   readonly steps: string[];
-  /** How many of these steps have not ended. */
+  /** The number of these steps that have not ended. */
   open: number;
   turns: number;
   lastTurn: TurnEnd | null;
   callsAdded: number | null;
   toolCalls: number;
   spent: number;
-  /** Tokens of its turns. */
+  /** The tokens that its turns used. */
   readonly usage: { inputTokens: number; outputTokens: number };
   dearestTurn: number;
   dearestCall: number;
-  /** How often each call was made with the same result. */
+  /** The number of times that each call was made with the same result. */
   readonly same: Map<string, number>;
   sameCalls: number;
-  /** About how many tokens the conversation has, and from how many on it is compacted. */
+  /** The approximate length of the conversation in tokens, and the length from which it is compacted. */
   context: number;
   compactAt: number;
   /** Compactions added so far. */
   compactions: number;
-  /** No turn has ended since the last of them was added. */
+  /** Whether no turn has ended since the last compaction was added. */
   isCompacted: boolean;
   overflow: Overflow;
   closing: AgentLimit | null;
-  /** Where a turn last read text from outside of the workspace. */
+  /** The place where a turn last read text from outside of the workspace. */
   outside: string | null;
-  /** The failure for which the agent itself is to fail. */
+  /** The failure that is to fail the agent itself. */
   failure: { step: string; error: StepError } | null;
 };
 
-/** The last turn was refused because the conversation is too long for the model: it is compacted, and the turn is made once more. */
+/**
+ * The last turn was refused because the conversation is too long for the model: the conversation is compacted, and the
+ * turn is repeated.
+ */
 export type Overflow = 'none' | 'compact' | 'repeat' | 'repeated';
 
 /** The steps that were added to the graph of a run. */
@@ -103,18 +106,18 @@ export type Growth = {
   /** Added steps in memory: those of items, and of agents, that have not ended. */
   readonly steps: Map<string, CompiledStep>;
   readonly parents: Map<string, Expansion>;
-  /** Steps that have expanded and call for a decision: to add an item, or to end what a failure leaves. */
+  /** Steps that have expanded and need a decision: to add an item, or to end the steps that remain after a failure. */
   readonly due: Set<string>;
-  /** Added steps that are to be skipped, because nothing of theirs is to run. */
+  /** Added steps that are to be skipped, because they have no reason to run. */
   readonly skippable: Set<string>;
   /** Human tasks that were answered, of items that have left memory. */
   readonly answered: Set<string>;
   /** Steps added so far, and those of them that have ended. */
   added: number;
   ended: number;
-  /** Steps added, and those that the expansions in memory are still going to add. */
+  /** The steps added so far, and those that the expansions in memory will still add. */
   planned: number;
-  /** The most steps that these expansions have in memory at a time. */
+  /** The maximum number of steps that these expansions have in memory at the same time. */
   reserved: number;
 };
 
@@ -136,19 +139,22 @@ export function newGrowth(): Growth {
   };
 }
 
-/** How many steps of such an expansion are in memory at a time, at most. `steps`: those of a loop's graph. */
+/**
+ * Returns the maximum number of steps of the expansion that are in memory at the same time. `steps`: the number of
+ * steps in a loop's graph.
+ */
 export function inMemoryAtOnce(plan: ExpansionPlan, steps: number): number {
   return plan.type === 'agent' ? stepsOfAgent(plan) : Math.min(plan.count, plan.concurrency) * steps;
 }
 
-/** How many steps such an expansion adds, at most. */
+/** Returns the maximum number of steps that the expansion adds. */
 export function inAll(plan: ExpansionPlan, steps: number): number {
   return plan.type === 'agent' ? stepsOfAgent(plan) : plan.count * steps;
 }
 
 /**
- * Its turns with the closing one, and its calls with their approvals. Where the conversation is compacted: a compaction before each
- * turn too, and the last turn and the closing one once more.
+ * Returns the number of turns including the closing one, and of calls with their approvals. If the conversation is
+ * compacted, also a compaction before each turn, and a repetition of the last turn and of the closing one.
  */
 function stepsOfAgent({ max_turns, max_tool_calls, compact_at }: AgentPlan): number {
   const turns = compact_at === undefined ? max_turns + 1 : 2 * (max_turns + 3);

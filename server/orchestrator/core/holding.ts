@@ -1,19 +1,19 @@
 import type { RunState } from './state.ts';
 import { BYTES_PER_STORED_VALUE, resultSize, type StepResult, StoredValue } from './stored-value.ts';
 
-/** Counts bytes that the run holds from now on; negative: that it holds no more. */
+/** Adds to the bytes that the run holds; a negative number subtracts. */
 export function hold(state: RunState, bytes: number): void {
   state.bytes += bytes;
   state.residentBytes += bytes;
 }
 
-/** Counts the result of a step out that leaves memory. */
+/** Subtracts the result of a step that leaves memory. */
 export function forgetResult(state: RunState, id: string): void {
   const result = state.results.get(id);
   if (result !== undefined) forget(state, result);
 }
 
-/** Counts a result out. */
+/** Subtracts a result. */
 export function forget(state: RunState, result: StepResult): void {
   state.bytes -= resultSize(result);
   if (result instanceof StoredValue) {

@@ -4,7 +4,7 @@ import { type Fact, NOW, specification } from '../../testing/engine/specificatio
 import type { Command, Decision, JsonMap } from './index.ts';
 
 const spec = specification({ id: 'send', type: 'x', retry_count: 1 }, { id: 'next', type: 'x', depends_on: ['send'] });
-/** The process ended during the first attempt; the second one asks. */
+/** The process ended during the first attempt, so the second one asks. */
 const lost = [started(), began('send'), began('send', 2)];
 const waiting = [...lost, asked('send', { in_doubt: true, on_timeout: 'reject' }, 2)];
 const answer = (approved: boolean, result: JsonMap = {}): Command => ({
@@ -32,7 +32,7 @@ const notRepeated: Fact = {
   data: { skipped: true, reason: 'not_repeated' },
 };
 
-test('a step is in doubt once an attempt was lost, whatever the attempts after that say', () => {
+test('a step is in doubt once an attempt was lost, whatever the outcomes of later attempts', () => {
   const isInDoubt = (...facts: Fact[]) =>
     spec
       .given(...facts)
@@ -70,20 +70,20 @@ test.each<[string, Command]>([
   expect(run.state().results.has('send')).toBe(false);
 });
 
-test('a result that is entered is that of the step, and nothing is added to it', () => {
+test('a result that a person enters becomes the result of the step, unchanged', () => {
   const run = spec.given(...waiting).when(answer(true, { choice: 'result', result: { id: 7 } }));
   run.then(decided('result'), done('send', { id: 7 }, 2));
   expect([...run.state().ready]).toEqual(['next']);
 });
 
-test.each(['reject', 'approve'] as const)('a task that nobody answers: on_timeout %s', on_timeout => {
+test.each(['reject', 'approve'] as const)('an unanswered task: on_timeout %s', on_timeout => {
   const asking = asked('send', { in_doubt: true, on_timeout, due_at: NOW + 1 }, 2);
   const run = spec.given(...lost, asking).when({ type: 'task_timed_out', step: 'send' }, NOW + 1);
   if (on_timeout === 'approve') run.then(decided('repeat', null));
   else run.then(decided('skip', null), notRepeated);
 });
 
-test('an answer that comes late is refused, also while the step is being repeated; lost again, it asks again', () => {
+test('a late answer is refused, also while the step is being repeated; if that attempt is lost, the step asks again', () => {
   const repeated = [...waiting, decided('repeat'), began('send', 3)];
   spec
     .given(...repeated)

@@ -14,8 +14,9 @@ import { effectiveStep, type RunState, type StepState } from './state.ts';
 type Answer = { approved: boolean; result: JsonMap };
 
 /**
- * Returns the decision in the answer to such a task, which older versions of the service called `choice`. Whoever takes the answer refuses
- * an approval without one, except to tasks of these versions, where it repeats the step. A rejection skips it.
+ * Returns the decision in the answer to such a task; older versions of the service called it `choice`. The API refuses
+ * an approval without a decision, except for tasks of those versions, where it repeats the step. A rejection skips the
+ * step.
  */
 export function decisionOf({ approved, result }: Answer): Decision {
   if (!approved) return 'skip';
@@ -23,7 +24,7 @@ export function decisionOf({ approved, result }: Answer): Decision {
   return decision === 'skip' || decision === 'result' ? decision : 'repeat';
 }
 
-/** After the decision was emitted: ends the step, unless it is repeated. */
+/** Call this after emitting the decision: ends the step, unless it is repeated. */
 export function endDecided(draft: Draft, step: string, decision: Decision, { result }: Answer, paid: Paid): void {
   const { state } = draft;
   const attempt = state.steps.get(step)?.attempt ?? 0;
@@ -43,7 +44,7 @@ export function endDecided(draft: Draft, step: string, decision: Decision, { res
   }
 }
 
-/** A person decided to repeat the step: it may begin again, and is in doubt only if it is lost again. */
+/** Lets the step begin again, because a person decided to repeat it. It is in doubt again only if it is lost again. */
 export function repeat(state: RunState, id: string, step: StepState): void {
   step.inDoubt = undefined;
   step.task = undefined;

@@ -1,9 +1,12 @@
 import type { RunStartedData } from './events.ts';
 
-/** Where a run stands among the runs that led to it. `root`: the run at the top, perhaps itself. `depth`: how many calls lead to it. */
+/**
+ * The place of a run among the runs that led to it. `root`: the run at the top, perhaps itself. `depth`: the number of
+ * calls that lead to it.
+ */
 export type Lineage = { root: string; depth: number };
 
-/** The most calls that lead to a run, those by requests to this service included: a workflow that calls itself ends there. */
+/** The maximum number of calls that lead to a run, including requests to this service. It ends a workflow that calls itself. */
 export const MAX_CALL_DEPTH = 8;
 
 /** `started`: what the run was started with. */
@@ -14,7 +17,7 @@ export function lineageOf(runId: string, started: Pick<RunStartedData, 'parent' 
   return { root: runId, depth: 0 };
 }
 
-/** The run that a run is counted beneath; null for one at the top. */
+/** Returns the root run of a run; null for a run at the top. */
 export function rootAbove({ parent, beneath }: Pick<RunStartedData, 'parent' | 'beneath'>): string | null {
   if (parent !== undefined) return parent.root ?? parent.run_id;
   return beneath?.root_run_id ?? null;

@@ -1,7 +1,7 @@
 import { verdict } from './skips.ts';
 import { type RunState, type StepState, type StepStatus, stepState } from './state.ts';
 
-/** Gives a step another status, and keeps the indexes of the run. */
+/** Changes the status of a step, and updates the indexes of the run. */
 export function move(state: RunState, id: string, step: StepState, to: StepStatus): void {
   indexOf(state, step.status)?.delete(id);
   step.status = to;

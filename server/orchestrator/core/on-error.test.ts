@@ -56,7 +56,7 @@ describe('a step with on_error: continue', () => {
     expect(events.steps.get('a')?.status).toBe('retrying');
   });
 
-  test('whose workspace has no credits left fails the run', () => {
+  test('fails the run if its workspace has no credits left', () => {
     const error = { code: 'insufficient_credits', message: 'Too few credits.' };
     const state = chain.given(started(), began('a')).when(fail('a', { error })).state();
     expect(state).toMatchObject({ status: 'failed', error: { ...error, step_id: 'a' } });
@@ -71,14 +71,14 @@ describe('a step with on_error: continue', () => {
     expect(state.steps.get('b')).toMatchObject({ skipReason: 'run_stopped' });
   });
 
-  test('that no run may change', () => {
+  test('cannot be changed for one run', () => {
     const plain = specification(step('a'), step('b', ['a']));
     const start = started({ trigger_steps: { a: { on_error: 'continue' } } });
     expect(plain.given(start, began('a')).when(fail('a')).state().status).toBe('failed');
   });
 });
 
-test('a step without it fails the run, and with it what else was begun', () => {
+test('a step without it fails the run and all other started steps', () => {
   specification(step('a', [], { on_error: 'fail' }), step('b', ['a']))
     .given(started(), began('a'))
     .when(fail('a'))
@@ -101,7 +101,7 @@ test('a join runs when one dependency failed and the other completed', () => {
   expect([...state.ready]).toEqual(['c']);
 });
 
-test('a human task whose time is up continues with the error', () => {
+test('a human task that times out continues with the error', () => {
   const asked = specification(step('a', [], { type: 'human_task', ...tolerant }), step('b', ['a']));
   const task = { name: 'a', instructions: '', form: null, assignees: [], due_at: 0, on_timeout: 'fail' as const };
   const state = asked

@@ -56,7 +56,7 @@ describe('trigger_steps override a step for one run', () => {
     at({ mode: 'validate' }).then(done('c', result));
   });
 
-  test('of a step that the graph does not have are ignored', () => {
+  test('for a step that the graph does not have are ignored', () => {
     const data = startData({ trigger_steps: { nowhere: { disabled: true } } });
     specification({ id: 'a', type: 'x' }).given().when({ type: 'start', data }).then(started(data));
   });
@@ -68,7 +68,7 @@ describe('step ids that are names of Object.prototype', () => {
     ...ids.map((id, index) => ({ id, type: 'x', gated: true, depends_on: ids.slice(Math.max(0, index - 1), index) })),
   );
 
-  test('are not taken for named or seeded', () => {
+  test('are neither named nor seeded by default', () => {
     const skips = ids.map(id => skipped(id, 'out_of_scope'));
     const run = spec.given().when({ type: 'start', data: startData() });
     run.then(started(), ...skips, changed('running', 'completed'));

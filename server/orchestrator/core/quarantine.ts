@@ -5,15 +5,15 @@ import type { RunEvent } from './events.ts';
 import { isTerminal, type RunState } from './state.ts';
 import { rootOf } from './step-ids.ts';
 
-/** The code of the step, and so of the run, that is failed because loading the run ended one process after another. */
+/** The error code of the step, and so of the run, that fails because several processes died while they loaded the run. */
 export const RUN_QUARANTINED = 'run_quarantined';
 
 type Quarantine = Extract<Command, { type: 'quarantine' }>;
 
 /**
- * Ends a run that may not be loaded any more. It needs to know which steps have ended, but none of their values. One step
- * fails, as in every failed run: one that was begun, or else the next one. A paused run of which nothing was begun stays
- * as it is until it is resumed or stopped.
+ * Ends a run that may not be loaded any more. Needs to know which steps have ended, but none of their values. One step
+ * fails, as in every failed run: a started one, or else the next one. A paused run without started steps stays
+ * unchanged until it is resumed or stopped.
  */
 export function quarantine(state: RunState, { message, leader }: Quarantine, now: number): RunEvent[] {
   if (state.status === null || isTerminal(state.status)) return [];
@@ -39,7 +39,7 @@ export function quarantine(state: RunState, { message, leader }: Quarantine, now
   return draft.events;
 }
 
-/** If the run's start is unknown, so are the ready steps: those whose dependencies have ended. */
+/** Without the start of the run the ready steps are unknown, so they are found here: those whose dependencies have ended. */
 function nextStep(state: RunState): string | undefined {
   return state.graph.order.find(id => {
     const step = state.steps.get(id);
