@@ -241,7 +241,7 @@ describe('a run that does not continue', () => {
     expect(state.status).toBe('stopped');
   });
 
-  test('a quarantined run fails the loop that was begun', () => {
+  test('a quarantined run fails the started loop', () => {
     begin([loop([{ id: 'a', type: 'x' }])]);
     expand('each', plan(3));
     start('each.0.a');

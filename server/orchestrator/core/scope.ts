@@ -5,8 +5,9 @@ import { type RunState, type StepStatus, stepState } from './state.ts';
 import { addedId, agentStepType, approvalId, itemPrefix } from './step-ids.ts';
 
 /**
- * The steps whose results a step may read, by the names that it reads them by: its ancestors; for an added step those in
- * its item, and all that its parent may read; for an agent that has expanded, and the steps under it, these steps.
+ * Returns the steps whose results a step may read, by the names that it uses: its ancestors; for an added step its
+ * ancestors in its item, and all that its parent may read; for an expanded agent, and the steps under it, the steps
+ * under the agent.
  */
 export function readableSteps(state: RunState, step: string): ReadonlySet<string> {
   const agent = expandedAgent(state, step);
@@ -18,7 +19,7 @@ export function readableSteps(state: RunState, step: string): ReadonlySet<string
   return new Set([...own, ...readableSteps(state, id.parent)]);
 }
 
-/** The step that `step` reads by this name, which is one of `readableSteps`. */
+/** Returns the step that `step` reads by this name, which is one of `readableSteps`. */
 export function readStep(state: RunState, step: string, name: string): string {
   const id = state.grown === null ? null : addedId(step);
   // The steps under an agent are read by their full ids.
@@ -29,7 +30,7 @@ export function readStep(state: RunState, step: string, name: string): string {
   return readStep(state, id.parent, name);
 }
 
-/** The item of the innermost loop that the step is in, and its number from 0; null for a step that is in none. */
+/** Returns the item of the innermost loop around the step, and its index from 0; null for a step outside of loops. */
 export function itemOf(state: RunState, step: string): { item: JsonValue; index: number } | null {
   const id = state.grown === null ? null : addedId(step);
   const expansion = id === null ? undefined : state.grown?.parents.get(id.parent);
@@ -37,14 +38,14 @@ export function itemOf(state: RunState, step: string): { item: JsonValue; index:
   return { item: expansion.items[id.index] ?? null, index: id.index };
 }
 
-/** A call that an agent wanted to make. `status` is null for one that was not added to the run. */
+/** A call that the model of an agent asked for. `status` is null for a call that was not added to the run. */
 export type AgentCall = {
   readonly id: string;
   readonly status: StepStatus | null;
   readonly error: StepError | null;
-  /** Why it was skipped. */
+  /** The reason why it was skipped. */
   readonly skipReason?: SkipReason | undefined;
-  /** The step that asked a person about it; undefined for a call that nobody was asked about. */
+  /** The step that asked a person about the call; undefined for a call without a question. */
   readonly approval?: string | undefined;
 };
 
@@ -70,13 +71,13 @@ export type AgentProgress = {
   /** Microcredits that the steps under it have cost, and what its turns have used. */
   readonly spent: number;
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
-  /** Why it has ended, or ends by its closing turn; null: it answers, or goes on. */
+  /** The limit that ended it, or because of which its closing turn is due; null without one. */
   readonly limit: AgentLimit | null;
-  /** Where a turn last read text from outside of the workspace; null: nowhere. */
+  /** The place where a turn last read text from outside of the workspace; null: nowhere. */
   readonly outside: string | null;
 };
 
-/** The agent that the step is, if it has expanded, or that it was added under; null for any other step. */
+/** Returns the agent that the step is, if it has expanded, or under which it was added; null for any other step. */
 export function agentProgress(state: RunState, step: string): AgentProgress | null {
   const agent = expandedAgent(state, step);
   if (agent === null) return null;
@@ -100,7 +101,7 @@ function expandedAgent(state: RunState, step: string): { id: string; expansion: 
 
 function turnsOf(state: RunState, { steps }: AgentExpansion): AgentTurn[] {
   const turns: { id: string; status: StepStatus; calls: Map<number, AgentCall> }[] = [];
-  // Each is added before its call.
+  // Each approval is added before its call.
   const approvals = new Set<string>();
   for (const id of steps) {
     const { status, error = null, skipReason } = stepState(state, id);

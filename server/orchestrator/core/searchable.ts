@@ -1,4 +1,4 @@
-/** The most searchable fields of a workflow. */
+/** The maximum number of searchable fields of a workflow. */
 export const MAX_SEARCHABLE_FIELDS = 10;
 /** The longest value that is stored for search, in UTF-16 units. */
 export const MAX_SEARCH_VALUE_LENGTH = 200;
@@ -11,7 +11,7 @@ export const FIELD_FILTER: RegExp = new RegExp(
   `${SEARCHABLE_NAME.source.slice(0, -1)}=[\\s\\S]{1,${MAX_SEARCH_VALUE_LENGTH}}$`,
 );
 
-/** Reads a filter of the form of FIELD_FILTER; null for a text that is none. */
+/** Reads a filter in the form of FIELD_FILTER; null for any other text. */
 export function readFieldFilter(text: string): { name: string; value: string } | null {
   if (!FIELD_FILTER.test(text)) return null;
   const at = text.indexOf('=');

@@ -34,14 +34,14 @@ describe('branches', () => {
     x('join', ['yes', 'after_no']),
   );
 
-  test('the branch not taken is skipped, and everything that has nothing else to run for', () => {
+  test('the branch not taken is skipped, with every step that has no other reason to run', () => {
     forked
       .given(started(), began('c'))
       .when(succeed('c', THEN))
       .then(done('c', THEN), skipped('no', 'branch_not_taken'), skipped('after_no', 'branch_not_taken'));
   });
 
-  test('dependents that no branch names run either way', () => {
+  test('dependents that no branch names run in either case', () => {
     const after = forked.given(started(), began('c')).when(succeed('c', THEN)).state();
     expect([...after.ready]).toEqual(['yes', 'always']);
   });
@@ -62,14 +62,14 @@ describe('branches', () => {
     expect([...state.ready]).toEqual(['always', 'join']);
   });
 
-  test('a step in both branches runs either way; one named without depending on it is ignored', () => {
+  test('a step in both branches runs in either case; a named step without the dependency is ignored', () => {
     specification(condition('c', { then: ['both', 'far'], else: ['both'] }), x('both', ['c']), x('far', ['both']))
       .given(started(), began('c'))
       .when(succeed('c', ELSE))
       .then(done('c', ELSE));
   });
 
-  test('a branch that rejoins runs its join either way, though the other branch leads straight to it', () => {
+  test('a join of two branches runs in either case, even if the branch not taken leads directly to it', () => {
     const rejoined = specification(
       condition('c', { then: ['a'], else: ['m'] }),
       x('a', ['c']),
@@ -94,7 +94,7 @@ describe('branches', () => {
     expect([...early.state().ready]).toEqual(['b']);
   });
 
-  test('a step that two conditions leave out is skipped; one of them is enough to run it', () => {
+  test('a step that two conditions exclude is skipped; one condition suffices to run it', () => {
     const graph = specification(
       condition('c', { then: ['b'] }),
       condition('d', { then: ['b'] }),
@@ -109,7 +109,7 @@ describe('branches', () => {
     expect([...given.when(succeed('d', THEN)).state().ready]).toEqual(['b']);
   });
 
-  test('the edges of a step that failed and goes on, and of a disabled one, are taken', () => {
+  test('the edges of a failed step that continues, and of a disabled step, are taken', () => {
     const graph = specification(
       x('failing', [], { on_error: 'continue' }),
       x('off', [], { disabled: true }),
@@ -123,7 +123,7 @@ describe('branches', () => {
     expect([...state().ready]).toEqual(['d', 'b']);
   });
 
-  test('a skipped join passes on that its edges are not taken', () => {
+  test('the edges of a skipped join are not taken', () => {
     specification(
       condition('c', { then: ['t'], else: ['m'] }),
       x('t', ['c']),
@@ -141,7 +141,7 @@ describe('branches', () => {
       );
   });
 
-  test('a skip waits for all dependencies, so that order passes through', () => {
+  test('a skip waits for all dependencies, so the order is kept', () => {
     specification(x('a'), condition('c', { then: ['b'] }), x('b', ['a', 'c']))
       .given(started(), began('a'), began('c'))
       .when(succeed('c', ELSE))
@@ -172,7 +172,7 @@ describe('branches', () => {
       .then(done('c', THEN));
   });
 
-  test('a step of another type cannot branch, whatever its result says', () => {
+  test('a step of another type cannot branch, whatever its result', () => {
     specification(x('c', [], { then: ['yes'], else: ['no'] }), x('yes', ['c']), x('no', ['c']))
       .given(started(), began('c'))
       .when(succeed('c', THEN))
@@ -187,10 +187,10 @@ describe('branches', () => {
   });
 });
 
-describe('in a run of before branches decided edges', () => {
+describe('in a run from before branches decided edges', () => {
   const before = started({ branch_rule: undefined });
 
-  test('the branch not taken wins over what other dependencies did', () => {
+  test('the branch not taken skips a step whatever its other dependencies', () => {
     specification(x('a'), condition('c', { then: ['b'] }), x('b', ['a', 'c']))
       .given(before, began('a'), began('c'), done('a'))
       .when(succeed('c', ELSE))
@@ -222,7 +222,7 @@ describe('precedence: branch, then scope, then disabled', () => {
     x('off', ['c'], { disabled: true }),
   ];
 
-  test('a step not taken is so, even if gated and disabled', () => {
+  test('a step on a branch not taken has that reason, even if it is gated and disabled', () => {
     specification(...graph)
       .given(started(), began('c'))
       .when(succeed('c', THEN))
@@ -244,14 +244,14 @@ describe('precedence: branch, then scope, then disabled', () => {
 });
 
 describe('disabled and gated steps', () => {
-  test('a disabled dependency counts as done, after what it depends on', () => {
+  test('a disabled dependency counts as done, once its own dependencies have ended', () => {
     const spec = specification(x('a'), x('off', ['a'], { disabled: true }), x('b', ['off']));
     spec.given(started(), began('a')).when(succeed('a')).then(done('a'), skipped('off', 'step_disabled'));
     const state = spec.given(started(), began('a'), done('a'), skipped('off', 'step_disabled')).state();
     expect([...state.ready]).toEqual(['b']);
   });
 
-  test('a gated step runs only where trigger_steps names it', () => {
+  test('a gated step runs only if trigger_steps names it', () => {
     const spec = specification(x('a', [], { gated: true }));
     spec
       .given()
@@ -286,7 +286,7 @@ describe('episodes', () => {
     expect([...named.state().ready]).toEqual(['yes']);
   });
 
-  test('the seeds become the results of the steps left out, and of no other', () => {
+  test('the seeds become the results of the excluded steps only', () => {
     const seeds = { a: 1, c: { value: true }, yes: 'not mine', nowhere: 3 };
     const after = specification(...graph)
       .given()
@@ -298,7 +298,7 @@ describe('episodes', () => {
     ]);
   });
 
-  test('the seeded branch of a condition is honoured', () => {
+  test('the seeded branch of a condition is taken', () => {
     specification(...graph, x('more', ['no']))
       .given()
       .when({ type: 'start', data: episode(['end'], { c: THEN }) })
@@ -312,7 +312,7 @@ describe('episodes', () => {
       );
   });
 
-  test('a named step runs even where the seeds say it was not taken', () => {
+  test('a named step runs even if the seeds exclude it', () => {
     const at = (named: string) =>
       specification(...graph, x('more', ['no']))
         .given()
@@ -342,7 +342,7 @@ describe('episodes', () => {
     expect([...within.state().ready]).toEqual(['yes', 'no']);
   });
 
-  test('a gated descendant that is not named stays out', () => {
+  test('a gated descendant that is not named is skipped', () => {
     specification(x('a'), x('b', ['a'], { gated: true }))
       .given(started(episode(['a'])), began('a'))
       .when(succeed('a'))

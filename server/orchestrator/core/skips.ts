@@ -3,7 +3,7 @@ import type { JsonValue, SkipReason } from './events.ts';
 import { effectiveStep, isAdded, isNamed, type RunState, type StepState } from './state.ts';
 import { type StepResult, StoredValue } from './stored-value.ts';
 
-/** How a step ended, as far as its dependents care. */
+/** The end of a step, as far as it matters to its dependents. */
 export type StepEnd = Pick<StepState, 'status' | 'skipReason' | 'branch' | 'error' | 'approved'>;
 
 /**
@@ -13,12 +13,12 @@ export type StepEnd = Pick<StepState, 'status' | 'skipReason' | 'branch' | 'erro
 export type Verdict = SkipReason | 'ready' | 'held';
 
 /**
- * Decides over a step whose dependencies have all ended (docs/specification/steps.md#skips). `endOf` tells how they did.
- * The order of precedence is branch, scope, disabled.
+ * Decides about a step whose dependencies have all ended (docs/specification/steps.md#skips). `endOf` returns the end
+ * of each dependency. The order of precedence is branch, scope, disabled.
  */
 export function verdict(state: RunState, id: string, endOf: (step: string) => StepEnd): Verdict {
   const step = effectiveStep(state, id);
-  // An episode's caller asked for this very step: what lies outside the episode cannot take it away again.
+  // The caller of the episode asked for this step by name, so steps outside of the episode cannot exclude it.
   const insist = state.scope !== null && isNamed(state, id);
   let isTaken = step.dependencies.length === 0;
   let isLeftOut = false;
@@ -36,29 +36,32 @@ export function verdict(state: RunState, id: string, endOf: (step: string) => St
   return step.spec.disabled === true ? 'step_disabled' : 'ready';
 }
 
-/** False for a run of before docs/adr/0023, in which a branch that is not taken skips its steps whatever else they depend on. */
+/**
+ * Returns false for a run from before docs/adr/0023, in which a branch that is not taken skips its steps whatever their
+ * other dependencies.
+ */
 function branchesDecideEdges({ started }: RunState): boolean {
   return started?.branch_rule === 'edges';
 }
 
-/** The branch that a result names, if the step is a condition that branches. */
+/** Returns the branch that a result names, if the step is a condition that branches. */
 export function takenBranch(step: CompiledStep, result: StepResult | undefined): Branch | undefined {
   if (step.branches === null || result === null || typeof result !== 'object' || Array.isArray(result))
     return undefined;
-  // A condition's result is a few bytes, so that it is never stored externally.
+  // A condition's result has a few bytes, so it is never stored externally.
   if (result instanceof StoredValue) return undefined;
   const branch = Object.hasOwn(result, 'branch') ? result.branch : undefined;
   return branch === 'then' || branch === 'else' ? branch : undefined;
 }
 
-/** The result that the run was started with for a step that it leaves out. */
+/** Returns the result that the run was started with for a step that it excludes. */
 export function seedOf(state: RunState, step: string, reason: SkipReason): JsonValue | undefined {
   if (reason !== 'out_of_scope' || state.started === null || isAdded(state, step)) return undefined;
   const seeds = state.started.seed_results;
   return Object.hasOwn(seeds, step) ? seeds[step] : undefined;
 }
 
-/** How a skipped step ended: in an episode, a condition outside it takes the branch that its seed names. */
+/** Returns the end of a skipped step. In an episode, a condition outside of it takes the branch that its seed names. */
 export function skippedEnd(state: RunState, id: string, reason: SkipReason): StepEnd {
   const branch = state.scope === null ? undefined : takenBranch(effectiveStep(state, id), seedOf(state, id, reason));
   return { status: 'skipped', skipReason: reason, branch };
@@ -69,7 +72,7 @@ function endedBadly(end: StepEnd): boolean {
   return end.status !== 'completed' && end.error === undefined;
 }
 
-/** Whether the condition names the step in the branch that it did not take alone. */
+/** Returns whether the condition names the step only in the branch that it did not take. */
 function excludes(condition: CompiledStep, branch: Branch, dependent: string): boolean {
   if (condition.branches === null) return false;
   const taken = condition.branches[branch];

@@ -3,7 +3,7 @@ import { changed, skipped, startData, started } from '../../testing/engine/facts
 import { NOW, specification } from '../../testing/engine/specification.ts';
 
 describe('start', () => {
-  test('writes run_started and begins no step: the scheduler does', () => {
+  test('writes run_started and starts no step, because the scheduler does', () => {
     specification({ id: 'a', type: 'x' })
       .given()
       .when({ type: 'start', data: startData({ input: { n: 1 } }) })
@@ -28,7 +28,7 @@ describe('start', () => {
     specification().given().when({ type: 'start', data: startData() }).then(started(), changed('running', 'completed'));
   });
 
-  test('skips what has nothing to run for, and completes when that is everything', () => {
+  test('skips steps without a reason to run, and completes if these are all steps', () => {
     specification({ id: 'a', type: 'x', disabled: true }, { id: 'b', type: 'x', gated: true, depends_on: ['a'] })
       .given()
       .when({ type: 'start', data: startData() })
@@ -54,7 +54,7 @@ describe('start', () => {
       .thenRefused('run_already_started');
   });
 
-  test('nothing else applies to a run that has not started', () => {
+  test('no other command applies to a run that has not started', () => {
     const run = specification({ id: 'a', type: 'x' }).given();
     run.when({ type: 'pause', by: 'ann' }).thenRefused('run_not_started');
     run.when({ type: 'resume', by: 'ann' }).thenRefused('run_not_started');

@@ -36,17 +36,17 @@ export type StepCall = {
   version: number;
   /** The arguments of its start; null once the step no longer waits for it. */
   input: JsonMap | null;
-  /** The step does not wait for its end. */
+  /** Whether the step does not wait for the end of the run. */
   detach: boolean;
-  /** When the time of the step is up. ms since the epoch. */
+  /** The time of the step's timeout. ms since the epoch. */
   deadline: number | null;
-  /** How it ended; null as long as the log does not say so. */
+  /** How the run ended; null until the log records its end. */
   ended: ChildStatus | null;
-  /** Where its input holds text from outside of the workspace; absent if it does not. */
+  /** The source of text from outside of the workspace in its input; absent without such text. */
   outsideInput?: string;
-  /** Where its input holds private data; absent if it does not. */
+  /** The source of private data in its input; absent without such data. */
   privateInput?: string;
-  /** The agent whose model called it, and what is left of its limits. */
+  /** The agent whose model called the run, and what is left of the agent's limits. */
   agent?: ChildCall['agent'];
   /** Microcredits that it may charge. */
   budget?: number;
@@ -58,9 +58,9 @@ export type StepState = {
   attempt: number;
   /** Attempts that ended in an error; compared with `retry_count`. An attempt lost in a crash counts in `lost`, not here. */
   failures: number;
-  /** Attempts that were begun again because no end of the one before was recorded, and that do not say in which term. */
+  /** Attempts that replaced one whose end was not recorded, in logs that do not record the term of that attempt. */
   lost: number;
-  /** The terms in which the others of these began. */
+  /** The terms of lost attempts, in logs that record terms. */
   lostIn?: number[];
   /** The term in which the attempt in flight began. */
   term?: number | undefined;
@@ -73,17 +73,17 @@ export type StepState = {
   error?: StepError;
   /** A human task that got its answer. */
   answered?: true;
-  /** The answer is that a call of an agent may be carried out. */
+  /** Whether a call of an agent was approved. */
   approved?: true;
-  /** When the attempt to be retried failed, and when the next one may begin. ms since the epoch. */
+  /** The time at which the attempt to be retried failed, and the earliest time of the next one. ms since the epoch. */
   failedAt?: number;
   retryAt?: number;
   task?: { dueAt: number | null; onTimeout: OnTimeout; inDoubt?: true } | undefined;
-  /** An attempt was lost, so it is unknown whether the step has happened, and no person has since asked for a repetition. */
+  /** Whether an attempt was lost, so that it is unknown whether the step has happened, and no person has asked for a repetition since. */
   inDoubt?: true | undefined;
-  /** When a step that sleeps goes on. ms since the epoch. */
+  /** The time at which a sleeping step continues. ms since the epoch. */
   until?: number;
-  /** The run that it calls, or has called and is about to return the output of. */
+  /** The run that it waits for, or whose output it is about to return. */
   call?: StepCall | undefined;
 };
 
@@ -111,32 +111,32 @@ export type RunState = {
   grown: Growth | null;
   /** Results by step id; seeded ones included; skipped steps have none (they read as null). */
   results: Map<string, StepResult>;
-  /** How many of them are in the log alone. */
+  /** The number of results that only the log holds. */
   storedResults: number;
-  /** The results and what the run was started with, in bytes: what its budget limits. */
+  /** The bytes of the results and of the run's start data, which the memory limit of the run applies to. */
   bytes: number;
   /** The memory that the state takes, approximately. */
   residentBytes: number;
-  /** Authored steps that have ended. */
+  /** The number of authored steps that have ended. */
   done: number;
-  /** Those of them that did not run: skipped ones, and those with a result that the start gave. */
+  /** The number of these steps that did not run: skipped ones, and those with a result from the start. */
   skipped: number;
   /** The cost of its attempts so far, in microcredits. */
   credits: number;
-  /** The cost of runs that it called, where its budget or that of an agent limits them; of abandoned ones, their budgets. */
+  /** The cost of called runs, if a budget of the run or of an agent limits it; for abandoned runs, their budgets. */
   childrenSpent: number;
   stopRequested: { by: string } | null;
   error: RunError | null;
   /** Steps that may begin, in the order in which they became ready. */
   ready: Set<string>;
-  /** Steps with an attempt in flight by the log; after a crash they are no longer being executed. */
+  /** Steps with an attempt in flight according to the log. After a crash no executor works on them. */
   inFlight: Set<string>;
   retrying: Set<string>;
   waiting: Set<string>;
   sleeping: Set<string>;
   /** Steps that wait for the runs that they call. */
   calling: Set<string>;
-  /** Ids of called runs that are to be stopped: their steps ended without them. Null where there are none. */
+  /** Ids of called runs that are to be stopped, because their steps ended without them. Null without any. */
   abandoned: Set<string> | null;
   startedAt: number | null;
   endedAt: number | null;
@@ -150,8 +150,9 @@ export function effectiveStep(state: RunState, step: string): CompiledStep {
 }
 
 /**
- * The fields of a step for this run: what its executor works from. For an added step that has left memory, those of the
- * step of its parent's graph, or its type if its parent was an agent. Throws an Error for an unknown step.
+ * Returns the fields of a step for this run, which its executor works from. For an added step that has left memory: the
+ * fields of the step in its parent's graph, or its type if its parent was an agent. Throws an Error for an unknown
+ * step.
  */
 export function stepSpec(state: RunState, step: string): GraphStep {
   if (state.grown !== null && !state.steps.has(step)) {
@@ -168,7 +169,7 @@ export function isAdded(state: RunState, step: string): boolean {
   return state.grown?.steps.has(step) === true;
 }
 
-/** Returns the state of a step that has not begun. `open`: how many steps come before it. */
+/** Returns the state of a step that has not begun. `open`: the number of its dependencies. */
 export function newStep(open: number): StepState {
   return { status: 'pending', attempt: 0, failures: 0, lost: 0, term: undefined, open };
 }
@@ -206,8 +207,8 @@ export function isNamed(state: RunState, step: string): boolean {
 }
 
 /**
- * Whether the delay of a retry is over. A clock that is behind the failure itself has been set back: it would have the
- * retry wait for as long again, and cannot tell how much of the delay is left.
+ * Returns whether the delay of a retry is over. If the clock is behind the failure, it was set back: the retry would
+ * wait that long again, and the rest of the delay is unknown.
  */
 export function retryIsDue({ retryAt, failedAt }: StepState, now: number): boolean {
   return retryAt !== undefined && (retryAt <= now || (failedAt !== undefined && now < failedAt));
@@ -220,7 +221,7 @@ export function isTerminal(status: RunStatus | null): boolean {
 
 /** Whether an attempt was begun and the step has not ended. */
 export function isStarted({ status, attempt }: StepState): boolean {
-  // A step that has expanded is ready for a second time when all that it added has ended.
+  // An expanded step becomes ready a second time once all added steps have ended.
   if (status === 'ready') return attempt > 0;
   if (status === 'sleeping' || status === 'expanded' || status === 'calling') return true;
   return status === 'running' || status === 'retrying' || status === 'waiting';

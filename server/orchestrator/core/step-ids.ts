@@ -51,13 +51,13 @@ export function addedId(step: string): AddedId | null {
     if (isCall) return parts(step, before, last);
     return { parent: step.slice(0, last), index: Number(step.slice(last + 1)), name: '' };
   }
-  // What comes after the number of an item is a name; this one comes after the name of its agent.
+  // A name follows the number of an item; a compaction's name follows the name of its agent.
   if (before < 0 || !isNumber(step, before)) return compaction(step, last);
   const first = step.lastIndexOf(SEPARATOR, before - 1);
   return first >= 0 && isNumber(step, first) ? parts(step, first, before) : parts(step, before, last);
 }
 
-/** The type of a step that was added under an agent, which its id tells; null for any other step. */
+/** Returns the type of a step under an agent, which its id determines; null for any other step. */
 export function agentStepType(
   step: string,
 ): 'agent_turn' | 'agent_tool' | 'agent_approval' | 'agent_compaction' | null {
@@ -83,25 +83,28 @@ function parts(step: string, first: number, second: number): AddedId {
 const isNumber = (step: string, separator: number): boolean => isDigit(step.charCodeAt(separator + 1));
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
-/** The authored step under which a step was added; an authored step itself. */
+/** Returns the authored step under which a step was added; for an authored step, the step itself. */
 export function rootOf(step: string): string {
   const end = step.indexOf(SEPARATOR);
   return end < 0 ? step : step.slice(0, end);
 }
 
-/** How many parents are above a step: 0 for an authored one. */
+/** Returns the number of parents above a step: 0 for an authored one. */
 export function depthOf(step: string): number {
   return Math.floor((step.split(SEPARATOR).length - 1) / 2);
 }
 
-/** The step of the published graph that an id names, at any depth; its own ids are those of the graph that it is in. */
+/**
+ * Returns the step of the published graph that an id names, at any depth. The ids in the result are relative to the
+ * graph that contains it.
+ */
 export function templateStep(graph: CompiledGraph, step: string): CompiledStep | undefined {
   const id = addedId(step);
   if (id === null) return graph.steps.get(step);
   return templateStep(graph, id.parent)?.inner?.steps.get(id.name);
 }
 
-/** The type of the step that an id names in runs of the graph, whether it is in memory or not; undefined: it cannot be one. */
+/** Returns the type of the step that an id names in runs of the graph, in memory or not; undefined for an impossible id. */
 export function typeOfStep(graph: CompiledGraph, step: string): string | undefined {
   const type = agentStepType(step);
   if (type === null) return templateStep(graph, step)?.spec.type;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MAX_BYTES_PER_JSON_BYTE, sizeOf } from './stored-value.ts';
 
-test('no value takes more memory than its JSON text allows for', () => {
+test('no value takes more memory than the limit for its JSON text', () => {
   const nested = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
   for (const value of [[], {}, 1, '', null, nested(1), nested(200), Array(1_000).fill([]), Array(1_000).fill({})])
     expect(sizeOf(value)).toBeLessThanOrEqual(MAX_BYTES_PER_JSON_BYTE * JSON.stringify(value).length);
@@ -13,6 +13,6 @@ test('no value takes more memory than its JSON text allows for', () => {
       );
     }),
   );
-  // It is not larger than it has to be.
+  // The limit is not larger than necessary.
   expect(sizeOf(nested(200))).toBeGreaterThan((MAX_BYTES_PER_JSON_BYTE - 1) * 400);
 });

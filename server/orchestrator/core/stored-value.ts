@@ -19,7 +19,7 @@ export type StepResult = JsonValue | StoredValue;
 
 /** Bytes that a run holds for each of its steps, measured on graphs of 10 to 2,000 steps. */
 export const BYTES_PER_STEP = 256;
-/** The same for an added step, whose fields and ids are its own. */
+/** The same for an added step, which has its own fields and ids. */
 export const BYTES_PER_ADDED_STEP = 1_200;
 /** Bytes for each item that has ended, beside its results. */
 export const BYTES_PER_ITEM = 64;
@@ -29,19 +29,19 @@ const BYTES_PER_VALUE = 16;
 const BYTES_PER_OBJECT = 56;
 /** The memory that the reference to a stored result takes. */
 export const BYTES_PER_STORED_VALUE: number = BYTES_PER_OBJECT;
-/** No value takes more than this for each byte of its JSON text: nested lists take 64 for every `[]`. */
+/** The maximum bytes of memory for each byte of JSON text: nested lists take 64 for every `[]`. */
 export const MAX_BYTES_PER_JSON_BYTE = 32;
 const DEEPEST = 500;
 
 /**
- * The approximate number of bytes that a JSON value takes in memory. Its JSON text is a poor measure: `[{},{},…]` takes
+ * Returns the approximate size of a JSON value in memory, in bytes. Its JSON text is a poor measure: `[{},{},…]` takes
  * twenty times as much as its text.
  */
 export function sizeOf(value: JsonValue | undefined, depth = 0): number {
   if (typeof value === 'string') return BYTES_PER_VALUE + value.length;
   if (typeof value !== 'object' || value === null) return BYTES_PER_VALUE;
   let bytes = BYTES_PER_OBJECT;
-  // Values that are nested too deeply for a result are refused elsewhere; they must not overflow the stack here.
+  // Values nested too deeply are refused elsewhere; here they must not overflow the stack.
   if (depth > DEEPEST) return bytes;
   if (Array.isArray(value)) {
     for (const item of value) bytes += 8 + sizeOf(item, depth + 1);

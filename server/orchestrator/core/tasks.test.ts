@@ -26,7 +26,7 @@ const complete = (approved: boolean, result: JsonMap = {}, step = 'task'): Comma
 });
 
 describe('complete_task', () => {
-  test.each([true, false])('approved: %s lets the run go on', approved => {
+  test.each([true, false])('approved: %s lets the run continue', approved => {
     const run = spec.given(...waiting).when(complete(approved, { note: 'fine' }));
     run.then(
       answered('task', approved, 'bob'),
@@ -46,7 +46,7 @@ describe('complete_task', () => {
       );
   });
 
-  test('is taken while paused; dependents wait for the resume', () => {
+  test('is accepted while paused; dependents wait for the resume', () => {
     const run = spec.given(...waiting, changed('running', 'paused')).when(complete(true));
     run.then(answered('task', true, 'bob'), done('task', { approved: true, completed_by: 'bob', completed_at: at }));
     expect(run.state().status).toBe('paused');
@@ -112,7 +112,7 @@ describe('task_timed_out', () => {
       );
   });
 
-  test('not before it is due, nor without a limit, nor for what does not wait', () => {
+  test('not before it is due, nor without a limit, nor for a step that does not wait', () => {
     spec
       .given(...asking('fail'))
       .when(timedOut, NOW + 999)

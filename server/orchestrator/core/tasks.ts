@@ -12,11 +12,11 @@ import { effectiveStep, type RunState } from './state.ts';
 type Of<T extends Command['type']> = Extract<Command, { type: T }>;
 type Answer = { approved: boolean; result: JsonMap; completedBy: string | null; credits?: number | undefined };
 
-/** A person answers a human task; also while the run is paused (its dependents wait for the resume). */
+/** Records a person's answer to a human task; also while the run is paused (its dependents wait for the resume). */
 export function completeTask(state: RunState, command: Of<'complete_task'>, now: number): RunEvent[] {
   refuseUnlessActive(state);
   const step = state.steps.get(command.step);
-  // A step that is repeated after a person said so may be in doubt again, and ask again.
+  // A step that is repeated after a person's decision may be in doubt again, and ask again.
   if (step?.status !== 'waiting') {
     if (step?.answered || state.grown?.answered.has(command.step))
       throw new CommandRefused('task_already_completed', 'The task has already been completed.');
@@ -26,7 +26,7 @@ export function completeTask(state: RunState, command: Of<'complete_task'>, now:
   return answer(state, command.step, { approved, result, completedBy: by, credits }, now);
 }
 
-/** A human task's time is up. While the run is paused, time-outs wait as everything does. */
+/** Handles the timeout of a human task. Timeouts wait while the run is paused. */
 export function taskTimedOut(state: RunState, command: Of<'task_timed_out'>, now: number): RunEvent[] {
   const { credits } = command;
   const task = state.steps.get(command.step)?.task;
@@ -49,7 +49,7 @@ export function taskTimedOut(state: RunState, command: Of<'task_timed_out'>, now
   }
 }
 
-/** Fails an expanded step whose time is up, and ends the steps that it added. */
+/** Fails an expanded step that has timed out, and ends the steps that it added. */
 export function expansionTimedOut(state: RunState, command: Of<'expansion_timed_out'>, now: number): RunEvent[] {
   const { step, credits } = command;
   const expansion = state.grown?.parents.get(step);

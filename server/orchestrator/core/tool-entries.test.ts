@@ -22,7 +22,7 @@ test.each<[string, ToolEntry[], string | undefined]>([
   expect(approvalOf(entries.toReversed(), 'note')).toBe(expected);
 });
 
-test('a tool that no entry means is not offered', () => {
+test('a tool without an entry is not offered', () => {
   expect(effectiveEntry([entry(['note'], 'auto')], 'other')).toBeUndefined();
   expect(effectiveEntry([], 'other')).toBeUndefined();
 });

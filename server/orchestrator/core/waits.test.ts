@@ -37,7 +37,7 @@ function sleepingRun(until: number): RunState {
 const wake = { type: 'wake', step: 'wait', credits: 5 } as const;
 const endOf = (state: RunState) => state.steps.get('wait')?.status;
 
-test('a wait holds no attempt, has one timer, and ends when its time has come, not before', () => {
+test('a wait holds no attempt, has one timer, and ends when it is due, not before', () => {
   const state = sleepingRun(AT + 60_000);
   expect(endOf(state)).toBe('sleeping');
   expect([...effects(state).inFlight]).toEqual([]);
@@ -89,7 +89,7 @@ test.each([
   expect([...effects(sleepingRun(until)).timers]).toMatchObject([{ dueAt: logged }]);
 });
 
-test('an outcome for an attempt that is over brings about nothing', () => {
+test('a late outcome of an attempt changes nothing', () => {
   const state = sleepingRun(AT + 60_000);
   expect(decide(state, { type: 'attempt_sleeping', step: 'wait', attempt: 1, until: AT }, AT)).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { endStep } from './ending.ts';
 import type { RunEvent } from './events.ts';
 import type { RunState } from './state.ts';
 
-/** The longest wait: the same day of the next year is never further away. */
+/** The maximum wait: the same day of the next year is never further away. */
 export const MAX_WAIT_S = 366 * 86_400;
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>;
@@ -20,7 +20,7 @@ export function attemptSleeping(state: RunState, command: Of<'attempt_sleeping'>
   return draft.events;
 }
 
-/** The time has come. While the run is paused, the step waits on; its time does not move. */
+/** Ends a wait that is due. While the run is paused, the step keeps waiting; its time does not move. */
 export function wake(state: RunState, { step, credits }: Of<'wake'>, now: number): RunEvent[] {
   const { until, attempt = 0 } = state.steps.get(step) ?? {};
   if (state.status !== 'running' || state.stopRequested !== null) return [];
@@ -33,7 +33,7 @@ export function wake(state: RunState, { step, credits }: Of<'wake'>, now: number
   return draft.events;
 }
 
-/** A heap of timers that contains NaN rings none of them on time, and no calendar has a date for infinity. */
+/** A heap of timers that contains NaN fires none of them on time, and a calendar has no date for infinity. */
 function usableTime(until: number, now: number): number {
   return Number.isFinite(until) ? Math.min(Math.max(until, now), now + MAX_WAIT_S * 1000) : now;
 }
