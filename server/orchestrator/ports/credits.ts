@@ -5,13 +5,13 @@ export type TenantCredits = {
   prices: ActionPrices;
   /** Trial, included and pay-as-you-go together. */
   balance: number;
-  /** Everything that was ever charged: with the leader's own count it tells which charges `balance` already knows. */
+  /** All charges ever made. Compared with the leader's own count, it shows which charges `balance` already includes. */
   consumed: number;
   /** The credits after the last grant, to which the warnings refer. */
   allowance: number;
   /** The setting for a run whose next step cannot be paid. */
   whenExhausted: 'fail' | 'pause';
-  /** False: charged as far as there are credits, but nothing is ever refused (`BATON_BILLING=metered`). */
+  /** False: charges are made as far as credits suffice, but no command is refused (`BATON_BILLING=metered`). */
   enforced: boolean;
 };
 
@@ -25,7 +25,7 @@ export interface CreditSource {
   thresholdCrossed(tenantId: string, percent: 80 | 100): void;
 }
 
-/** Everything is free: for engines without billing (simulations of other things, benchmarks beside peers). */
+/** The credits of engines without billing, where everything is free (other simulations, comparison benchmarks). */
 export const FREE: TenantCredits = {
   prices: perAction(() => 0),
   balance: 0,

@@ -35,26 +35,26 @@ export interface OrchestratorObserver {
   turnCommitted(run: ObservedRun, state: RunState, events: readonly RunEvent[]): void;
   /** A run that has not ended was folded from its log: from these events into `state`. */
   runLoaded(run: ObservedRun, state: RunState, events: readonly RunEvent[]): void;
-  /** A run left memory: it ended, only waits, or is no longer ours. */
+  /** A run left memory: it ended, only waits, or another process executes it. */
   runReleased(runId: string): void;
   /** A batch is on disk. */
   batchCommitted(entries: number, rows: number, ms: number): void;
   /** The database refused a batch, which is halved to find the entry at fault. */
   batchBisected(): void;
   appendRefused(kind: RefusedAppend): void;
-  /** This process begins to lead; `active`: runs that have not ended, by status. What it knew of runs before is void. */
+  /** This process begins to lead; `active`: runs that have not ended, by status. Earlier counts of runs are void. */
   leadershipTaken(active: ReadonlyMap<string, number>): void;
   statusChanged(status: OrchestratorStatus): void;
-  /** Taking up the runs of the leader before: begins, and is done. */
+  /** The recovery of the previous leader's runs begins, and is done. */
   recoveryBegan(): void;
   /** The number of runs whose row had an unusable wake-up time; they are folded instead. */
   timersUnusable(runs: number): void;
   recoveryEnded(recovered: number, ms: number): void;
-  /** The W3C trace context of an attempt, for calls to other services; undefined while nothing is traced. */
+  /** The W3C trace context of an attempt, for calls to other services; undefined if the attempt is not traced. */
   traceparent(runId: string, step: string, attempt: number): string | undefined;
 }
 
-/** Watches nothing. */
+/** An observer that ignores everything. */
 export const unobserved: OrchestratorObserver = {
   stepStarted() {},
   attemptEnded() {},
@@ -126,7 +126,7 @@ export function allOf(observers: readonly OrchestratorObserver[]): OrchestratorO
   };
 }
 
-/** How much the orchestrator has to do at this moment; all of it is counted anyway. */
+/** The pending work of the orchestrator at this moment, from counts that it keeps anyway. */
 export type OrchestratorLoad = {
   status: OrchestratorStatus;
   runsInMemory: number;
@@ -134,9 +134,9 @@ export type OrchestratorLoad = {
   slotsInUse: number;
   /** Steps that could start if there were a free slot. */
   stepsWaiting: number;
-  /** Attempts in flight that begin as soon as there is memory for the results that they read or bring. */
+  /** Attempts in flight that wait for memory for the results that they read or produce. */
   stepsWaitingForMemory: number;
-  /** The backlog of the log: queued and on the way to the database. */
+  /** The backlog of the log: rows queued or in flight. */
   backlogRows: number;
   backlogBytes: number;
   timers: number;

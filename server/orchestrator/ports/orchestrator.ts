@@ -32,7 +32,7 @@ export type CommittedEvent = {
   called?: true;
 };
 
-/** A start that was refused (docs/specification/runs.md#refused-starts): streamed as `run_rejected`, there is no run. */
+/** A refused start (docs/specification/runs.md#refused-starts): streamed as `run_rejected`, without creating a run. */
 export type RejectedStart = {
   runId: string;
   tenantId: string;
@@ -98,6 +98,6 @@ export interface Orchestrator {
 
 export type RunRef = { tenantId: string; projectId: string; workflowId: string; runId: string };
 
-/** Whether the same command may succeed a moment later without a change: the service, or the tenant's share of it, is used up. */
+/** Returns whether the same command may succeed a moment later: the service, or the tenant's share of it, is used up. */
 export const isBusy = ({ status, code }: AppError): boolean =>
   status === 503 || code === 'too_much_memory' || code === 'too_many_writes';

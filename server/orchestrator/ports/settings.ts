@@ -38,8 +38,8 @@ export const orchestratorSchema = z.object({
 });
 
 /**
- * Calls only wait, at the cost of a little memory, so that there are four times as many of them as of other attempts: 512
- * steps that compute keep a process busy, and 2,048 calls do not.
+ * Calls only wait, at the cost of a little memory, so their limit is four times that of other attempts: 512 steps that
+ * compute keep a process busy, and 2,048 calls do not.
  */
 const CALLS_PER_STEP = 4;
 
@@ -47,7 +47,7 @@ const CALLS_PER_STEP = 4;
 export function orchestratorSettings(env: z.output<typeof orchestratorSchema>): OrchestratorSettings {
   return {
     maxInFlight: env.BATON_MAX_IN_FLIGHT,
-    // A workspace that is alone gets half by the rule of shares (runtime/runs/slots.ts).
+    // By the rule of shares (runtime/runs/slots.ts), a workspace gets half while no other one is active.
     maxInFlightPerTenant: Math.ceil(env.BATON_MAX_IN_FLIGHT / 2),
     maxCallsInFlight: CALLS_PER_STEP * env.BATON_MAX_IN_FLIGHT,
     maxActiveRunsPerTenant: env.BATON_MAX_ACTIVE_RUNS_PER_TENANT,
@@ -59,7 +59,7 @@ export function orchestratorSettings(env: z.output<typeof orchestratorSchema>): 
 }
 
 const MIB = 1024 * 1024;
-/** So that even the smallest share holds two results of the largest size. */
+/** The minimum, with which even the smallest share holds two results of the maximum size. */
 const LEAST_MEMORY = 16 * MIB;
 
 /**

@@ -4,7 +4,7 @@ import type { StepError } from '../core/index.ts';
 /** The bounds of a day in UTC, in ms since the epoch. */
 export type Day = { from: number; to: number };
 
-/** Returns when the day of an instant began in UTC, and when the next one does. */
+/** Returns the beginning of the UTC day of an instant, and of the next one. */
 export function dayOf(at: number): Day {
   const from = at - (at % DAY_MS);
   return { from, to: from + DAY_MS };
@@ -14,12 +14,12 @@ export function dayOf(at: number): Day {
 export type Spent = { limit: number | null; spent: number };
 
 /**
- * The engine's source of what a person may spend a day. The engine itself knows what its attempts in flight have reserved: only the
- * leader executes any.
+ * The engine's source of a person's daily limit. The engine itself knows the reservations of its attempts in flight,
+ * because only the leader executes attempts.
  */
 export interface SpendingSource {
   /** Returns what the runs of the person that started on the day have been charged as of the last commit. Rejects if the database is away. */
   load(person: { tenantId: string; userId: string }, day: Day): Promise<Spent>;
-  /** Returns the error of an attempt for which too little is left of the day. */
+  /** Returns the error of an attempt that the rest of the day's limit does not cover. */
   refusal(day: Day): StepError;
 }

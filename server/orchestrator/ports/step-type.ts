@@ -42,9 +42,9 @@ export type Attempt = {
   stepOf?(step: string): GraphStep | undefined;
   /** Where the input of the run is from, if it holds text from outside of the workspace; null or absent if it does not. */
   readonly outsideInput?: string | null | undefined;
-  /** Where the input of the run is from, if a run or a failure has put private data into it; null or absent if it does not. */
+  /** The source of the run's input, if a run or a failure put private data into it; null or absent if not. */
   readonly privateInput?: string | null | undefined;
-  /** For a step in a loop: the loop. */
+  /** The loop around a step in a loop. */
   readonly loop?: GraphStep | null | undefined;
   /** Ids of all ancestors. In a loop: those in the same item, by their own ids, and the loop's. */
   ancestors(): ReadonlySet<string>;
@@ -77,7 +77,7 @@ export type Attempt = {
    * the outcome instead: this saves an event.
    */
   log(lines: string[]): void;
-  /** Says what the attempt has written since it last said so: it is kept if the attempt is cancelled. */
+  /** Reports the text that the attempt has written since the last report. It is kept if the attempt is cancelled. */
   wrote?(text: string): void;
   /** A type that `queues` calls this when the attempt's own work begins; its `timeout_s` counts from then. */
   began?(): void;
@@ -108,7 +108,7 @@ export type WorkflowCall = {
   outsideInput?: string | undefined;
   /** Where the input holds private data; absent if it does not. */
   privateInput?: string | undefined;
-  /** The agent whose model calls the run as a tool, by the id of its workflow. */
+  /** The agent whose model calls the run as a tool, by the id of the agent's workflow. */
   agentId?: string | undefined;
 };
 
@@ -185,19 +185,19 @@ export type StepTypeDescription = {
   /** The field that names what an attempt uses, such as a tool or a model; usage is listed by it. */
   readonly subject?: string;
   /**
-   * Where the text of its results comes from: people of the workspace or the service itself (`inside`), what its templates read, or
-   * anything that came before it. Absent: from outside of the workspace, or nobody knows.
+   * The source of the text in its results: people of the workspace or the service itself (`inside`), what its templates
+   * read, or anything that came before it. Absent: outside of the workspace, or unknown.
    */
   readonly origin?: 'inside' | 'templates' | 'anything';
   /** The scope, or scopes, that starting a version with steps of this type requires in addition to `workflow:run`. */
   readonly startScope?: Scope | readonly Scope[];
   /** Its steps end with `complete_task`. Their `timeout_s` limits the time that people have, not the attempt. */
   readonly waitsForPeople?: true;
-  /** Its steps end with `complete_task` where they ask a person about a call that may have happened. */
+  /** Its steps end with `complete_task` if they ask a person about a call that may have happened. */
   readonly asksInDoubt?: true;
 };
 
-/** Why a trial does not execute a step. */
+/** The reason why a trial does not execute a step. */
 export type StandInReason = 'writes' | 'sends' | 'asks_people' | 'waits' | 'starts_runs' | 'unknown_tool' | 'unseen';
 
 /** The facts about a step that are known before a trial. */
@@ -211,8 +211,8 @@ export type TrialFacts = {
 };
 
 /**
- * Where the steps of a type send something, before the run: to the hosts of these URLs and MCP instances, and to those of the tools
- * that these agents have.
+ * The destinations of the steps of a type, known before the run: the hosts of these URLs and MCP instances, and of the
+ * tools that these agents have.
  */
 export type Reached = { urls?: readonly string[]; instances?: readonly string[]; agents?: readonly string[] };
 
@@ -222,9 +222,9 @@ export type StepTrial = {
   readonly callsTool?: true;
   /** Returns why the step is replaced by a stand-in; null if it is executed. */
   replacedBecause(step: GraphStep, facts: TrialFacts): StandInReason | null;
-  /** Its steps send nothing to other systems, beside what they ask the models of the workspace. Default: they may. */
+  /** Its steps send nothing to other systems, except requests to the models of the workspace. Default: they may. */
   readonly staysInside?: true;
-  /** Returns where the step sends something; null if only the run decides that. Default: nowhere by itself. */
+  /** Returns where the step sends something; null if only the run decides that. Default: it sends nothing by itself. */
   reaches?(step: GraphStep): Reached | null;
   /** Returns an example result for a replaced step; null by default. */
   example?(step: GraphStep, facts: TrialFacts): JsonValue;
@@ -282,11 +282,11 @@ export type StepType = StepTypeDescription &
     readonly approvalFields?: readonly string[];
     /** Its attempts reserve what they may cost by themselves, because that depends on their fields. */
     readonly reserves?: true;
-    /** Whether this step decides if the steps after it run: a check or an approval. */
+    /** Whether this step decides if later steps run: a check or an approval. */
     readonly decides?: true;
-    /** Fields whose templates belong to something else than the step: Lua scripts, the steps of a loop. */
+    /** Fields whose templates do not belong to the step: Lua scripts, the steps of a loop. */
     readonly rawFields: readonly string[];
-    /** Default: its steps are replaced, as steps that write. */
+    /** Default: its steps are replaced, like steps that write. */
     readonly trial?: StepTrial;
     execute(attempt: Attempt, signal: AbortSignal): Promise<Outcome>;
   };

@@ -97,7 +97,7 @@ async function run(budget: number, more: JsonMap = {}) {
   };
 }
 
-test('a turn whose answer would not fit is made with a shorter one, and then the agent closes within its budget', async () => {
+test('a turn whose answer would not fit gets a shorter limit, and then the agent closes within its budget', async () => {
   const budget = 40_000;
   const { end, spent, most } = await run(budget);
   expect(end).toMatchObject({ text: 'So far.', ended_by: 'budget', complete: false });
@@ -108,12 +108,12 @@ test('a turn whose answer would not fit is made with a shorter one, and then the
   expect(usual).toEqual(usual.toSorted((a, b) => b - a));
   expect(lengths.at(-2)).toBeGreaterThanOrEqual(256);
   expect(asked.at(-1)?.toolChoice).toBe('none');
-  // The part that is kept for the closing answer pays for it.
+  // The reserved part of the budget pays for the closing answer.
   expect(lengths.at(-1)).toBeGreaterThanOrEqual(Math.floor((0.1 * budget - STEP - (INPUT + 50) * READ) / WRITTEN));
   expect(budget - spent).toBeLessThan(budget / 10);
 });
 
-test('as long an answer as the model writes, or as the agent may have, is not asked for in numbers', async () => {
+test('an answer without a length limit is requested without a number', async () => {
   say = () => [{ type: 'text', text: 'Done.' }];
   expect((await run(1_000_000)).most).toEqual([undefined]);
   expect((await run(1_000_000, { max_tokens: 900 })).most).toEqual([900]);
@@ -124,7 +124,7 @@ test('as long an answer as the model writes, or as the agent may have, is not as
   expect((await run(20_000)).most[0]).toBeLessThan(4_000);
 });
 
-test('an agent that can pay for no turn says so without asking, and fails if it is to', async () => {
+test('an agent that cannot pay for a turn ends without asking its model, and fails if on_limit says so', async () => {
   const poor = await run(200);
   expect(poor.end).toMatchObject({ text: '', ended_by: 'budget', turns: 1, usage: { input_tokens: 0 } });
   expect(poor.spent).toBe(STEP);

@@ -118,7 +118,7 @@ const resultIn = (events: readonly RunEvent[]) =>
     event.type === 'step_completed' && event.step === 'clerk' && 'result' in event.data ? [event.data.result] : [],
   )[0] as JsonMap | undefined;
 
-test('calls at the same time share what is left of the budget, and what they cost is spent by the agent', async () => {
+test('concurrent calls share the rest of the budget, and the agent is charged for their cost', async () => {
   const h = await harness();
   const by = await tenant();
   // Each child costs 700 a step, three steps.
@@ -149,10 +149,10 @@ test('calls at the same time share what is left of the budget, and what they cos
   await h.ended(little);
   const stopped = await childrenOf(little.runId);
   expect(stopped.map(({ status }) => status)).toEqual(['stopped', 'stopped']);
-  // By the attempt that was under way at most.
+  // Exceeded by the attempt in flight at most.
   for (const { spent } of stopped) expect(spent).toBeLessThanOrEqual(1_400 + 700);
   const events = await eventsOf(h, little);
-  // It has spent its budget: it makes no other call, and closes.
+  // The agent has spent its budget: it makes no other call, and closes.
   expect(resultIn(events)?.ended_by).toBe('budget');
   expect(events.filter(event => event.type === 'child_called')).toHaveLength(2);
 });
@@ -169,7 +169,7 @@ test('an agent that has no budget left calls no run', async () => {
   expect(resultIn(events)?.ended_by).toBe('budget');
 });
 
-test('runs beneath a called run stay within its budget, too', async () => {
+test('runs beneath a called run stay within its budget', async () => {
   const h = await harness();
   const by = await tenant();
   const leaf = h.workflow({ steps: [{ id: 'a', type: 'llm_call', model: 'x/y', tokens: 300 }] }, by).workflowId;
@@ -188,7 +188,7 @@ test('runs beneath a called run stay within its budget, too', async () => {
   expect(ended?.data).toMatchObject({ spent: total });
 });
 
-test('runs that nobody waits for share its budget, too, and count as spent', async () => {
+test('detached runs also share its budget, and count as spent', async () => {
   const h = await harness();
   const by = await tenant();
   const leaf = h.workflow({ steps: [{ id: 'only', type: 'human_task' }] }, by).workflowId;
@@ -207,7 +207,7 @@ test('runs that nobody waits for share its budget, too, and count as spent', asy
   const ended = (await eventsOf(h, ref)).find(event => event.type === 'child_ended');
   const spent = shared + (called?.spent ?? 0);
   expect(ended?.data).toMatchObject({ spent });
-  // A process that was not there reads the same.
+  // Another process reads the same.
   expect(await createLogReader(db.pool).childRuns([called?.id ?? ''])).toMatchObject([{ spent }]);
 });
 
@@ -223,7 +223,7 @@ test('no crash loses a called run or its cost, or starts it twice', async () => 
   const [before = { id: '' }] = await childrenOf(ref.runId);
   await first.until({ ...waits, runId: before.id }, event => event.type === 'task_pending');
   await first.orchestrator.close();
-  // As if the process had died before it started the run that the log says it calls.
+  // As if the process had died between recording the call and starting the run.
   for (const table of ['child_runs', 'run_events', 'human_tasks', 'run_descendants'])
     await db.pool.query(`DELETE FROM ${table} WHERE run_id = $1`, [before.id]);
   await db.pool.query('DELETE FROM runs WHERE id = $1', [before.id]);
@@ -231,7 +231,7 @@ test('no crash loses a called run or its cost, or starts it twice', async () => 
   const second = await harness();
   await second.until({ ...waits, runId: before.id }, event => event.type === 'task_pending');
   await second.orchestrator.close();
-  // As if it had died right after the end of the called run, before its caller heard of it.
+  // As if it had died right after the end of the called run, before reporting that to the caller.
   await db.pool.query(
     `UPDATE runs SET status = 'completed', ended_at = started_at, credits_microcredits = 700 WHERE id = $1`,
     [before.id],

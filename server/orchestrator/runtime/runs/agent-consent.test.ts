@@ -16,7 +16,7 @@ import type { TurnCaller, TurnRequest } from '../../steps/agent/turn-caller.ts';
 import type { ContentPart } from '../../steps/agent/turn-messages.ts';
 import type { ToolAnswer, ToolCall, ToolCaller } from '../../steps/mcp-call/tool-caller.ts';
 
-/** An attacker writes what the model wants: whatever it is, no tool that writes is called without its consent. */
+/** The attacker controls the answers of the model: whatever they are, no writing tool is called without consent. */
 const TOOLS = [
   offered('browse', { readOnly: true, openWorld: true }),
   offered('count', { readOnly: true }),
@@ -123,7 +123,7 @@ const offeredNames = () => asked[0]?.tools?.map(({ name }) => name) ?? [];
 const madeNames = () => made.map(({ toolName }) => toolName);
 const told = (id: string) => toldIn(asked, id);
 
-describe('the strictest entry wins', () => {
+describe('the strictest entry counts', () => {
   test.each([0, 1])('a denied tool is neither offered nor called, in either order (%i)', async order => {
     const entries = [entry(['*'], 'auto'), entry(['note'], 'deny')];
     script = [[wants('note'), wants('send')]];
@@ -143,7 +143,7 @@ describe('the strictest entry wins', () => {
     expect(made).toEqual([]);
   });
 
-  test('questions are offered once, and tools of the same name of two instances twice', async () => {
+  test('questions are offered once, and tools with the same name once for each of two instances', async () => {
     await harness.ended(
       await start([{ type: 'ask_user' }, entry(['note']), entry(['note'], undefined, 'i-2'), { type: 'ask_user' }]),
     );
@@ -153,7 +153,7 @@ describe('the strictest entry wins', () => {
 
 describe('text from outside makes the writing tools of a wildcard ask', () => {
   const all = [entry(['*'], 'auto')];
-  /** The question of the call of `send`, or null if it was made unasked. */
+  /** The question about the call of `send`; null if it was called without a question. */
   async function asksFor(more: More = {}, turn = 1): Promise<string | null> {
     const ref = await start(all, more);
     const step = `clerk.${turn}.1`;
@@ -171,7 +171,7 @@ describe('text from outside makes the writing tools of a wildcard ask', () => {
   }
   const send = () => [wants('send', { to: 'eve' })];
 
-  test('not without it', async () => {
+  test('does not do so without outside text', async () => {
     script = [send()];
     expect(await asksFor()).toBeNull();
     script = [[wants('count')], send()];
@@ -234,7 +234,7 @@ describe('text from outside makes the writing tools of a wildcard ask', () => {
     expect(await asksFor()).toBeNull();
   });
 
-  test('which the log says of the call and of the turn', async () => {
+  test('as the log records for the call and the turn', async () => {
     script = [[wants('browse')], send()];
     await asksFor({}, 2);
     const ref = await start(all);
@@ -247,7 +247,7 @@ describe('text from outside makes the writing tools of a wildcard ask', () => {
 describe('private data makes the reading tools of a wildcard ask after text from outside', () => {
   const all = [entry(['*'])];
   const read = (...names: string[]) => names.map(name => wants(name, { q: 'x' }));
-  /** The question of the first call of the last turn, or null if it was made unasked. */
+  /** The question about the first call of the last turn; null if it was made without a question. */
   async function asksFor(turnsOf: ContentPart[][], given: JsonMap[] = all, more: More = {}): Promise<string | null> {
     script = [...turnsOf];
     made = [];
@@ -266,7 +266,7 @@ describe('private data makes the reading tools of a wildcard ask after text from
   }
   const afterPage = (...more: string[]) => [read('browse'), ...more.map(name => read(name))];
 
-  test('only both of them, and only a tool that reaches an open world', async () => {
+  test('only with both, and only for a tool that reaches an open world', async () => {
     const asked = await asksFor(afterPage('count', 'browse'));
     expect(asked).toContain('private data, by the tool `count`, which this call could send out');
     expect(asked).toContain('text from outside, by the tool `browse`');
@@ -275,13 +275,13 @@ describe('private data makes the reading tools of a wildcard ask after text from
     expect(await asksFor(afterPage('count', 'count'))).toBeNull();
   });
 
-  test('not a tool that its author has named', async () => {
+  test('except for a tool that its author has named', async () => {
     for (const approval of ['auto', undefined])
       expect(await asksFor(afterPage('count', 'browse'), [...all, entry(['browse'], approval)])).toBeNull();
     expect(await asksFor(afterPage('count', 'browse'), [entry(['*'], 'auto')])).not.toBeNull();
   });
 
-  test('a recalled memory, whatever it rests on', async () => {
+  test('a recalled memory, whatever it depends on', async () => {
     const memory = { id: 'm', text: 'Rome.', source: 'x', date: '2026-01-01T00:00:00.000Z', untrusted: false };
     recalled = { pinned: [], found: [memory] };
     const step = { memory: { read: ['private'] } };
@@ -316,7 +316,7 @@ describe('private data makes the reading tools of a wildcard ask after text from
     expect(await asksFor([read('browse')])).toBeNull();
   });
 
-  test('what a server has returned to credentials, for every other server', async () => {
+  test('the data that a server has returned to credentials, for every other server', async () => {
     const both = [entry(['*'], undefined, 'mail'), entry(['*'], undefined, 'web')];
     expect(await asksFor([read('browse'), read('browse_2')], both)).toContain('private data, by the tool `browse`');
     expect(await asksFor([read('browse'), read('browse')], both)).toBeNull();
@@ -357,7 +357,7 @@ describe('an approval', () => {
     });
   });
 
-  test('that changes the arguments is told to the model, with who did it and how', async () => {
+  test('with changed arguments is reported to the model, with the person and the changes', async () => {
     script = [[wants('note', { to: 'bob', n: 1 })]];
     const ref = await start([entry(['note'])]);
     await pending(ref, 'clerk.1.1.ok');
@@ -369,7 +369,7 @@ describe('an approval', () => {
     });
   });
 
-  test('of the arguments as they are says nothing of it', async () => {
+  test('with unchanged arguments reports no changes', async () => {
     script = [[wants('note', { to: 'bob' })]];
     const ref = await start([entry(['note'])]);
     await pending(ref, 'clerk.1.1.ok');

@@ -56,7 +56,7 @@ async function childrenOf(runId: string) {
 const statusOf = async (runId: string) =>
   (await db.pool.query('SELECT status FROM runs WHERE id = $1', [runId])).rows[0]?.status;
 
-/** Deletes a run, as if it had never been started. */
+/** Deletes a run, as if it had never started. */
 async function forget(runId: string): Promise<void> {
   for (const table of ['child_runs', 'run_events', 'human_tasks'])
     await db.pool.query(`DELETE FROM ${table} WHERE run_id = $1`, [runId]);
@@ -79,7 +79,7 @@ function queriesAfter(before: (text: string) => Promise<void>): TestDatabase['po
 
 test('a run waits for the one that it calls without a slot, and continues when that has ended', async () => {
   const gate = new Gate();
-  // One slot: a run that kept it while it waits would never end.
+  // One slot: if a waiting run kept it, no run would ever end.
   const config = { ...DEFAULT_CONFIG, maxInFlight: 1, maxInFlightPerTenant: 1 };
   const h = await harness({ types: [gate.type], config });
   const child = h.workflow(single('gate'));
@@ -150,7 +150,7 @@ test('a restart finds the end of a called run in the database, and a call that w
   await expect.poll(() => statusOf(never ?? '')).toBe('stopped');
 });
 
-test('a stop goes down to the last run, at once or after what is in flight', async () => {
+test('a stop reaches the lowest run, immediately or gracefully', async () => {
   const gate = new Gate();
   const h = await harness({ types: [gate.type] });
   const leaf = h.workflow(single('gate'));
@@ -180,7 +180,7 @@ test.each(['immediate', 'graceful'] as const)(
     const starting = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     const called = single('human_task');
-    // A run is being started until its graph has been read.
+    // A run counts as being started until its graph has been read.
     const loadVersion = async ({ workflowId }: { workflowId: string }) => {
       const graph = graphs.get(workflowId) ?? null;
       if (graph !== called) return graph;
@@ -250,7 +250,7 @@ test('a failed run fails the step with its name, and a retry calls another one',
   expect(failure?.data).toMatchObject({ error: { code: 'child_run_failed', message } });
 });
 
-test('runs that wait cannot keep out the runs that they wait for', async () => {
+test('runs that wait do not block the runs that they wait for', async () => {
   const gate = new Gate();
   const config = { ...DEFAULT_CONFIG, maxActiveRunsPerTenant: 2 };
   const h = await harness({ types: [gate.type], config });

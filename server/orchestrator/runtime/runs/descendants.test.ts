@@ -92,7 +92,7 @@ test('the runs that are active at a time are limited: a call is refused, and may
   expect(await beneath(ref.runId)).toMatchObject({ started: 3, active: 3 });
   for (const { settle } of gate.waiting) settle({ kind: 'completed', result: 1 });
   await allEnded(ref.runId);
-  // Runs of its own are not beneath it.
+  // Runs at the top are not beneath it.
   const other = await h.start(parent);
   await h.ended(other);
   expect(await errorsOf(h, other)).toHaveLength(2);
@@ -121,7 +121,7 @@ test('every start at every depth knows the run at the top', async () => {
   ]);
 });
 
-test('the next process that leads goes on counting', async () => {
+test('the next leader continues the count', async () => {
   const gate = new Gate();
   const first = await harness({ maxDescendants: 3 }, { types: [gate.type] });
   const child = first.workflow({ steps: [{ id: 'only', type: 'gate' }] });
@@ -170,7 +170,7 @@ test('a start that is refused for another reason does not count', async () => {
   expect(await beneath(root_run_id)).toMatchObject({ started: 2 });
 });
 
-test('an end while the counts are being read is not counted as active for ever', async () => {
+test('an end while the counts are being read does not stay counted as active', async () => {
   const answer = Promise.withResolvers<{ started: number; active: number }>();
   const limits = { maxDescendants: 10, maxActiveDescendants: 2 };
   const descendants = new Descendants(limits, { countDescendants: () => answer.promise });
@@ -184,7 +184,7 @@ test('an end while the counts are being read is not counted as active for ever',
   expect(() => descendants.reserve('root')).toThrow('which is the limit');
 });
 
-test('a count that cannot be read is a temporary failure, and read again', async () => {
+test('a count that cannot be read is a temporary failure, and is read again', async () => {
   let reads = 0;
   const descendants = new Descendants(DEFAULT_CONFIG, {
     countDescendants: async () => {

@@ -3,9 +3,9 @@ import type { DescendantCounts, LogReader } from '../../log/index.ts';
 
 export type DescendantLimits = { maxDescendants: number; maxActiveDescendants: number };
 
-/** Counts of the runs beneath one run, those included that are being started. */
+/** The numbers of runs beneath one run, including those that are being started. */
 type Family = { started: number; active: number };
-/** Counts that are being read. `ended`: how many of its runs ended meanwhile, which the answer may or may not know. */
+/** A read of the counts in progress. `ended`: the number of runs that ended meanwhile, which the answer may or may not include. */
 type Reading = { done: Promise<void>; ended: number };
 
 /** Families without active runs that are remembered, so that one that starts its runs one by one is not counted each time. */
@@ -27,7 +27,7 @@ export class Descendants {
     this.#reader = reader;
   }
 
-  /** Returns what `reserve` has to wait for; null if the counts are known. */
+  /** Returns the promise that `reserve` must await; null if the counts are known. */
   counting(root: string | null): Promise<void> | null {
     if (root === null || this.#families.has(root)) return null;
     const reading = this.#readings.get(root) ?? this.#read(root);

@@ -3,7 +3,7 @@ import type { Consumption } from '../../core/index.ts';
 import type { ObservedRun } from '../../ports/observer.ts';
 import type { LiveAttempt } from './live-attempt.ts';
 
-/** The number of runs that one line names. */
+/** The maximum number of runs that one line names. */
 const MAX_NAMED = 20;
 
 /** The log lines about a run's faults: always with the run and its tenant, and the step if it concerns one. */

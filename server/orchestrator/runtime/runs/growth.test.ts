@@ -154,7 +154,7 @@ test('items and results with NUL or half a surrogate pair are cleaned', async ()
   await harness.orchestrator.close();
 });
 
-test('an outcome that the database refuses fails its item alone', async () => {
+test('an outcome that the database refuses fails only its item', async () => {
   await using db = await createTestDatabase();
   // PostgreSQL has no date as early as this.
   const task = { name: 't', instructions: '', form: {}, assignees: [], due_at: -1e15, on_timeout: 'fail' as const };

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => db[Symbol.asyncDispose]());
 
-/** The idempotency keys of the calls that reached the outside. While `hang` is true, calls are never answered. */
+/** The idempotency keys of the calls that reached the outside. While `hang` is true, calls get no answer. */
 let calls: string[] = [];
 let hang = true;
 let arrived = Promise.withResolvers<void>();
@@ -40,7 +40,7 @@ function reach<T>(key: string, answer: T): Promise<T> {
 
 let harness: Harness;
 afterEach(() => harness.orchestrator.close());
-/** Begins a process in which calls are answered, or hang. */
+/** Starts a process in which calls are answered, or hang. */
 async function begin(of: { hangs: boolean }): Promise<void> {
   hang = of.hangs;
   arrived = Promise.withResolvers();
@@ -77,7 +77,7 @@ async function begin(of: { hangs: boolean }): Promise<void> {
   harness = await createHarness(db, { types: all.map(type => [type.type, type]) });
 }
 
-/** The process ends while a call is under way, and another one takes over. */
+/** Ends the process while a call is in flight, and lets another one take over. */
 async function loseTheCall(next: { hangs: boolean } = { hangs: false }): Promise<void> {
   await arrived.promise;
   await harness.orchestrator.close();
@@ -106,7 +106,7 @@ const ends = async (ref: RunRef) =>
 const row = async (ref: RunRef) =>
   (await db.pool.query('SELECT * FROM human_tasks WHERE run_id = $1', [ref.runId])).rows[0];
 
-test('a call that may have happened is made again only when a person says so, each time that it is lost', async () => {
+test('a call that may have happened is repeated only by the decision of a person, each time that it is lost', async () => {
   const ref = await start(pay({ on_lost: 'ask', name: 'Charge the card' }));
   await loseTheCall({ hangs: true });
   await pending(ref);

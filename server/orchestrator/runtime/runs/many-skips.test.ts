@@ -21,7 +21,7 @@ const failing = stepType('failing', async () => ({
   retryable: false,
 }));
 const DEPENDENTS = 1_990;
-/** A step of this type, and all the others behind it. */
+/** A step of this type, with all the others after it. */
 const bomb = (type: string): Graph => ({
   steps: [
     { id: 'first', type },

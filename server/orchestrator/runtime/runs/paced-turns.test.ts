@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ManualClock } from '../../../platform/clock.ts';
 import { PacedTurns } from './paced-turns.ts';
 
-/** Turns of an event loop and a clock that the test moves; work that takes as long as it says. */
+/** An event loop and a clock that the test controls; work takes as long as it declares. */
 function createPace({ isShared }: { isShared: boolean }) {
   const clock = new ManualClock(0);
   const deferred: (() => void)[] = [];
@@ -36,7 +36,7 @@ function createPace({ isShared }: { isShared: boolean }) {
   };
 }
 
-test('each work has a turn of its own, one after the other', () => {
+test('each piece of work has a turn of its own, one after the other', () => {
   const { add, turn, rests } = createPace({ isShared: false });
   for (const name of ['a', 'b', 'c']) add(name, 5);
   expect([turn(), turn(), turn(), turn()]).toEqual([['a'], ['b'], ['c'], []]);

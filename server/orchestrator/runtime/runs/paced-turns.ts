@@ -1,7 +1,7 @@
 import { Fifo } from '../../../platform/fifo.ts';
 import type { RuntimeServices } from '../runtime-services.ts';
 
-/** While others are present, such work has a fifth of the event loop. */
+/** While other tenants are present, such work gets a fifth of the event loop. */
 const REST_FACTOR = 4;
 /** Where each of many tenants has more to do than a quantum, their common turn takes longer: little is left unused. */
 const MAX_REST_MS = 20;
@@ -42,7 +42,7 @@ export class PacedTurns {
     }
     const began = this.#services.clock.now();
     act();
-    // What settles a promise works after this.
+    // Runs after the work that settles a promise in this turn.
     this.#services.defer(() => this.#rest(this.#services.clock.now() - began));
   }
 

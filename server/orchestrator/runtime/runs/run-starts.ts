@@ -68,9 +68,9 @@ export class RunStarts {
     for (let isNew = false; admitted === null; isNew = true) {
       const known = meter.forStart(tenantId);
       const account = known instanceof Promise ? await known : known;
-      // Credits that are used up from here on were not read again.
+      // From here on, a shortage of credits has not been confirmed by another read.
       const isPoor = !account.affordsStep;
-      // Not in a function of its own: a start that waits for nothing is decided in this turn of the event loop.
+      // Not extracted to a function: a start without anything to wait for is decided in this turn of the event loop.
       for (let pending = this.#pending(runId, root); pending !== null; pending = this.#pending(runId, root))
         await pending;
       this.#host.refuseWhenBusy(tenantId);
@@ -110,7 +110,7 @@ export class RunStarts {
     return this.#host.finder.underWay(runId)?.catch(() => undefined) ?? this.#descendants.counting(root);
   }
 
-  /** A start that is repeated must not be refused for want of the credits, the memory or the place that its own run has taken. */
+  /** A repeated start must not be refused because of the credits, the memory or the place that its own run took. */
   async #exists(runId: string): Promise<boolean> {
     const rows = await this.#host.reader.childRuns([runId]).catch(() => []);
     return rows.length > 0;
@@ -140,7 +140,7 @@ export class RunStarts {
   }
 }
 
-/** A call is checked before it is recorded; a start by a request of another run is checked here. */
+/** Checks the depth of a run that a request of another run starts. Calls are checked before they are recorded. */
 function checkDepth({ beneath }: StartRun['data']): void {
   if (beneath === undefined || beneath.depth <= MAX_CALL_DEPTH) return;
   throw new AppError(

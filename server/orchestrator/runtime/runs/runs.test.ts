@@ -99,7 +99,7 @@ test('pause starts nothing more and lets attempts in flight finish; resume conti
   });
   gate.waiting[0]?.settle(completed);
   await h.until(ref, event => event.type === 'step_completed');
-  // Quiescent: it is only in the log now.
+  // Quiescent: only the log has it now.
   await expect.poll(() => h.orchestrator.liveRuns).toBe(0);
   expect(await h.orchestrator.command(ref, { type: 'pause', by })).toMatchObject({ status: 'paused', phase: 'paused' });
   expect(gate.waiting).toHaveLength(1);
@@ -435,13 +435,13 @@ test('active runs are limited for each tenant: below, at and above, and after a 
   expect(await code(h.start(workflow))).toBe('429 too_many_active_runs');
   // A start that is repeated finds its run, whatever the limit is.
   expect(await code(h.start(workflow, {}, first.runId))).toBe('409 run_id_taken');
-  // Or later tests would recover them.
+  // Otherwise later tests would recover them.
   for (const run of [second, other, third]) await h.orchestrator.command(run, { type: 'stop', mode: 'immediate', by });
 });
 
 /**
- * Another transaction takes the place of an event, so the commit that writes it has to wait; returns
- * a function that ends that.
+ * Holds the place of an event in another transaction, so that the commit that writes the event waits. Returns a
+ * function that releases it.
  */
 async function holdCommit(runId: string, seq: number): Promise<() => Promise<void>> {
   const other = await db.pool.connect();
@@ -484,7 +484,7 @@ test('nothing of a turn is visible before its commit: no answer, no stream, no a
   await h.orchestrator.command(await ref, { type: 'stop', mode: 'immediate', by });
 });
 
-test('a command that arrives while the end of its run is being committed is answered', async () => {
+test('a command that arrives during the commit of the end of its run is answered', async () => {
   const asks = stepType('human_task', async () => ({
     kind: 'waiting',
     task: { name: '', instructions: '', form: null, assignees: [], due_at: null, on_timeout: 'fail' },
@@ -507,7 +507,7 @@ test('a command that arrives while the end of its run is being committed is answ
   expect([await first, ...(await Promise.all(late))]).toEqual(['ok', '409 run_already_ended', '409 run_already_ended']);
 });
 
-test('a workspace that has used up its share of the log is refused until there is room, and no other one', async () => {
+test('a workspace without a share of the log left is refused until there is room, and no other workspace is', async () => {
   const limits = { queuedRows: 1, queuedBytes: 1e6, batchRows: 10, batchBytes: 1e6, quantumRows: 1, worthEntries: 1 };
   const gate = new Gate();
   const h = await harness({ writerLimits: limits, types: [gate.type] });
