@@ -70,7 +70,7 @@ test.each([1, 3, 9])('a batch charges each of %i workspaces its own sum', async 
   for (const [index, tenant] of tenants.entries()) expect(await usedBy(tenant)).toBe(15 + index);
 });
 
-test('an entry that is refused or fenced is not charged; the others of its batch are', async () => {
+test('a refused or fenced entry is not charged; the others of its batch are', async () => {
   const tenant = newId();
   const log = new GroupCommitLog(session, never);
   const taken = entry(tenant, 7);

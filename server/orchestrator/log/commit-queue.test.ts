@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { CommitQueue, DEFAULT_LIMITS, guaranteedShare, type Waiting } from './commit-queue.ts';
 import type { LogEntry } from './entry.ts';
 
-/** An entry of so many rows; its run's id says which one it is. */
+/** Returns an entry with this number of rows; the id of its run identifies it. */
 function waiting(tenantId: string, rows: number, runId = ''): Waiting {
   const entry: LogEntry = {
     runId,
@@ -44,7 +44,7 @@ function settle(queue: CommitQueue, batch: readonly Waiting[]): void {
 }
 
 describe('shares', () => {
-  test('one tenant fills half of the queue, two two thirds, and the next one always finds room', () => {
+  test('one tenant fills half of the queue, two fill two thirds, and the next one always finds room', () => {
     const queue = new CommitQueue(LIMITS);
     expect(fill(queue, 'a')).toBe(1_280);
     expect(fill(queue, 'b')).toBeLessThanOrEqual(640 + 10);
@@ -52,7 +52,7 @@ describe('shares', () => {
     expect(queue.hasRoom('newcomer')).toBe(true);
   });
 
-  test('even where the queue is full each tenant has its guaranteed share, and nothing more', () => {
+  test('each tenant gets its guaranteed share of a full queue, and no more', () => {
     const queue = new CommitQueue(LIMITS);
     queue.add(waiting('a', 3_000));
     expect(queue.hasRoom('a')).toBe(false);
@@ -68,7 +68,7 @@ describe('shares', () => {
     expect(queue.hasRoom('b')).toBe(true);
   });
 
-  test('what is in flight counts until it is committed; then the tenants that have room again are called back', () => {
+  test('entries in flight count until their commit; then the tenants that have room again are called back', () => {
     const queue = new CommitQueue(LIMITS);
     fill(queue, 'a');
     const called: string[] = [];
@@ -84,7 +84,7 @@ describe('shares', () => {
 });
 
 describe('turns', () => {
-  test('an entry of another tenant is in the next batch, however many wait', () => {
+  test('an entry of another tenant is in the next batch, however many entries wait', () => {
     const queue = new CommitQueue(LIMITS);
     fill(queue, 'a');
     queue.add(waiting('b', 2));
@@ -93,18 +93,18 @@ describe('turns', () => {
     expect(rowsOf(batch, 'a')).toBe(QUANTUM);
   });
 
-  test('a tenant alone fills its batches', () => {
+  test('a tenant fills its batches while no other one is present', () => {
     const queue = new CommitQueue(LIMITS);
     fill(queue, 'a');
     expect(rowsOf(queue.take(queue.size), 'a')).toBe(LIMITS.batchRows);
   });
 
-  test('it writes a quantum at a time as long as another one was present lately', () => {
+  test('a tenant writes a quantum at a time while another one was present recently', () => {
     const queue = new CommitQueue(LIMITS);
     queue.add(waiting('b', 1));
     settle(queue, queue.take(1));
     fill(queue, 'a', 1);
-    // The batch with the entry of the other one was the first of 64.
+    // The batch with the entry of the other tenant was the first of 64.
     for (let batches = 1; batches < 64; batches++) {
       const batch = queue.take(queue.size);
       expect(rowsOf(batch, 'a')).toBe(QUANTUM);
@@ -113,7 +113,7 @@ describe('turns', () => {
     expect(rowsOf(queue.take(queue.size), 'a')).toBe(LIMITS.batchRows);
   });
 
-  test('what an entry was larger than the quantum is deducted from the next batches while others wait', () => {
+  test('rows beyond the quantum are deducted from the next batches while others wait', () => {
     const queue = new CommitQueue(LIMITS);
     for (let n = 0; n < 5; n++) queue.add(waiting('a', 4 * QUANTUM));
     for (let n = 0; n < 100; n++) queue.add(waiting('b', QUANTUM));
@@ -121,7 +121,7 @@ describe('turns', () => {
     expect(sent).toEqual([4, 0, 0, 0, 4, 0, 0, 0, 4].map(quanta => quanta * QUANTUM));
   });
 
-  test('a tenant whose entries are all too large is not kept waiting for nobody', () => {
+  test('a tenant whose entries are all too large does not wait if no other tenant does', () => {
     const queue = new CommitQueue(LIMITS);
     queue.add(waiting('b', 1));
     for (let n = 0; n < 5; n++) queue.add(waiting('a', 4 * QUANTUM));
@@ -146,7 +146,7 @@ const operations = fc.array(
   { maxLength: 300 },
 );
 
-test('nothing is lost or overtaken, no tenant exceeds its share, and none is passed over for long', () => {
+test('no entry is lost or overtaken, no tenant exceeds its share, and none is passed over for long', () => {
   const limits = { ...DEFAULT_LIMITS, queuedRows: 200, batchRows: 40, batchBytes: 40 * 500, quantumRows: 5 };
   const quantum = limits.quantumRows;
   fc.assert(

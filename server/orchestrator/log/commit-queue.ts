@@ -3,15 +3,15 @@ import type { LogEntry } from './entry.ts';
 
 export type WriterLimits = {
   /**
-   * The limits of the backlog of all tenants. A tenant without a share left must append nothing, be refused, and start
-   * no steps (CommitQueue).
+   * The limits of the backlog of all tenants. A tenant that has used up its share must append nothing: its commands are
+   * refused, and it starts no steps (CommitQueue).
    */
   queuedRows: number;
   queuedBytes: number;
   /** The limits of one commit, so that a backlog never becomes one huge statement. */
   batchRows: number;
   batchBytes: number;
-  /** How many rows of a tenant are decided, and written, at a time while others are present. */
+  /** The number of rows of a tenant that are decided, and written, at a time while other tenants are present. */
   quantumRows: number;
   /**
    * Fewer entries than this are not sent while a batch is in flight: they can share a commit,
@@ -57,9 +57,9 @@ type Tenant = {
   rows: number;
   bytes: number;
   readonly waiting: Fifo<Waiting>;
-  /** The number of the batch that was taken last when it queued an entry. */
+  /** The number of the latest batch at the time when it last queued an entry. */
   seenAt: number;
-  /** The rows that it may still write in batch number `leftIn`; below zero after an entry that was larger. */
+  /** The rows that it may still write in batch number `leftIn`; negative after an entry that was larger. */
   left: number;
   leftIn: number;
 };
@@ -81,7 +81,7 @@ export class CommitQueue {
   #bytes = 0;
   #size = 0;
   #batches = 0;
-  /** The tenants that are present; the one that has not queued an entry for the longest time is first. */
+  /** The tenants that are present; the one that last queued an entry longest ago is first. */
   readonly #tenants = new Map<string, Tenant>();
   /** Tenants with waiting entries, next first. */
   readonly #round = new Fifo<Tenant>();
@@ -171,7 +171,7 @@ export class CommitQueue {
     for (const tenant of resting) this.#round.push(tenant);
     const [first] = resting;
     const waiting = first?.waiting.peek();
-    // All of them rest from entries that were larger than their quanta, and no other tenant would gain from the wait.
+    // All of them have exceeded their quanta with large entries, and no other tenant would gain from the wait.
     if (batch.length === 0 && first !== undefined && waiting !== undefined) {
       first.left = 0;
       batch.push(waiting);

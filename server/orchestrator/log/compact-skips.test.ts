@@ -41,7 +41,7 @@ const decoded = (rows: readonly EventRow[]) =>
 const shapeOf = (rows: readonly EventRow[]) => rows.map(({ seq, type }) => `${seq} ${type}`);
 
 describe('rows', () => {
-  test('are what they were where few skips follow one another', () => {
+  test('stay single if few skips follow one another', () => {
     const events = [done('a'), ...skips(MIN_COMPACT_SKIPS - 1), done('b'), ...skips(1, 't')];
     const rows = encodeEvents(events, 7, []);
     expect(rows.map(({ seq }) => seq)).toEqual(events.map((_, index) => 7 + index));
@@ -49,7 +49,7 @@ describe('rows', () => {
     expect(rows.map(({ type }) => type)).not.toContain(STEPS_SKIPPED);
   });
 
-  test('stand for many skips from five on, with the number of the first', () => {
+  test('represent five or more skips, with the number of the first', () => {
     const events = [done('a'), ...skips(5), done('b'), ...skips(1_990, 't')];
     const rows = encodeEvents(events, 3, []);
     expect(shapeOf(rows)).toEqual(['3 step_completed', '4 steps_skipped', '9 step_completed', '10 steps_skipped']);
@@ -57,7 +57,7 @@ describe('rows', () => {
     expect(decoded(rows)).toEqual(events.map((event, index) => ({ seq: 3 + index, event })));
   });
 
-  test('stand for skips of different reasons, but of one instant', () => {
+  test('represent skips of different reasons at the same instant', () => {
     const events = [skip('a'), skip('b', 'step_disabled'), skip('c'), skip('d', 'out_of_scope'), skip('e')];
     const later = skips(5).map(event => ({ ...event, at: AT + 1 }));
     const rows = encodeEvents([...events, ...later], 1, []);
@@ -65,7 +65,7 @@ describe('rows', () => {
     expect(decoded(rows).map(({ event }) => event)).toEqual([...events, ...later]);
   });
 
-  test('stand for no more ids than a page may have to read', () => {
+  test('represent no more ids than a page may have to read', () => {
     const events = Array.from({ length: 2_000 }, (_, index) => skip(`${'x'.repeat(60)}${index}`));
     const rows = encodeEvents(events, 1, []);
     expect(Math.max(...rows.map(({ json }) => json.length))).toBeLessThan(17_000);
@@ -73,7 +73,7 @@ describe('rows', () => {
     expect(decoded(rows)).toEqual(events.map((event, index) => ({ seq: 1 + index, event })));
   });
 
-  test('leave alone what a person or a model has decided about one step', () => {
+  test('do not combine decisions of a person or a model about one step', () => {
     const events = Array.from({ length: 6 }, (_, index) =>
       skip(`a${index}`, index % 2 ? 'not_approved' : 'not_repeated'),
     );
@@ -109,7 +109,7 @@ const anyEvents = fc
     return events;
   });
 
-test('any events come back with their numbers, whichever of them share a row', () => {
+test('any events are restored with their numbers, whichever of them share a row', () => {
   fc.assert(
     fc.property(anyEvents, fc.integer({ min: 1, max: 50 }), (events, first) => {
       expect(decoded(encodeEvents(events, first, []))).toEqual(
@@ -179,7 +179,7 @@ const page = async (runId: string, query: { after: number; limit: number; stepId
   (await readEvents(db.pool, { tenantId: TENANT, runId, ...query })).map(({ seq, event }) => ({ seq, event }));
 
 describe('a reader', () => {
-  test('gets the same events from every number on, and in pages of every size', async () => {
+  test('gets the same events from every number, in pages of every size', async () => {
     const runId = await mixedRun();
     for (let after = 0; after <= all.length; after++)
       expect(await page(runId, { after, limit: 100 }), `after ${after}`).toEqual(all.slice(after));
@@ -207,7 +207,7 @@ describe('a reader', () => {
     expect(await page(runId, { after: 0, limit: 100, types: ['step_failed'] })).toEqual([]);
   });
 
-  test('finds events by a text in their type, step or data, and reads on after each', async () => {
+  test('finds events by a text in their type, step or data, and continues after each', async () => {
     const runId = await mixedRun();
     const found = async (contains: string, after = 0, limit = 100) =>
       (await readEvents(db.pool, { tenantId: TENANT, runId, after, limit, contains })).map(({ seq }) => seq);
@@ -233,7 +233,7 @@ describe('a reader', () => {
     expect(await readEvents(db.pool, { tenantId: newId(), runId, after: 7, limit: 100 })).toEqual([]);
   });
 
-  test('that folds gets them as well, also without large values', async () => {
+  test('that folds gets them too, also without large values', async () => {
     const [one, other] = [await mixedRun(), await mixedRun()];
     expect((await readRun(db.pool, one))?.events).toEqual(MIXED);
     for (const skeleton of [false, true]) {
@@ -245,7 +245,7 @@ describe('a reader', () => {
     }
   });
 
-  test('of the view gets a row for each event, also of logs that PostgreSQL reads only in part', async () => {
+  test('of the view gets a row for each event, also of logs that PostgreSQL reads only partially', async () => {
     const runId = await mixedRun();
     for (const view of ['expanded_run_events', 'readable_expanded_run_events']) {
       const { rows } = await db.pool.query<StoredEvent>(`SELECT * FROM ${view} WHERE run_id = $1 ORDER BY seq`, [

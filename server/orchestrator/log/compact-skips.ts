@@ -13,7 +13,7 @@ export const STEPS_SKIPPED = 'steps_skipped';
  * to this many rows one by one.
  */
 export const MIN_COMPACT_SKIPS = 5;
-/** About the most that the ids in one row take, so that a page in the middle of 100,000 skips does not read all of them. */
+/** The approximate maximum size of the ids in one row, so that a page in the middle of 100,000 skips does not read all of them. */
 const MAX_IDS_BYTES = 16 * 1024;
 
 type Skip = Extract<RunEvent, { type: 'step_completed' }> & { data: { skipped: true; reason: SkipReason } };
@@ -37,7 +37,7 @@ export function encodeEvents(events: readonly RunEvent[], firstSeq: number, payl
   return rows;
 }
 
-/** How many skips, beginning with this event, fit one row. */
+/** Returns the number of skips, beginning with this event, that fit in one row. */
 function countSkips(events: readonly RunEvent[], from: number): number {
   let bytes = 0;
   let to = from;
@@ -49,7 +49,7 @@ function countSkips(events: readonly RunEvent[], from: number): number {
   return to - from;
 }
 
-/** A step that was skipped without having begun. The other two kinds are decided one by one, and about steps of agents. */
+/** Returns whether the event skips a step that has not begun. The other two kinds of skips are single decisions about steps of agents. */
 function isCompactable(event: RunEvent): event is Skip {
   if (event.type !== 'step_completed' || !('skipped' in event.data) || event.attempt !== undefined) return false;
   return event.data.reason !== 'not_approved' && event.data.reason !== 'not_repeated';
@@ -66,7 +66,7 @@ function compactRow(skips: readonly Skip[], seq: number): EventRow {
   return { seq, type: STEPS_SKIPPED, step: null, attempt: null, json, at: skips[0]?.at ?? 0 };
 }
 
-/** Returns the rows that a row stands for, in their order: itself, unless it stands for several events. */
+/** Returns the rows that a row represents, in their order: the row itself, unless it represents several events. */
 export function expandRow<Row extends StoredEvent>(row: Row): Row[] {
   if (row.event_type !== STEPS_SKIPPED) return [row];
   const expanded: Row[] = [];

@@ -29,19 +29,19 @@ export type NewRun = {
   startedBy: string;
   startedAt: number;
   stepsTotal: number;
-  /** The person whose credits of the day it counts towards; absent: nobody's. */
+  /** The person whose daily limit the run counts towards; absent: no person. */
   spenderId?: string;
   /** The run that it repeats or continues; absent: none. */
   rerunOf?: string;
   /** The step that called it; absent for a run that no step called. */
   parent?: ParentCall;
-  /** The run at the top of those that led to it; absent for a run that nothing of a run started. */
+  /** The run at the top of the runs that led to it; absent for a run that no other run started. */
   root?: string;
 };
 
 export type TaskState = 'pending' | 'completed' | 'timed_out' | 'cancelled';
 
-/** A human task that was asked for (`asked` set), what became of it, or both: both may happen between two commits. */
+/** A human task that was asked for (`asked` is set), its end, or both, because both may happen between two commits. */
 export type TaskChange = {
   step: string;
   state: TaskState;
@@ -54,7 +54,7 @@ export type TaskChange = {
     workflowId: string;
     name: string;
     instructions: string;
-    /** The part of the instructions for people who may answer and not read the run; absent: they see nothing. */
+    /** The part of the instructions for people who may answer but not read the run; absent: they do not see the task. */
     toDecide?: string;
     /** JSON text, or null. */
     form: string | null;
@@ -79,21 +79,21 @@ export type UsageRow = {
   quantity: number;
   /** Microcredits per unit. */
   price: number;
-  /** The values after the run's id in its line: step, attempt and quantity; the duration of a run in ms; or nothing. */
+  /** The values after the run's id in its line: step, attempt and quantity; the duration of a run in ms; or none. */
   line: readonly (string | number)[];
   /** ms since the epoch. */
   at: number;
 };
 
-/** A value that the run is found by, under the name of its field. */
+/** A value for finding the run, under the name of its field. */
 export type SearchValue = { name: string; value: string };
 
 /** The owner of the usage. */
 export type UsageOwner = { tenantId: string; projectId: string; workflowId: string };
 
 /**
- * The unit that one run appends: either all of it is committed or nothing. A run has at most one entry in progress, so
- * no batch ever contains two entries of the same run.
+ * The entry that one run appends: all of it is committed, or nothing. A run has at most one entry in progress, so no
+ * batch contains two entries of the same run.
  */
 export type LogEntry = {
   runId: string;

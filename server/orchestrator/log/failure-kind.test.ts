@@ -45,7 +45,7 @@ test.each(['42703', '42P01', '42501', '55P03', '40P01', '40001', '53100', '25006
   },
 );
 
-test('what went to DEFAULT while its partition was made is written again, once', async () => {
+test('an entry with rows in the DEFAULT partition, whose partition was created meanwhile, is written once more', async () => {
   const refusal = Object.assign(new Error('new row violates partition constraint'), { code: '23514' });
   const answers: (Error | null)[] = [refusal, null, refusal, refusal];
   const commit = () => {
@@ -59,7 +59,7 @@ test('what went to DEFAULT while its partition was made is written again, once',
   expect(answers).toEqual([]);
 });
 
-test('a declared constraint is broken by the entry, which is not written again', async () => {
+test('an entry that violates a declared constraint is not written again', async () => {
   const refusal = Object.assign(new Error('a check failed'), { code: '23514', constraint: 'runs_positive' });
   let commits = 0;
   const commit = () => {

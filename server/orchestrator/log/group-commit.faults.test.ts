@@ -5,8 +5,8 @@ import type { LogEntry } from './entry.ts';
 import { AppendError, GroupCommitLog, type LogSession, MAX_BATCHES } from './group-commit.ts';
 
 /**
- * The fate of a commit: it succeeds; it is neither written nor answered; it is written but not answered; or the
- * disk is full, which also ends the session but is answered, and so is the commit sent behind it.
+ * The outcome of a commit: it succeeds; it is neither written nor answered; it is written but not answered; or the disk
+ * is full, which also ends the session but is answered, and so is the commit sent behind it.
  */
 type Fate = 'commits' | 'is lost' | 'commits and its answer is lost' | 'finds the disk full';
 type Appended = { tenant: string; rows: number; kind: 'good' | 'bad' | 'fenced' };
@@ -74,7 +74,7 @@ const entryOf = (runId: string, { tenant, rows }: Appended): LogEntry => ({
 
 const refusal = (fields: object) => Object.assign(new Error('refused'), fields);
 
-/** A database of run ids. Commits may be sent behind one another; the test ends them in order. */
+/** A database of run ids. Commits may be sent one behind another; the test ends them in order. */
 class FaultySession implements LogSession {
   readonly stored = new Set<string>();
   readonly batches: number[][] = [];
@@ -186,7 +186,7 @@ async function play(drawn: Drawn) {
   return { session, outcomes, kinds, causes, limits, rooms: [...rooms.values()], rows, log };
 }
 
-test('each waiter settles once, after its commit; a bad entry fails alone; a lost session refuses the rest, once', async () => {
+test('each waiter settles once, after its commit; only a bad entry fails; a lost session refuses the rest, once', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async drawn => {
       const { session, outcomes, kinds, causes } = await play(drawn);
@@ -218,7 +218,7 @@ test('batches in flight never exceed the limit, and sometimes reach it', async (
   expect(deepest).toBe(MAX_BATCHES);
 });
 
-test('batches and the backlog keep to their limits, and callers that wait for room are called back', async () => {
+test('batches and the backlog stay within their limits, and callers that wait for room are called back', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async drawn => {
       const { session, limits, rooms, rows, log } = await play(drawn);

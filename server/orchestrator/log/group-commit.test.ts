@@ -235,7 +235,7 @@ test('progress that arrives late does not reset a run to an older state', async 
   expect(rows).toEqual([{ last_seq: 3 }]);
 });
 
-test('a bad entry and a fenced one fail alone: the rest of their batch is committed', async () => {
+test('only a bad entry and a fenced one fail: the rest of their batch is committed', async () => {
   const log = new GroupCommitLog(session, never);
   const taken = newId();
   await log.append(entry(taken, 1, [started()]));

@@ -224,8 +224,8 @@ export class GroupCommitLog {
 const FENCE = /^(?:runs|run_events(?:_\w+)?)_pkey$/;
 
 /**
- * Whether a row went to the partition DEFAULT while the partition was made to which it belongs: then it is written there the
- * next time. Only a constraint that somebody has declared has a name.
+ * Returns whether a row went to the DEFAULT partition while its own partition was created: the next attempt writes it
+ * there. Only declared constraints have a name.
  */
 const isMisrouted = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === '23514' && !('constraint' in error && error.constraint);

@@ -2,12 +2,12 @@ import type { Pool } from 'pg';
 import type { RunError, RunStatus } from '../core/index.ts';
 import { type ReadOptions, type RunsRead, readPayloadTexts, readRunsToFold } from './read-to-fold.ts';
 
-/** How many runs have not ended. */
+/** The numbers of runs that have not ended. */
 export type ActiveRunCounts = { byTenant: Map<string, number>; byStatus: Map<string, number> };
 
 /**
- * A run that a step called. `spent`: what the run and those that it called have cost, in microcredits, as far as its log
- * says; of those it did not hear from, their budgets.
+ * A run that a step called. `spent`: the recorded cost of the run and of those that it called, in microcredits; for
+ * runs whose cost was never reported, their budgets.
  */
 export type ChildRow = {
   runId: string;
@@ -17,7 +17,7 @@ export type ChildRow = {
   spent: number;
 };
 
-/** How many runs were started beneath a run, and how many of them have not ended. */
+/** The number of runs that were started beneath a run, and the number of these that have not ended. */
 export type DescendantCounts = { started: number; active: number };
 
 /** The leader's reads of the log and its projections; not limited to a tenant. */
@@ -35,7 +35,7 @@ export type LogReader = {
   /** Returns the rows of those runs that exist. `parentRunId` is empty for a run that no step called. */
   childRuns(runIds: readonly string[]): Promise<ChildRow[]>;
   /**
-   * Returns a page of the runs that called others which have not ended, although they have ended themselves or are not
+   * Returns a page of the runs that called others which have not ended, although the callers have ended or are not
    * among `movingRuns`: they may have to stop the runs that they called. Newest first, starting below the id `before`.
    */
   idleCallers(before: string | null, limit: number): Promise<string[]>;

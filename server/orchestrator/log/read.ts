@@ -137,7 +137,7 @@ export async function readEvents(
   }));
 }
 
-/** Returns those of the events of a row that have the text; all of them if the row has it where none of them shows it. */
+/** Returns the events of a row that contain the text; all of them if only the row itself contains it. */
 function containing<Row extends StoredEvent>(events: readonly Row[], text: string | undefined): readonly Row[] {
   if (text === undefined || events.length < 2) return events;
   const wanted = text.toLowerCase();

@@ -23,7 +23,7 @@ type Write = { part: Part; columns: readonly (readonly unknown[])[] };
  * a single step took 480 µs with arrays and takes 290 µs without. From about ten rows on, arrays are faster.
  */
 const FEW = 4;
-/** Once this many statements are prepared, rows are always passed as arrays: the database keeps each statement. */
+/** The number of prepared statements from which rows are always passed as arrays, because the database keeps each statement. */
 const MAX_STATEMENTS = 250;
 const SEPARATOR = '\u001e';
 const texts = new Map<string, string>();

@@ -46,7 +46,7 @@ export const payloads: Part = {
   SELECT id, run_id, body::json, to_timestamp(at / 1000) FROM ${rows}`,
 };
 
-/** A step that was repeated after a person said so may ask again, when it was lost again. */
+/** A step that is repeated after a person's decision may ask again, if it was lost again. */
 export const askedTasks: Part = {
   name: 'asked_tasks',
   fields: [
@@ -117,7 +117,7 @@ export const descendants: Part = {
   ON CONFLICT (run_id) DO NOTHING`,
 };
 
-/** Values of searchable fields; runs of workflows without any write nothing here. */
+/** Values of searchable fields; runs of workflows without searchable fields write nothing here. */
 export const searchValues: Part = {
   name: 'search_values',
   fields: [uuid('run_id'), joined('name'), text('value'), uuid('project_id'), time('started_at')],

@@ -13,7 +13,7 @@ export function usageColumns(batch: readonly LogEntry[]): readonly (readonly unk
   let last: Group | undefined;
   for (const entry of batch) {
     for (const row of entry.usage) {
-      // Most rows belong to the group before them, and making a key of ten parts takes longer than all the rest.
+      // Most rows belong to the group before them, and building a key of ten parts takes longer than everything else.
       if (last === undefined || !belongs(last, entry, row)) {
         const key = keyOf(entry, row);
         last = groups.get(key) ?? { entry, row, quantity: 0, lines: [] };

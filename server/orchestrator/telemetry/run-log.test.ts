@@ -32,7 +32,7 @@ async function logOf(type: string, level: string) {
   return { about, lines: lines.filter(({ run_id }) => run_id === ref.runId) };
 }
 
-test('a run is told from its start to its end, with its tenant, and its failed step with the attempt', async () => {
+test('a run is logged from its start to its end, with its tenant, and its failed step with the attempt', async () => {
   const { about, lines } = await logOf('fails', 'debug');
   expect(lines).toMatchObject([
     { ...about, level: 20, msg: 'run started', version: 1, trigger_type: 'api' },
@@ -42,7 +42,7 @@ test('a run is told from its start to its end, with its tenant, and its failed s
   expect(JSON.stringify(lines)).not.toContain('PRIVATE');
 });
 
-test('at info a run that goes its way says nothing, not even that it failed', async () => {
+test('at info a run without defects logs nothing, not even its failure', async () => {
   expect((await logOf('fails', 'info')).lines).toEqual([]);
 });
 

@@ -46,7 +46,7 @@ const two: Graph = {
 };
 const done = { kind: 'completed', result: null } as const;
 
-test('the wait for a slot is from when a step could begin, and its execution from when it began', async () => {
+test('the wait for a slot is measured from when a step could begin, and its execution from when it began', async () => {
   const clock = new ManualClock();
   const gate = new Gate();
   const { harness, read } = await measured({
@@ -77,7 +77,7 @@ test('the wait for a slot is from when a step could begin, and its execution fro
   expect([...after.keys()].filter(name => name.startsWith('baton_tenant'))).toEqual([]);
 });
 
-test('retries, time-outs and cancellations are told apart', async () => {
+test('retries, timeouts and cancellations are counted separately', async () => {
   const time = new ManualTime();
   const gate = new Gate('gate', 60);
   const fails = stepType('fails', async ({ attempt }) =>
@@ -134,11 +134,11 @@ test('a standby counts nothing; when it takes over it knows the runs that have n
   expect(after.get('baton_orchestrator_status{status="leading"}')).toBe(1);
   expect(after.get('baton_recovery_running')).toBe(0);
   expect(after.get('baton_recovery_runs_total')).toBeGreaterThanOrEqual(1);
-  // Not counted twice: they were started by the process before.
+  // Not counted twice: the previous process started them.
   expect(after.get('baton_runs_started_total')).toBe(0);
 });
 
-test('a session that is cut is a lead lost', async () => {
+test('a terminated session counts as a lost leadership', async () => {
   const { harness, read } = await measured({ lock: 77_002 });
   await harness.ended(await harness.start(harness.workflow({ steps: [{ id: 'a', type: 'echo' }] })));
   expect((await read()).get('baton_orchestrator_leads_lost_total')).toBe(0);
@@ -176,7 +176,7 @@ test('of many tenants the busiest have a series, the others share one', async ()
   expect(await series()).toEqual([]);
 });
 
-test('a batch is counted with its size when it is on disk; what the database refuses, by why', async () => {
+test('a committed batch is counted with its size, and a refused one by its reason', async () => {
   const registry = new Registry();
   const refusing = {
     async commit(batch: readonly LogEntry[]) {
@@ -196,7 +196,7 @@ test('a batch is counted with its size when it is on disk; what the database ref
   expect(samples.get('baton_log_commit_entries_sum')).toBe(2);
   expect(samples.get('baton_log_commit_rows_sum')).toBe(4);
   expect(samples.get('baton_log_commit_duration_seconds_count')).toBe(2);
-  // All four, then each half.
+  // The batch of four, then each half.
   expect(samples.get('baton_log_batches_bisected_total')).toBe(3);
 });
 

@@ -128,7 +128,7 @@ class RunMetrics implements OrchestratorObserver {
     if (this.#leading && status === 'unavailable') this.#lost.count += 1;
     this.#leading = status === 'leading';
     if (this.#leading) return;
-    // Another process counts them from now on.
+    // From now on another process counts them.
     this.#active.running = 0;
     this.#active.paused = 0;
     this.#recovery.running = 0;

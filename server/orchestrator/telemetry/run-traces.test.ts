@@ -108,7 +108,7 @@ test('a step type gets the context of its own attempt, which is the id of its sp
   expect(seen).toEqual([`00-${traceId(ref.runId)}-${span('asks a').spanId}-01`]);
 });
 
-test('an error is told by its code alone, and each attempt is a span', async () => {
+test('a span contains only the code of an error, and each attempt is a span', async () => {
   const fails = stepType('fails', async ({ attempt }) => ({
     kind: 'failed',
     error: { code: 'card_declined', message: 'card 4242 of PRIVATE was declined' },
@@ -142,7 +142,7 @@ test('an error is told by its code alone, and each attempt is a span', async () 
   expect(collector.text).not.toContain('PRIVATE');
 });
 
-test('a run that a second process goes on with is the same trace; what the first lost is said to be lost', async () => {
+test('a run that a second process continues is the same trace, which marks lost attempts as lost', async () => {
   const clock = new ManualClock();
   const began = clock.now();
   const gate = new Gate();
@@ -192,7 +192,7 @@ test('a human task is one span from when it was asked until it was answered, tho
   expect(collector.text).not.toContain('ann@example.com');
 });
 
-test('a run that is not sampled sends nothing, and tells those it calls', async () => {
+test('an unsampled run sends nothing, and passes that on to called runs', async () => {
   const seen: (string | undefined)[] = [];
   const asks = stepType('asks', async attempt => {
     seen.push(attempt.traceparent);
@@ -205,7 +205,7 @@ test('a run that is not sampled sends nothing, and tells those it calls', async 
   expect(collector.requests).toBe(0);
 });
 
-test('a receiver that refuses, or is not there, harms nobody', async () => {
+test('a receiver that refuses, or is unreachable, causes no failure', async () => {
   collector.answer(400);
   const refused = await traced();
   await refused.harness.ended(await refused.harness.start(refused.harness.workflow(one('echo'))));
@@ -218,7 +218,7 @@ test('a receiver that refuses, or is not there, harms nobody', async () => {
   await absent.send();
 });
 
-test('where nothing is traced, a step type gets no context', async () => {
+test('without tracing a step type gets no context', async () => {
   const seen: unknown[] = [];
   const asks = stepType('asks', async attempt => {
     seen.push(attempt.traceparent);

@@ -9,8 +9,8 @@ export const WHEN_DUE = {
 } as const;
 
 /**
- * When a run is to be woken, in ms since the epoch. `asOf` is what the clock showed when that was decided, if it was not
- * just now: the decision is written before its timer is set, and meanwhile the clock may be set back.
+ * The time at which a run must be woken, in ms since the epoch. `asOf`: the clock's time at the decision, if that was
+ * earlier: the decision is written before its timer is set, and the clock may be set back meanwhile.
  */
 export type WakeUp = { readonly dueAt: number; readonly asOf?: number };
 

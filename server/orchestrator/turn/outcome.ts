@@ -8,7 +8,7 @@ import type { Outcome } from '../ports/step-type.ts';
 
 /** docs/specification/limits.md#sizes */
 export const MAX_RESULT_BYTES = 1024 * 1024;
-/** An answer of a model may have 1 MiB of JSON, and stands beside itself as an object. */
+/** A model's answer may have 1 MiB of JSON, and the result contains it a second time as an object. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 const ANSWERS: ReadonlySet<string | undefined> = new Set(['agent', 'agent_turn', 'llm_call']);
 /** Deeper values overflow the stacks of serializers, including PostgreSQL's. */
@@ -35,7 +35,7 @@ export function endOfAttempt(
   { step, attempt, random, threshold = PAYLOAD_THRESHOLD_BYTES, of }: EndedAttempt,
   given: Outcome,
 ): Ended {
-  // Here for all step types at once: a text that PostgreSQL cannot read made the whole run unreadable.
+  // Done here for all step types: a text that PostgreSQL cannot read made the whole run unreadable.
   const outcome = cleanJson(given);
   if (outcome.kind === 'calling')
     return { command: callingCommand({ step, attempt, random, of }, outcome), large: null };
@@ -102,7 +102,7 @@ function outcomeCommand(
   }
 }
 
-/** Items, and what an agent works from, are held in memory until the step has ended: they may be as large as a result. */
+/** Items, and the data that an agent starts from, are held in memory until the step has ended: they may be as large as a result. */
 function expandingCommand(
   step: string,
   attempt: number,
@@ -154,7 +154,7 @@ function consumedIn({ consumed }: { consumed?: Consumption[] }): { consumed?: Co
   return charged.length === 0 ? {} : { consumed: charged };
 }
 
-/** Details explain an error: those that cannot be kept are left out, and the error stays what it is. */
+/** Details explain an error: if they cannot be kept they are left out, and the rest of the error is unchanged. */
 function shortened({ code, message, details }: StepError): StepError {
   const text = message.length <= MAX_ERROR_LENGTH ? message : `${message.slice(0, MAX_ERROR_LENGTH)}…`;
   const error = { code, message: text };

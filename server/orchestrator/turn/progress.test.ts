@@ -7,7 +7,7 @@ import { PROGRESS_LAG_MS, ProgressSweep, RunProgress } from './progress.ts';
 const at = (stepsDone: number, more = {}) =>
   runProjection({ stepsDone, lastSeq: stepsDone * 2, credits: stepsDone * 3, ...more });
 
-test('progress alone is delayed, but not beyond the lag; everything else is written with its events', () => {
+test('only pure progress is delayed, up to the lag; everything else is written with its events', () => {
   const progress = new RunProgress();
   const take = (stepsDone: number, now: number, more = {}) => progress.take(at(stepsDone, more), { now, must: false });
   expect(take(0, 1_000)).toMatchObject({ stepsDone: 0 });

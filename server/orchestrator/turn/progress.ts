@@ -1,6 +1,6 @@
 import { RUN_PROJECTION_FIELDS, type RunProjection } from '../log/index.ts';
 
-/** How far the progress that lists show (`steps_done`, `steps_skipped`, `last_seq`) may be behind the log, in ms. */
+/** The maximum lag of the progress in lists (`steps_done`, `steps_skipped`, `last_seq`) behind the log, in ms. */
 export const PROGRESS_LAG_MS = 250;
 
 /**

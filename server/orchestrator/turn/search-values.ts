@@ -13,7 +13,7 @@ import { resolve, TemplateUnresolved } from '../languages/rendering.ts';
 import type { LargeResult, SearchValue } from '../log/index.ts';
 import { type SearchableField, searchableFields } from '../steps/searchable.ts';
 
-/** Kept under the graph, which all runs of a version share. */
+/** Stored by graph, which all runs of a version share. */
 const known = new WeakMap<CompiledGraph, readonly SearchableField[]>();
 
 function fieldsOf(graph: CompiledGraph): readonly SearchableField[] {
@@ -23,9 +23,9 @@ function fieldsOf(graph: CompiledGraph): readonly SearchableField[] {
 }
 
 /**
- * Returns what the events of a turn say about searchable fields: those of the input once the run starts, those of a step
- * once it has a result. Only texts of up to 200 characters, numbers and booleans have a place in the index; a field with
- * any other value, or without one, is left out. `large`: the texts of results that are stored externally.
+ * Returns the values that the events of a turn give to searchable fields: those of the input once the run starts, those
+ * of a step once it has a result. The index takes only texts of up to 200 characters, numbers and booleans; fields with
+ * other values, or without one, are left out. `large`: the texts of results that are stored externally.
  */
 export function searchValues(
   state: RunState,

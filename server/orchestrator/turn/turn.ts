@@ -44,7 +44,7 @@ import { label, storableText } from './storable-text.ts';
 /** The prices for attempts that end in a turn. */
 export type Pricing = { readonly prices: ActionPrices; readonly onExcess: OnExcess; readonly types: StepTypes };
 
-/** An attempt at work, and what it has written so far. */
+/** An attempt in flight, and the text that it has written so far. */
 type Writing = { readonly partial: string };
 const NONE: ReadonlyMap<string, Writing> = new Map();
 
@@ -53,13 +53,13 @@ export type RunIdentity = { runId: string; tenantId: string; projectId: string; 
 
 /**
  * The decisions of a run between two commits: commands are decided and folded one after the other, and their events are
- * written as one entry. Nothing of it may be visible or acted upon before that entry is committed.
+ * written as one entry. Before that entry is committed, no effect of a turn may be visible or acted upon.
  */
 export class Turn {
   readonly events: RunEvent[] = [];
   /** Attempts started in this turn. */
   readonly started: { step: string; attempt: number }[] = [];
-  /** Steps that were cancelled or failed, perhaps not by the outcome of their attempt, which is then aborted. */
+  /** Steps that were cancelled or failed, perhaps for another reason than the outcome of their attempt, which is then aborted. */
   readonly cancelled: string[] = [];
   /** The cost of the attempts that ended in this turn, in microcredits. */
   credits = 0;
@@ -76,7 +76,7 @@ export class Turn {
   #specs: Map<RunEvent, GraphStep> | null = null;
   #entry: LogEntry | null = null;
 
-  /** `attempts`: those at work, by their steps, with what they have written so far. */
+  /** `attempts`: those in flight, by step, with the text that they have written so far. */
   constructor(run: RunIdentity, state: RunState, pricing: Pricing, attempts: ReadonlyMap<string, Writing> = NONE) {
     this.#pricing = pricing;
     this.#attempts = attempts;
@@ -125,7 +125,7 @@ export class Turn {
   #add(decided: RunEvent): void {
     const event = decided.type === 'step_cancelled' ? this.#withPartial(decided) : decided;
     this.#record(event);
-    // The steps under an agent leave memory with it, and their fields with them.
+    // The steps under an agent leave memory with it, together with their fields.
     if (this.#state.grown !== null && endsBillableAttempt(event)) {
       this.#specs ??= new Map();
       this.#specs.set(event, stepSpec(this.#state, event.step));
@@ -135,7 +135,7 @@ export class Turn {
     this.events.push(event);
   }
 
-  /** A step that is cancelled leaves what its attempt had written. */
+  /** Adds the text that a cancelled attempt had written. */
   #withPartial(event: Extract<RunEvent, { type: 'step_cancelled' }>): RunEvent {
     const partial = this.#attempts.get(event.step)?.partial ?? '';
     return partial === '' ? event : { ...event, data: { ...event.data, partial } };
@@ -169,7 +169,7 @@ export class Turn {
     this.#large.push(large);
   }
 
-  /** The answer to a task becomes a result only when it is decided, so a large one is stored externally here. */
+  /** An answer becomes a result only when it is decided, so a large one is stored externally here. */
   #withStoredResult(event: RunEvent): RunEvent {
     if (event.type !== 'step_completed' || !('result' in event.data)) return event;
     const stored = this.#storedResult(event.data.result);

@@ -4,8 +4,8 @@ import type { Topology } from './topology.ts';
 const certainSteps = new WeakMap<Topology, ReadonlySet<string>>();
 
 /**
- * Returns a dependency of `step`, other than `except`, whose edge to it is taken whichever branches a run takes: so no
- * branch can skip the step. Undefined if none is certain to be taken.
+ * Returns a dependency of `step`, other than `except`, whose edge is taken whichever branches a run takes, so that no
+ * branch can skip the step. Undefined if no edge is certain.
  */
 export function certainDependency(graph: Topology, step: string, except: string): string | undefined {
   let certain = certainSteps.get(graph);
@@ -18,7 +18,7 @@ export function certainDependency(graph: Topology, step: string, except: string)
   return depends_on.find(id => id !== except && certain.has(id) && isCertainEdge(graph.steps.get(id), step));
 }
 
-/** The steps that no branch skips: those that nothing comes before, and those that a certain edge leads to from these. */
+/** Returns the steps that no branch skips: steps without dependencies, and steps that a certain edge reaches from them. */
 function findCertain({ steps, dependents }: Topology): Set<string> {
   const roots = [...steps.values()].filter(({ depends_on }) => !Array.isArray(depends_on) || depends_on.length === 0);
   const found = new Set(roots.map(({ id }) => id));
@@ -31,7 +31,7 @@ function findCertain({ steps, dependents }: Topology): Set<string> {
   return found;
 }
 
-/** Whether the edge from a step that has ended, and was not skipped by a branch, is taken in every case. */
+/** Returns whether the edge is always taken, from a step that has ended and was not skipped by a branch. */
 function isCertainEdge(from: GraphStep | undefined, to: string): boolean {
   if (from?.type !== 'condition' || from.mode === 'validate' || from.disabled === true) return true;
   return names(from.then, to) === names(from.else, to);

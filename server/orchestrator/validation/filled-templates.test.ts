@@ -16,7 +16,7 @@ test('every text that a template can become fills it', () => {
   );
 });
 
-test('and no other text does, as a regular expression says', () => {
+test('only these texts fill it, as an equivalent regular expression confirms', () => {
   fc.assert(
     fc.property(
       fc.array(literal, { minLength: 2, maxLength: 4 }),
@@ -33,7 +33,7 @@ test('in time that grows with the size, whatever is repeated', () => {
   const published = `{{input.a}}b${'a'.repeat(120_000)}{{input.b}}`;
   const began = process.cpuUsage();
   expect(fillsTemplates(published, 'a'.repeat(1_000_000))).toBe(false);
-  // Of CPU: a busy machine may take its own time.
+  // CPU time, because a busy machine takes longer.
   expect(process.cpuUsage(began).user).toBeLessThan(1_000_000);
 });
 

@@ -1,7 +1,7 @@
-/** A way out of a problem. A function where it takes work: it is called only for problems that a report shows. */
+/** A suggested solution of a problem; a function if computing it is costly, because it is called only for problems that a report shows. */
 export type Hint = string | (() => string | undefined);
 
-/** Ways out that follow from the code of the problem alone. */
+/** Suggestions that follow from the code of a problem. */
 const BY_CODE: ReadonlyMap<string, string> = new Map([
   ['no_steps', 'Add a step.'],
   ['duplicate_step_id', 'Rename one of the two steps; what refers to it has to follow.'],
@@ -44,15 +44,15 @@ const BY_CODE: ReadonlyMap<string, string> = new Map([
   ['workflow_cycle', 'Choose another workflow.'],
 ]);
 
-/** The way out of a problem, if one is known. */
+/** Returns the suggestion for a problem, if there is one. */
 export function hintFor(code: string, own: Hint | undefined): string | undefined {
   return (typeof own === 'function' ? own() : own) ?? BY_CODE.get(code);
 }
 
-/** Names that are compared at most, and the longest one. */
+/** The maximum number of names that are compared, and their maximum length. */
 const MAX_COMPARED = 300;
 const MAX_LENGTH = 64;
-/** Letters that may differ. */
+/** The maximum number of letters that may differ. */
 const MAX_DISTANCE = 2;
 
 /** The name that was probably meant: one that differs in case, in punctuation, or in two letters at most. */

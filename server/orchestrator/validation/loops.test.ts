@@ -176,7 +176,7 @@ describe('the steps of a loop', () => {
     expect(await codes(graph(each([lua('inner')]), step))).toEqual([expected]);
   });
 
-  test('names of a comprehension are its own outside of loops, too', async () => {
+  test('the variables of a comprehension are local outside of loops too', async () => {
     expect(await codes(graph(when('a', 'input.list.all(item, item > 0)')))).toEqual([]);
   });
 
@@ -202,7 +202,7 @@ describe('limits', () => {
     expect(await warned(101)).toEqual(['too_many_steps_at_once']);
   });
 
-  test('a run cannot override what its steps are, nor what their failure means', async () => {
+  test('a run cannot override the steps of a loop, nor the handling of their failures', async () => {
     const problems = await validateOverrides(
       graph(each([lua('a')])),
       { each: { steps: [], on_item_error: 'continue', concurrency: 101 } },

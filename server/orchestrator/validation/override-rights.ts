@@ -52,7 +52,7 @@ function isFilled(step: GraphStep, type: StepType | undefined, [field, value]: [
 }
 
 /**
- * Returns the params of a start that bypass steps on which others rely: results that no step produced, and an episode
+ * Returns the params of a start that bypass steps which others rely on: results that no step produced, and an episode
  * that leaves out a check or an approval before one of its steps.
  */
 export function passedOver(

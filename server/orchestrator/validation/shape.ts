@@ -16,7 +16,7 @@ const problem = (step_id: string | null, path: string, code: string, message: st
   message,
 });
 
-/** Whether a value nests deeper than `left` levels; stops there, so that no input can exhaust the stack. */
+/** Returns whether a value is nested deeper than `left` levels; stops there, so that no input can exhaust the stack. */
 function tooDeep(value: unknown, left: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (left === 0) return true;

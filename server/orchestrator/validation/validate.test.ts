@@ -262,7 +262,7 @@ describe('every rule', () => {
     expect(report.valid).toBe(true);
     expect(report.warnings.map(item => item.code)).toEqual(['unreachable_branch', 'unknown_step', 'timeout_never']);
   });
-  test('what a disabled step lacks outside of the graph is a warning', async () => {
+  test('a disabled step whose external dependencies are missing causes a warning', async () => {
     const problem = { path: 'instance_id', code: 'unknown_instance', message: 'there is no such instance' };
     const tools = { check: async () => [problem], call: () => Promise.reject(new Error('not called')) };
     const withTools = createStepTypes({ luaPool: pool, tools });
@@ -281,7 +281,7 @@ describe('every rule', () => {
       warnings: [],
     });
   });
-  test('a large graph leaves the event loop to others in between', async () => {
+  test('a large graph lets other work use the event loop in between', async () => {
     const steps = Array.from({ length: 1000 }, (_, n) => when(`s${n}`, 'true'));
     let turns = 0;
     let ended = false;
@@ -458,7 +458,7 @@ describe('a report', () => {
 
 describe('on_error', () => {
   const fork = (more: Partial<GraphStep>) => codes(graph(when('a', 'true', { on_error: 'continue', ...more })));
-  test('is fail or continue, and continue is nothing for a condition that branches', async () => {
+  test('is fail or continue, and continue has no effect on a condition that branches', async () => {
     expect(await codes(graph(lua('a', { on_error: 'continue' }), lua('b', { on_error: 'fail' })))).toEqual([]);
     expect(await codes(graph(lua('a', { on_error: 'ignore' as never })))).toEqual(['a:on_error:invalid_field']);
     expect(await fork({})).toEqual(['a:on_error:on_error_in_branch']);

@@ -13,7 +13,7 @@ const graph = (tool: unknown, more: Partial<Graph> = {}): Graph => ({ steps, too
 async function problems(tool: unknown, more: Partial<Graph> = {}) {
   const { errors, warnings } = await validateGraph(graph(tool, more), types, scope);
   const short = ({ path, code }: { path: string; code: string }) => `${path}:${code}`;
-  // What the steps themselves have is not of interest.
+  // The problems of the steps themselves do not matter here.
   return [...errors.filter(({ step_id }) => step_id === null), ...warnings].map(short);
 }
 
@@ -43,7 +43,7 @@ describe('the tool of a graph', () => {
       expect(checkShape(graph(tool)).map(({ code }) => code)).toEqual(['field_not_object']);
   });
 
-  test('that only reads has no step that plainly sends', async () => {
+  test('if it only reads, has no step that plainly sends', async () => {
     const sending = (method: string, more = {}): Partial<Graph> => ({
       steps: [{ id: 'a', type: 'http_request', method, url: 'https://api.example.com', ...more }],
     });

@@ -33,7 +33,7 @@ export function checkWorkflowTool(graph: Graph, into: Collector): void {
   if (read_only === true) warnOfWrites(graph, into);
 }
 
-/** Agents call a tool that only reads without asking: what plainly sends more than a read is worth a look. */
+/** Warns of steps that plainly send more than a read, because agents call a tool that only reads without asking. */
 function warnOfWrites(graph: Graph, into: Collector): void {
   for (const { id, type, method = 'GET', disabled } of allSteps(graph)) {
     if (type !== 'http_request' || disabled === true || method === 'GET' || method === 'HEAD') continue;
