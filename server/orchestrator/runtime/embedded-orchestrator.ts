@@ -55,7 +55,7 @@ export type EmbeddedOrchestratorOptions = {
   observer?: OrchestratorObserver;
   /** Default: everything is free. */
   credits?: CreditSource;
-  /** Default: no person's day is limited. */
+  /** Default: no person has a daily limit. */
   spending?: SpendingSource;
   /**
    * Called each time this process holds the leader's lock, before it reads or runs anything. Where it throws, the process
@@ -128,7 +128,7 @@ export class Embedded implements EmbeddedOrchestrator {
   #status: OrchestratorStatus = 'starting';
   #reason: string | null = null;
   #runtime: Runtime | null = null;
-  /** Reads of the pool that may still be in progress after the leadership that they were for has ended. */
+  /** Reads of the pool that may still be in progress after the end of their leadership. */
   readonly #reads = new Set<Promise<unknown>>();
   #markReady: () => void;
 

@@ -32,6 +32,6 @@ export type RuntimeServices = {
   journal?: LoadJournal | undefined;
   /** Default: everything is free. */
   credits?: CreditSource | undefined;
-  /** Default: no person's day is limited. */
+  /** Default: no person has a daily limit. */
   spending?: SpendingSource | undefined;
 };

@@ -111,7 +111,7 @@ export class Runtime implements RunHost {
     });
   }
 
-  /** Number of runs in memory; all others are in the log alone. */
+  /** The number of runs in memory; only the log holds the others. */
   get liveRuns(): number {
     return this.#runs.size;
   }

@@ -155,7 +155,7 @@ describe('starts', () => {
 describe('a run that processes died of while they loaded it', () => {
   const graph: Graph = { steps: [{ id: 'a', type: 'gate' }] };
 
-  /** Runs with a step in flight. One process starts them all: a second one would begin the steps of the first again. */
+  /** Returns runs with a step in flight. One process starts all of them: a second one would start the steps of the first again. */
   async function inFlight(count: number): Promise<{ runId: string; read(harness: Harness): Promise<string[]> }[]> {
     const gate = new Gate();
     const harness = await createHarness(db, { types: [gate.type] });

@@ -16,7 +16,7 @@ import type { ContentPart } from '../../steps/agent/turn-messages.ts';
 import { callWorkflow } from '../../steps/call-workflow/call-workflow.ts';
 import type { WorkflowCaller } from '../../steps/call-workflow/workflow-caller.ts';
 
-/** Runs that agents call: what they may spend, and that no crash loses or doubles one. A step costs 100 microcredits, a token read 2. */
+/** Runs that agents call: their budgets, and that no crash loses or repeats one. A step costs 100 microcredits, an input token 2. */
 let say: (turn: number) => ContentPart[];
 let asked = 0;
 const turns: TurnCaller = {

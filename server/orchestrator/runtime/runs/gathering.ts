@@ -15,8 +15,8 @@ import type { LoadedResults } from '../memory/stored-results.ts';
 const nameOf = (index: number, at: number): string => `${index}.${at}`;
 
 /**
- * The large results that a step reads when all that it added has ended, by name: those that its items left, or that of
- * the last turn of an agent. Null where there are none.
+ * Returns the large results that a step reads once all added steps have ended, by name: those of its items, or that of
+ * the last turn of an agent. Null without any.
  */
 export function storedEnds(
   state: RunState,

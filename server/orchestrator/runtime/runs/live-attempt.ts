@@ -46,7 +46,7 @@ export type AttemptHost = {
   readonly resources: RunResources;
 };
 
-/** The prices of an attempt, and how it reserves what it may cost. */
+/** The prices for an attempt, and the function that reserves its maximum cost. */
 type AttemptCredits = Pick<RunCredits, 'prices' | 'reserver'>;
 
 /** Where an attempt reports. Neither method is called once the attempt is over. */
@@ -287,7 +287,7 @@ export class LiveAttempt implements Attempt {
     return reserved?.kind === 'refused' ? { kind: 'failed', error: reserved.error, retryable: false } : null;
   }
 
-  /** The large results that the step type may read, by step; null where there are none. */
+  /** Returns the large results that the step type may read, by step; null without any. */
   #storedReads(type: StepType): ReadonlyMap<string, StoredValue> | null {
     const { results, grown } = this.#state;
     const expansion = grown?.parents.get(this.step.id);

@@ -47,7 +47,7 @@ export type RunHost = AttemptHost & {
 
 /**
  * The initial state of a run in memory. `quarantined`: the reason for ending it immediately; its state then has none of
- * its values. `isBehind`: its row has not the progress of its last events.
+ * its values. `isBehind`: its row lacks the progress of its last events.
  */
 export type HeldRun = { identity: RunIdentity; state: RunState; isBehind: boolean; quarantined: string | null };
 

@@ -102,9 +102,9 @@ export class RunStarts {
   }
 
   /**
-   * Returns what a start has to wait for; null: nothing. An id counts as taken only when its run exists, because a refused caller
-   * may look for that run immediately. A load that is in progress is also awaited: it would return the run just started,
-   * which would then be in memory twice. And the runs beneath `root` have to be counted.
+   * Returns what a start must wait for; null: nothing. An id counts as taken only once its run exists, because a
+   * refused caller may look for that run immediately. A load in progress is also awaited: otherwise it would return the
+   * run just started, which would then be in memory twice. The runs beneath `root` must also be counted.
    */
   #pending(runId: string, root: string | null): Promise<unknown> | null {
     return this.#host.finder.underWay(runId)?.catch(() => undefined) ?? this.#descendants.counting(root);
@@ -116,7 +116,7 @@ export class RunStarts {
     return rows.length > 0;
   }
 
-  /** Takes the places of a run that starts; returns a function that gives them back. Throws AppError where there is none. */
+  /** Reserves the places of a run that starts; returns a function that releases them. Throws AppError if there is no place. */
   #reserve(tenantId: string, { parent }: StartRun['data'], root: string | null): () => void {
     this.#descendants.reserve(root);
     try {

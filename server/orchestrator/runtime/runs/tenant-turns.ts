@@ -1,9 +1,9 @@
 import { Fifo } from '../../../platform/fifo.ts';
 
-/** An item, and the tenant for which it waits; the empty string where that is not known. */
+/** An item, and the tenant for which it waits; the empty string if the tenant is not known. */
 type OfTenant = { readonly tenantId: string };
 
-/** A queue in which tenants take turns, while what waits for each of them stays in order. */
+/** A queue in which tenants take turns, while the items of each tenant stay in order. */
 export class TenantTurns<T extends OfTenant> {
   /** The tenant that was served longest ago is first. */
   #queues = new Map<string, Fifo<T>>();
@@ -18,7 +18,7 @@ export class TenantTurns<T extends OfTenant> {
     this.#size += 1;
   }
 
-  /** Puts back what was taken, before everything else of its tenant. */
+  /** Puts items back, before all others of their tenants. */
   putBack(items: readonly T[]): void {
     for (const item of items.toReversed()) this.#queue(item.tenantId).unshift(item);
     this.#size += items.length;

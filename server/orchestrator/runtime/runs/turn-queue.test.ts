@@ -33,7 +33,7 @@ function createTurns(rows: number) {
     log,
     full,
     queue,
-    /** Queues runs named after the tenant, from 1 on. */
+    /** Queues runs named after the tenant, from 1. */
     add: (tenantId: string, count: number) => {
       const runs = Array.from(
         { length: count },
@@ -70,7 +70,7 @@ test('tenants take turns; while several are present, a turn of the event loop de
   // Both rest.
   expect(turn()).toBe('');
   expect(rested()).toBe('a3 b3 a4');
-  // From now on it is alone, and decides as much as a batch takes.
+  // From here on it is the only tenant, and decides as much as a batch takes.
   expect(rested().split(' ')).toHaveLength(16);
   expect(turn().split(' ')).toHaveLength(16);
 });

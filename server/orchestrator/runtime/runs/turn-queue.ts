@@ -2,7 +2,7 @@ import { Fifo } from '../../../platform/fifo.ts';
 import type { GroupCommitLog, WriterLimits } from '../../log/index.ts';
 import type { LiveRun } from './live-run.ts';
 
-/** A turn counts this many events beside those that it appends: it costs time even if it appends none. */
+/** A turn counts as this many events in addition to those that it appends, because it costs time even without any. */
 const TURN_EVENTS = 2;
 
 type Host = {
@@ -129,7 +129,7 @@ export class TurnQueue {
       this.appended(tenant.id, TURN_EVENTS);
       this.#enter(tenant);
     }
-    // Not before: a tenant has one quantum for the whole visit.
+    // Not earlier, because a tenant has one quantum for the whole visit.
     for (const { id, state } of this.#visited.splice(0)) if (state === 'idle') this.#tenants.delete(id);
     this.#host.visited();
     if (this.#round.size > 0) this.visitSoon();
