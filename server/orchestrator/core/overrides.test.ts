@@ -68,7 +68,7 @@ describe('step ids that are names of Object.prototype', () => {
     ...ids.map((id, index) => ({ id, type: 'x', gated: true, depends_on: ids.slice(Math.max(0, index - 1), index) })),
   );
 
-  test('are neither named nor seeded by default', () => {
+  test('are not treated as named or seeded', () => {
     const skips = ids.map(id => skipped(id, 'out_of_scope'));
     const run = spec.given().when({ type: 'start', data: startData() });
     run.then(started(), ...skips, changed('running', 'completed'));

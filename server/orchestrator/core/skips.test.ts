@@ -94,7 +94,7 @@ describe('branches', () => {
     expect([...early.state().ready]).toEqual(['b']);
   });
 
-  test('a step that two conditions exclude is skipped; one condition suffices to run it', () => {
+  test('a step that two conditions exclude is skipped; one taken edge suffices to run it', () => {
     const graph = specification(
       condition('c', { then: ['b'] }),
       condition('d', { then: ['b'] }),
