@@ -7,7 +7,7 @@ import type { Graph } from '../core/index.ts';
 import { STEP_TYPES } from '../steps/descriptions.ts';
 import { EXAMPLE_DATA, LANGUAGE_HELP, languagesOf } from './language-help.ts';
 
-/** A workflow with a step for every example, and one for the templates. */
+/** Returns a workflow with a step for each example, and one step for all examples of templates. */
 function graphOfExamples(): Graph {
   const order = { id: 'order', type: 'lua_script', script: 'return input.order' };
   const depends_on = ['order'];

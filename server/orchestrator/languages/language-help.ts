@@ -1,7 +1,7 @@
 import type { JsonMap, JsonValue } from '../core/index.ts';
 
 export type LanguageName = 'lua' | 'cel' | 'template';
-/** A piece of a language: what it is for, how it is written, and what comes of it with the data of the examples. */
+/** An example of a language: its purpose, its code, and its result with EXAMPLE_DATA. */
 export type LanguageExample = { what: string; code: string; result: JsonValue };
 export type LanguageHelp = { label: string; facts: readonly string[]; examples: readonly LanguageExample[] };
 
@@ -11,7 +11,7 @@ export const EXAMPLE_DATA: { input: JsonMap; order: JsonMap } = {
   order: { items: [{ name: 'Lamp', price: 45, quantity: 2 }], note: null },
 };
 
-/** The reference of the languages in steps, which the editor shows. Pure data; a test runs every example. */
+/** The reference of the languages in steps, which the editor shows. Pure data. A test runs every example. */
 export const LANGUAGE_HELP: Record<LanguageName, LanguageHelp> = {
   lua: {
     label: 'Lua',
@@ -94,6 +94,6 @@ const LANGUAGES: Readonly<Record<string, readonly LanguageName[]>> = {
 };
 const TEMPLATES: readonly LanguageName[] = ['template'];
 
-/** Returns the languages of the fields of a step type: templates, unless it has one of its own. */
+/** Returns the languages of the fields of a step type: its own, or templates if it has none. */
 export const languagesOf = (type: string): readonly LanguageName[] =>
   Object.hasOwn(LANGUAGES, type) ? (LANGUAGES[type] ?? TEMPLATES) : TEMPLATES;

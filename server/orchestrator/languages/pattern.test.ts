@@ -30,7 +30,7 @@ const piece: fc.Arbitrary<string> = fc.letrec<{ all: string }>(tie => ({
   ),
 })).all;
 
-test('the size of a pattern is known without compiling it: never less than its program', () => {
+test('the size of a pattern is known without compiling it, and is never less than that of its program', () => {
   let compiled = 0;
   fc.assert(
     fc.property(piece, source => {

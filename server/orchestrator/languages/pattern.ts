@@ -3,17 +3,21 @@ import { ByteCache } from '../../platform/byte-cache.ts';
 import { CACHE_LIMITS } from '../cache-limits.ts';
 
 /**
- * Regular expressions of users. re2js matches in time linear in the text, but the factor is the size of the compiled
- * program, which counted repetitions multiply: `(?:.?){1000}` 80 times over is 1,000 characters and took 50 s on a
- * text as long. So a pattern's size is known before it is compiled, is limited, and is part of what matching costs.
+ * Regular expressions of users. The time in which re2js matches is linear in the text, but its factor is the size of
+ * the compiled program, which counted repetitions multiply: `(?:.?){1000}` 80 times over has 1,000 characters and took
+ * 50 s on a text of the same length. So the size of a pattern is computed before it is compiled, is limited, and is
+ * part of the cost of matching.
  */
 export const MAX_PATTERN_CHARACTERS = 1_000;
 /** The maximum number of instructions; compiling one takes up to 9 µs. */
 export const MAX_PATTERN_SIZE = 3_200;
-/** Reading the tables of a Unicode class, in both cases of each letter, takes as long as compiling so many instructions. */
+/**
+ * Reading the tables of a Unicode class, in both cases of each letter, takes as long as compiling this many
+ * instructions.
+ */
 const UNICODE_CLASS_SIZE = 100;
 const BYTES_PER_INSTRUCTION = 500;
-/** `*` of what may be empty takes two instructions. */
+/** `*` takes two instructions if its operand may be empty. */
 const STAR_SIZE = 2;
 
 const ESCAPE = /\\(?:[pP](?:\{[^}]*\}|.)|x\{[^}]*\}|[\s\S])/y;
@@ -25,7 +29,7 @@ const COUNT = /\{(\d+)(,(\d*))?\}/y;
 class SizeScanner {
   readonly #source: string;
   #at = 0;
-  /** Sizes of what is complete in each open group, outermost first, without the last atom. */
+  /** The sizes of the completed parts of each open group, outermost first, without the last atom. */
   readonly #sums = [0];
   #last = 0;
 
@@ -73,7 +77,7 @@ class SizeScanner {
     if (count) {
       const [, least, isRange, most] = count;
       const always = Number(least);
-      // `a{2,}` is aaa*, `a{2,4}` is aa(a(a)?)?.
+      // `a{2,}` is compiled like aaa*, and `a{2,4}` like aa(a(a)?)?.
       const optional = isRange === undefined ? 0 : most ? Math.max(0, Number(most) - always) : 1;
       this.#last = Math.max(1, this.#last * always) + optional * (this.#last + STAR_SIZE);
       return;
@@ -85,7 +89,9 @@ class SizeScanner {
   }
 }
 
-/** Returns at least the number of instructions to which a pattern compiles, in linear time and without compiling it. */
+/**
+ * Returns an upper bound of the number of instructions of a compiled pattern, in linear time and without compiling it.
+ */
 export function patternSize(source: string): number {
   const unicodeClasses = source.match(/\\[pP]/g)?.length ?? 0;
   return new SizeScanner(source).scan() + unicodeClasses * UNICODE_CLASS_SIZE;
@@ -93,7 +99,9 @@ export function patternSize(source: string): number {
 
 const compiledPatterns = new ByteCache<RE2JS>(CACHE_LIMITS.patterns);
 
-/** Compiles a pattern, or returns it from the cache; undefined where RE2 cannot read it or it exceeds the limits. */
+/**
+ * Compiles a pattern, or returns it from the cache. Returns undefined if RE2 cannot read it or it exceeds the limits.
+ */
 export function compilePattern(source: string): RE2JS | undefined {
   const known = compiledPatterns.get(source);
   if (known) return known;

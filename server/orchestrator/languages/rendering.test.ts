@@ -33,7 +33,7 @@ describe('a rendered field', () => {
     );
   });
 
-  test('counts what its templates bring in at any depth, whole values as JSON', () => {
+  test('counts the values that its templates insert at any depth, whole values as JSON', () => {
     const scope = of('x'.repeat(MIB / 4 - 1));
     const args = (n: number): JsonMap => ({ list: Array.from({ length: n }, () => ['{{input.value}}']) });
     expect(new Rendering(scope).value('tool_args', args(4))).toMatchObject({ list: { length: 4 } });
@@ -44,12 +44,12 @@ describe('a rendered field', () => {
     expect(new Rendering(scope).value('tool_args', args(8), 2 * MIB)).toMatchObject({ list: { length: 8 } });
   });
 
-  test('has a budget of its own', () => {
+  test('has its own budget', () => {
     const rendering = new Rendering(of('x'.repeat(MIB - 1)));
     for (const field of ['a', 'b', 'c']) expect(rendering.text(field, '{{input.value}}y')).toHaveLength(MIB);
   });
 
-  test('that gets too large is given up there and then', () => {
+  test('stops as soon as it exceeds its limit', () => {
     const scope = of('x'.repeat(900_000));
     expect(() => new Rendering(scope).text('body', '{{steps.a.result}} '.repeat(5_000))).toThrow(RenderedTooLarge);
     expect(scope.reads).toBe(2);
@@ -79,19 +79,19 @@ describe('templates in one field', () => {
     expect(new Rendering(of(1)).text('a', ` ${texts(count).join('')}`)).toHaveLength(count + 1);
     expect(new Rendering(of(1)).value('a', texts(count))).toHaveLength(count);
   });
-  test('one more is refused', () => {
+  test('one more template is refused', () => {
     const count = MAX_REFERENCES + 1;
     expect(() => new Rendering(of(1)).text('a', texts(count).join(''))).toThrow(TemplateSyntaxError);
     expect(() => new Rendering(of(1)).value('a', texts(count))).toThrow('more than 10000 templates in one field');
   });
-  test('a fallback is nested 60 deep and no deeper', () => {
+  test('a fallback may be nested 60 levels deep, and no deeper', () => {
     const nested = (depth: number) => `{{input.gone ?? ${'['.repeat(depth)}${']'.repeat(depth)}}}`;
     expect(parseTemplate(nested(60)).whole).not.toBeNull();
     expect(() => parseTemplate(nested(61))).toThrow('more than 60 levels deep');
   });
 });
 
-test('a step fails and says which field it was', async () => {
+test('a step fails with an error that names the field', async () => {
   expect(outcomeOf(new RenderedTooLarge('prompt', 4 * MIB))).toMatchObject({
     kind: 'failed',
     retryable: false,

@@ -8,23 +8,23 @@ import {
   tooManyReferences,
 } from './templates.ts';
 
-/** The limit for one rendered field unless it has its own, in bytes of UTF-8. */
+/** The limit for a rendered field without its own limit, in bytes of UTF-8. */
 export const MAX_RENDERED_BYTES = 1024 * 1024;
 
 /**
- * The values against which references are resolved. `result` is called only for steps that a template names; it throws
- * for a step that is not an ancestor.
+ * The values to which references resolve. `result` is called only for steps that a template names. It throws for a step
+ * that is not an ancestor.
  */
 export type TemplateScope = {
   input: JsonMap;
   result(step: string): JsonValue;
-  /** Undefined for a step that did not fail. */
+  /** Returns undefined for a step that did not fail. */
   errorOf?(step: string): StepError | undefined;
-  /** Null or absent outside of loops. */
+  /** Null or absent outside loops. */
   readonly item?: { item: JsonValue; index: number } | null | undefined;
 };
 
-/** A reference that does not resolve; the message names the path. */
+/** The error for a reference that does not resolve. The message names the path. */
 export class TemplateUnresolved extends Error {
   readonly reference: string;
   constructor(reference: string, why: string) {
@@ -34,7 +34,7 @@ export class TemplateUnresolved extends Error {
   }
 }
 
-/** A key of an object that templates give another type than text, or that the object has twice; the message names it. */
+/** The error for a key of an object that is not text once rendered, or that occurs twice. The message names the key. */
 export class TemplateKeyInvalid extends Error {
   constructor(field: string, key: string, problem: string) {
     super(`${field}: the key ${JSON.stringify(key.slice(0, 200))} ${problem}`);
@@ -42,7 +42,7 @@ export class TemplateKeyInvalid extends Error {
   }
 }
 
-/** A field that templates make larger than it may be; the message names both. */
+/** The error for a field that exceeds its limit once rendered. The message names the field and the limit. */
 export class RenderedTooLarge extends Error {
   constructor(field: string, maxBytes: number) {
     super(`the rendered \`${field}\` is larger than ${maxBytes / 1024 / 1024} MiB`);
@@ -55,14 +55,14 @@ const MISSING = Symbol('missing');
 function lookUp(value: JsonValue, key: string | number): JsonValue | typeof MISSING {
   if (Array.isArray(value)) return typeof key === 'number' && key < value.length ? (value[key] ?? null) : MISSING;
   if (value === null || typeof value !== 'object') return MISSING;
-  // Own properties only: `constructor`, `__proto__` and the like belong to no JSON value.
+  // Own properties only: `constructor` and `__proto__` are not members of a JSON value.
   const name = String(key);
   return Object.hasOwn(value, name) ? (value[name] ?? null) : MISSING;
 }
 
 /**
- * A step that is not an ancestor: validation refuses it, but a log from before overrides were checked can still name
- * one.
+ * Returns the result of a step. Validation refuses a step that is not an ancestor, but a log from before overrides were
+ * checked can still name one.
  */
 function stepResult(step: string, text: string, scope: TemplateScope): JsonValue {
   try {
@@ -86,8 +86,8 @@ function itemOf({ source, text }: Reference, scope: TemplateScope): JsonValue {
 }
 
 /**
- * The first value that a path of the template reads and that is not null; otherwise its fallback, or what the last path
- * reads. Throws TemplateUnresolved.
+ * Returns the first value at a path of the template that is not null; otherwise the fallback, or the value at the last
+ * path. Throws TemplateUnresolved.
  */
 export function resolve(reference: Reference, scope: TemplateScope): JsonValue {
   const { or, fallback } = reference;
@@ -96,11 +96,14 @@ export function resolve(reference: Reference, scope: TemplateScope): JsonValue {
     const next = or[at] as Reference; // in range by the loop
     value = read(next, scope, at + 1 < or.length || fallback !== undefined);
   }
-  // `??` also stands in for null, as in every language that has the operator.
+  // `??` also replaces null, as in every language that has this operator.
   return value === null && fallback !== undefined ? fallback.value : value;
 }
 
-/** The value at one path. Where it does not resolve: null if something stands behind it, TemplateUnresolved otherwise. */
+/**
+ * Returns the value at one path. If the path does not resolve: null if an alternative follows, TemplateUnresolved
+ * otherwise.
+ */
 function read(reference: Reference, scope: TemplateScope, isOptional: boolean): JsonValue {
   let value = sourceOf(reference, scope);
   for (let index = 0; index < reference.path.length; index++) {
@@ -118,7 +121,7 @@ function read(reference: Reference, scope: TemplateScope, isOptional: boolean): 
   return value;
 }
 
-/** JSON texts by value, so that what is referred to a thousand times is serialized once. */
+/** JSON texts by value, so that a value that is referred to a thousand times is serialized once. */
 export class JsonTexts {
   readonly #texts = new Map<object, { text: string; bytes: number }>();
 
@@ -143,7 +146,7 @@ function typeOf(value: JsonValue): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** One field that is being rendered: what it may still take. */
+/** The remaining budget of one field during rendering. */
 class Budget {
   readonly #field: string;
   readonly #maxBytes: number;
@@ -155,7 +158,7 @@ class Budget {
     this.#maxBytes = maxBytes;
   }
 
-  /** Called before anything is appended: what exceeds the budget is never made. */
+  /** Called before anything is appended, so that text beyond the budget is never created. */
   take(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > this.#maxBytes) throw new RenderedTooLarge(this.#field, this.#maxBytes);
@@ -166,16 +169,16 @@ class Budget {
     if (this.#references > MAX_REFERENCES) throw tooManyReferences(0);
   }
 
-  /** The error for a key. */
+  /** Returns the error for a key. */
   wrongKey(key: string, problem: string): TemplateKeyInvalid {
     return new TemplateKeyInvalid(this.#field, key, problem);
   }
 }
 
 /**
- * Renders the fields of one attempt. Each has a budget that counts the text beside templates and what they bring in, as text
- * or as JSON; what holds no template costs nothing and is not copied. All methods throw TemplateSyntaxError, TemplateUnresolved
- * and RenderedTooLarge, `value` also TemplateKeyInvalid.
+ * Renders the fields of one attempt. Each field has a budget that counts the text outside templates and the values that
+ * they insert, as text or as JSON. A value without templates costs nothing and is not copied. All methods throw
+ * TemplateSyntaxError, TemplateUnresolved and RenderedTooLarge, and `value` also TemplateKeyInvalid.
  */
 export class Rendering {
   readonly #scope: TemplateScope;
@@ -185,12 +188,15 @@ export class Rendering {
     this.#scope = scope;
   }
 
-  /** Renders every string of a value at any depth, keys included. One template and nothing else keeps the value's type. */
+  /**
+   * Renders every string of a value at any depth, including keys. A string that is exactly one template keeps the
+   * value's type.
+   */
   value(field: string, value: JsonValue, maxBytes = MAX_RENDERED_BYTES): JsonValue {
     return this.#render(value, new Budget(field, maxBytes));
   }
 
-  /** Renders a string to text: a value reads as JSON there (null too: an empty text would hide a mistake). */
+  /** Renders a string to text. Values are inserted as JSON (null too: an empty text would hide a mistake). */
   text(field: string, text: string, maxBytes = MAX_RENDERED_BYTES): string {
     if (!hasTemplate(text)) return text;
     return this.#text(text, new Budget(field, maxBytes));
@@ -202,13 +208,13 @@ export class Rendering {
     if (Array.isArray(value)) return value.map(item => this.#render(item, budget));
     const entries = Object.entries(value);
     const hasKeys = entries.some(([key]) => hasTemplate(key));
-    // fromEntries defines keys instead of assigning them: a `__proto__` key stays a key.
+    // fromEntries defines keys instead of assigning them: a key may be __proto__.
     return Object.fromEntries(
       (hasKeys ? this.#withKeys(entries, budget) : entries).map(([key, item]) => [key, this.#render(item, budget)]),
     );
   }
 
-  /** Renders the keys. Each must be text, and stay the only one of its name. */
+  /** Renders the keys. Each key must be text and unique. */
   #withKeys(entries: readonly [string, JsonValue][], budget: Budget): [string, JsonValue][] {
     const taken = new Set<string>();
     return entries.map(([key, item]) => {
@@ -227,7 +233,7 @@ export class Rendering {
     if (whole === null) return this.#text(text, budget);
     budget.refer(whole);
     const value = resolve(whole, this.#scope);
-    // A string is shared, not copied, but each serialization of the value writes it again.
+    // A string is shared, not copied, but each serialization of the value writes the string again.
     budget.take(typeof value === 'string' ? Buffer.byteLength(value) : this.#json.of(value).bytes);
     return value;
   }

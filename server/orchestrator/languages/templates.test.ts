@@ -36,7 +36,7 @@ describe('rendering', () => {
     ['{{input.nothing ?? 5}}', 5],
     ['{{input.nothing}}', null],
     ['{{input.n ?? 5}}', 1],
-    // A value is never a template itself.
+    // A value is never parsed as a template.
     ['{{input.text}}', '{{input.name}}'],
   ])('%s', (text, expected) => expect(render(text, scope)).toEqual(expected));
 
@@ -70,7 +70,7 @@ describe('rendering', () => {
     '{{input[-1]}}',
     '{{input.x}',
   ])('%s is malformed', text => expect(() => render(text, scope)).toThrow(TemplateSyntaxError));
-  test('at any depth, keys included', () => {
+  test('at any depth, including keys', () => {
     const value = { a: ['{{input.n}}', { '{{input.name}}': '{{input.name}}', 'n-{{input.n}}': 2 }], b: 1, c: null };
     expect(render(value, scope)).toEqual({ a: [1, { Ada: 'Ada', 'n-1': 2 }], b: 1, c: null });
     const odd = { '{{input.key}}': 1, "{{ '{{' }}x": 2 };
@@ -101,7 +101,7 @@ describe('rendering', () => {
     expect(() => render({ '{{oops}}': 1 }, scope)).toThrow(TemplateSyntaxError);
   });
   test.each([
-    // A step that was skipped has the result null, and nothing in it.
+    // A skipped step has the result null, which has no members.
     ['{{steps.skipped.result ?? steps.b.result}}', { of: 'b' }],
     ['{{steps.skipped.result.of ?? steps.b.result.of}}', 'b'],
     ['{{steps.a.result.of ?? steps.b.result.of}}', 'a'],
@@ -119,7 +119,7 @@ describe('rendering', () => {
     const item = { item: { x: null }, index: 3 };
     expect(render('{{item.x ?? index}}', { ...scope, item })).toBe(3);
   });
-  test('where no alternative resolves, the last one is named', () => {
+  test('if no alternative resolves, the error names the last one', () => {
     expect(() => render('{{input.missing ?? input.gone}}', scope)).toThrow('{{input.gone}} does not resolve');
     const foreign = {
       ...scope,
@@ -153,7 +153,7 @@ describe('rendering', () => {
     expect(render(text, scope)).toBe(expected);
     expect(parseTemplate(text).whole).toBeNull();
   });
-  test('texts beside an escape are one part', () => {
+  test('texts around an escape are one part', () => {
     expect(parseTemplate("a{{ '{{' }}b{{input.n}}{{ 'c' }}").parts).toEqual([
       'a{{b',
       expect.objectContaining({ text: 'input.n' }),
@@ -180,7 +180,7 @@ describe('rendering', () => {
     const half = `{{input.nothing${' ?? input.nothing'.repeat(MAX_REFERENCES / 2)}}}`;
     expect(() => render([half, half], scope)).toThrow('more than 10000 templates');
   });
-  test('references are found with the field they stand in', () => {
+  test('references are found with the names of their fields', () => {
     const found = collectReferences({ a: [{ url: 'x {{steps.s.result.u}}' }], b: '{{bad' });
     expect(found.map(item => [item.path, 'reference' in item ? item.reference.step : 'error'])).toEqual([
       ['a[0].url', 's'],
@@ -190,7 +190,7 @@ describe('rendering', () => {
 });
 
 describe('any text', () => {
-  test('is rendered or refused with one of our two errors', () => {
+  test('is rendered, or refused with one of our two errors', () => {
     const piece = fc.constantFrom(
       '{{',
       '}}',
@@ -233,7 +233,7 @@ describe('any text', () => {
       }),
     );
   });
-  test('a megabyte of opening braces is refused at its first', () => {
+  test('a megabyte of opening braces is refused at the first brace', () => {
     expect(() => parseTemplate('{{'.repeat(500_000))).toThrow(TemplateSyntaxError);
     expect(parseTemplate('{{input.a}}'.repeat(MAX_REFERENCES)).parts).toHaveLength(MAX_REFERENCES);
     expect(() => parseTemplate('{{input.a}}'.repeat(50_000))).toThrow('more than 10000 templates');

@@ -5,37 +5,43 @@ import type { JsonValue } from '../core/index.ts';
 
 /**
  * Templates (docs/specification/steps.md#templates): `{{input.<path>}}`, `{{steps.<id>.result.<path>}}` and
- * `{{steps.<id>.error.<path>}}`, in a loop also `{{item.<path>}}` and `{{index}}`; behind `??` more of these, and a JSON
- * literal at the end. `{{ '{{' }}` writes the text in quotes. There is no other code in them. The scanner looks at each
- * character once and uses no regular expression on the text, so that no template can be slow.
+ * `{{steps.<id>.error.<path>}}`, and in a loop also `{{item.<path>}}` and `{{index}}`. More paths may follow after
+ * `??`, and a JSON literal at the end. `{{ '{{' }}` writes the quoted text. Templates contain no other code. The
+ * scanner looks at each character once and uses no regular expression on the text, so that no template can be slow.
  */
 
-/** Where a template reads. `response` occurs only in fields about a response that has just arrived (parseResponseTemplate). */
+/**
+ * The source that a template reads. `response` occurs only in fields about a response that has just arrived
+ * (parseResponseTemplate).
+ */
 type Source = 'input' | 'steps' | 'item' | 'index' | 'response';
 
-/** The source of a template's value: the run's input, the result of one step, a loop's item, or a response, at a path of names and indexes. */
+/**
+ * The source of a template's value (the run's input, the result of one step, a loop's item, or a response), with a path
+ * of names and indexes.
+ */
 export type Reference = {
   source: Source;
-  /** The step read; null for other sources. */
+  /** The step that is read; null for other sources. */
   step: string | null;
-  /** Whether the error of the step is read, not its result. */
+  /** Present if the error of the step is read, not its result. */
   error?: true;
   path: readonly (string | number)[];
-  /** The further paths of the template, which are read in turn where this one does not resolve, or is null. */
+  /** The alternative paths of the template, which are read in order if this one does not resolve or is null. */
   or?: readonly Reference[];
-  /** Present where the template says what to use when no path resolves. */
+  /** The value to use if no path resolves; absent if the template has no literal. */
   fallback?: { value: JsonValue };
-  /** The path as written, without what follows it: what error messages name. */
+  /** The path as the author wrote it, without alternatives. Error messages name it. */
   text: string;
 };
 
-/** A parsed string: literal text and references in turn. `whole` is set when the string is one template and nothing else. */
+/** A parsed string: literal texts and references in order. `whole` is set if the string is exactly one template. */
 export type Template = {
   readonly parts: readonly (string | Reference)[];
   readonly whole: Reference | null;
 };
 
-/** A malformed template: `offset` counts UTF-16 units from the string's start. */
+/** The error for a malformed template. `offset` counts UTF-16 units from the start of the string. */
 export class TemplateSyntaxError extends Error {
   readonly offset: number;
   constructor(message: string, offset: number) {
@@ -45,12 +51,15 @@ export class TemplateSyntaxError extends Error {
   }
 }
 
-/** Templates in one field. A text of the longest kind could hold three times as many; no author writes them. */
+/**
+ * The maximum number of templates in one field. A text of the maximum length could hold three times as many, but no
+ * author writes that many.
+ */
 export const MAX_REFERENCES = 10_000;
-/** Brackets within brackets of a fallback. */
+/** The maximum depth of nested brackets in a fallback. */
 const DEEPEST_FALLBACK = 60;
 
-/** The error for one template more; `offset` is where it stands. */
+/** Returns the error for the first template beyond the limit. `offset` is its position. */
 export function tooManyReferences(offset: number): TemplateSyntaxError {
   return new TemplateSyntaxError(`more than ${MAX_REFERENCES} templates in one field`, offset);
 }
@@ -87,7 +96,7 @@ class Scanner {
     while (this.at < this.text.length && isNamePart(this.code())) this.at++;
     return this.text.slice(from, this.at);
   }
-  /** A JSON string literal; the opening quote is next. */
+  /** Reads a JSON string literal, which starts at the current quote. */
   string(): string {
     const from = this.at++;
     while (this.code() !== 0x22) {
@@ -97,7 +106,7 @@ class Scanner {
     this.at++;
     return this.parseJson(from) as string;
   }
-  /** A text in single quotes, without escapes; the opening quote is next. */
+  /** Reads a text in single quotes, without escapes, which starts at the current quote. */
   quoted(): string {
     const from = this.at + 1;
     const end = this.text.indexOf("'", from);
@@ -105,11 +114,11 @@ class Scanner {
     this.at = end + 1;
     return this.text.slice(from, end);
   }
-  /** Whether one of these words is next. */
+  /** Whether one of these words is at the current position. */
   startsWith(words: readonly string[]): boolean {
     return words.some(word => this.text.startsWith(word, this.at) && !isNamePart(this.code(word.length)));
   }
-  /** Returns where the text goes on behind the `}}` that is next. */
+  /** Reads the closing `}}` and returns the position after it. */
   close(otherwise: string): number {
     if (this.code() === -1) this.fail('this template is not closed with }}');
     if (this.code() !== 0x7d || this.code(1) !== 0x7d) this.fail(`${otherwise}: }} expected`);
@@ -122,7 +131,7 @@ class Scanner {
       return this.fail(error instanceof JsonNumberError ? error.message : 'this is not a JSON literal', from);
     }
   }
-  /** Any JSON literal: its end is found by counting brackets outside strings, then JSON.parse judges it. */
+  /** Reads any JSON literal: counts brackets outside strings to find its end, then JSON.parse checks it. */
   literal(): JsonValue {
     const from = this.at;
     let depth = 0;
@@ -174,7 +183,10 @@ const RESPONSE_SOURCES: readonly Source[] = ['response'];
 
 type Scanned<Part> = { part: Part; end: number };
 
-/** Reads one template; `at` is just behind its `{{`. Returns what it stands for and where the text goes on. */
+/**
+ * Reads one template. `at` is the position after its `{{`. Returns its reference or text, and the position after the
+ * template.
+ */
 function scanTemplate(text: string, at: number, sources: readonly Source[]): Scanned<Reference | string> {
   const scanner: Scanner = new Scanner(text, at);
   scanner.spaces();
@@ -185,7 +197,7 @@ function scanTemplate(text: string, at: number, sources: readonly Source[]): Sca
   return { part, end: scanner.close('only }} may follow a text in {{ }}') };
 }
 
-/** Reads the paths of a template, and the literal behind them. */
+/** Reads the paths of a template, and the literal after them. */
 function scanReference(scanner: Scanner, sources: readonly Source[]): Scanned<Reference> {
   const reference = scanPath(scanner, sources);
   const or: Reference[] = [];
@@ -203,7 +215,7 @@ function scanReference(scanner: Scanner, sources: readonly Source[]): Scanned<Re
   return { part: reference, end: scanner.close('only paths, ?? and a JSON literal at the end may stand in {{ }}') };
 }
 
-/** Reads a path, and the space behind it. */
+/** Reads a path, and the space after it. */
 function scanPath(scanner: Scanner, sources: readonly Source[]): Reference {
   const { text } = scanner;
   const from = scanner.at;
@@ -233,7 +245,7 @@ function parse(text: string, sources = RUN_SOURCES): Template {
   const parts: (string | Reference)[] = [];
   let at = 0;
   let references = 0;
-  /** Texts that follow each other are one part. */
+  /** Adjacent texts become one part. */
   let literal = '';
   for (;;) {
     const open = text.indexOf('{{', at);
@@ -275,7 +287,7 @@ export function parseTemplate(text: string): Template {
 }
 
 /**
- * Parses a string whose templates read `response`, and nothing else. Not cached: such strings are short. Throws
+ * Parses a string whose templates read only `response`. Not cached: these strings are short. Throws
  * TemplateSyntaxError.
  */
 export function parseResponseTemplate(text: string): Template {
@@ -283,8 +295,8 @@ export function parseResponseTemplate(text: string): Template {
 }
 
 /**
- * Tries to read one template at `at` (the position of its `{{`) in a longer text, for fields that are not templates
- * themselves (Lua). Throws TemplateSyntaxError.
+ * Parses one template at `at` (the position of its `{{`) in a longer text, for fields that are not templates themselves
+ * (Lua). Throws TemplateSyntaxError.
  */
 export function parseTemplateAt(text: string, at: number): { reference: Reference; end: number } {
   const scanner = new Scanner(text, at + 2);
@@ -293,22 +305,22 @@ export function parseTemplateAt(text: string, at: number): { reference: Referenc
   return { reference: part, end };
 }
 
-/** The paths that a template reads, in order: the reference itself, and those behind `??`. */
+/** Returns the paths that a template reads, in order: the reference itself, and its alternatives after `??`. */
 export function pathsOf(reference: Reference): readonly Reference[] {
   return reference.or === undefined ? [reference] : [reference, ...reference.or];
 }
 
-/** Whether a reference reads the item of a loop or its number, which exist only inside of one. */
+/** Whether a reference reads the item of a loop or its index, which exist only inside a loop. */
 export function readsItem({ source }: Reference): boolean {
   return source === 'item' || source === 'index';
 }
 
-/** Whether a string holds a template at all. */
+/** Whether a string contains a template. */
 export function hasTemplate(text: string): boolean {
   return text.includes('{{');
 }
 
-/** Whether a JSON value has a text or a key with a template in it, at any depth. */
+/** Whether a JSON value contains a text or a key with a template, at any depth. */
 export function holdsTemplate(value: JsonValue): boolean {
   if (typeof value === 'string') return hasTemplate(value);
   if (typeof value !== 'object' || value === null) return false;
@@ -316,15 +328,15 @@ export function holdsTemplate(value: JsonValue): boolean {
   return Object.entries(value).some(([key, item]) => hasTemplate(key) || holdsTemplate(item));
 }
 
-/** A reference, or what is wrong with a template, and the field it stands in (`script`, `tool_args.urls[0]`). */
+/** A reference or the error of a template, with the field that contains it (`script`, `tool_args.urls[0]`). */
 export type Found = { path: string; reference: Reference } | { path: string; error: TemplateSyntaxError };
 
-/** Every path of every template at any depth of `value`, keys included, for validation. */
+/** Returns every path of every template at any depth of `value`, including keys, for validation. */
 export function collectReferences(value: JsonValue | undefined, path = ''): Found[] {
   const found: Found[] = [];
   let references = 0;
   const read = (text: string, at: string): void => {
-    // One error says that there are too many: 30,000 took seconds.
+    // A single error reports that there are too many: reporting 30,000 took seconds.
     if (references > MAX_REFERENCES || !hasTemplate(text)) return;
     try {
       for (const part of parseTemplate(text).parts) {

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../core/index.ts';
 
-/** The value at a path such as `items[0].name`; the whole value at an empty one. Undefined if there is none. */
+/** Returns the value at a path such as `items[0].name`, or undefined. An empty path returns the whole value. */
 export function valueAt(value: JsonValue, path: string): JsonValue | undefined {
   const names = path
     .replaceAll(/\[(\d{1,9})\]/g, '.$1')

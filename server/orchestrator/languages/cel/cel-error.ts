@@ -1,4 +1,4 @@
-/** A run-time error of an expression; the message is for its author. */
+/** An error at run time in an expression. The message is for the author of the expression. */
 export class CelError extends Error {
   readonly code: 'expression_failed' | 'expression_too_costly';
   constructor(message: string, code: CelError['code'] = 'expression_failed') {

@@ -32,10 +32,10 @@ const boolean = (value: CelValue, what: string): boolean => {
   throw new CelError(`${what} takes booleans, not ${typeName(value)}`);
 };
 
-/** An error takes a few microseconds: it holds the stack. */
+/** The cost of creating an error: a few microseconds, because it captures the stack. */
 const ERROR_UNITS = 20;
 
-/** `a && b` and `a || b` as CEL has them: an error on one side does not matter where the other decides. */
+/** `a && b` and `a || b` as CEL defines them: an error on one side is ignored if the other side decides the result. */
 function logical(left: Run, right: Run, decisive: boolean, name: string): Run {
   return frame => {
     let failure: CelError | undefined;
@@ -54,7 +54,7 @@ function logical(left: Run, right: Run, decisive: boolean, name: string): Run {
 
 const PARSED_CHARACTERS_PER_UNIT = 32;
 
-/** Asks for the result and not for the set of ancestors, which costs time to build for each step of a long chain. */
+/** Asks for the result instead of the set of ancestors, which takes time to build for each step of a long chain. */
 function stepResult(step: string, { scope, budget }: Frame): JsonValue {
   budget.spend(Math.ceil((scope.resultText?.(step)?.length ?? 0) / PARSED_CHARACTERS_PER_UNIT));
   try {
@@ -64,7 +64,7 @@ function stepResult(step: string, { scope, budget }: Frame): JsonValue {
   }
 }
 
-/** A step as expressions read it; `error` is there only if it failed, so that `has` can ask for it. */
+/** A step as expressions read it. `error` is present only if the step failed, so that `has` can test for it. */
 function stepValue(step: string, frame: Frame): CelValue {
   const result = stepResult(step, frame);
   const error = frame.scope.errorOf?.(step);
@@ -76,13 +76,13 @@ function itemValue(name: 'item' | 'index', { item }: CelScope): CelValue {
   return item[name];
 }
 
-/** Turns a syntax tree into closures, once per expression. Throws CelSyntaxError for what has no meaning here. */
+/** Turns a syntax tree into closures, once per expression. Throws CelSyntaxError for a tree without meaning. */
 export class Compiler {
   /** Ids of the steps named literally so far. */
   readonly steps = new Set<string>();
-  /** Whether it reads steps that it does not name: `steps` as a whole, or `steps[input.name]`. */
+  /** Whether the expression reads steps that it does not name: `steps` as a whole, or `steps[input.name]`. */
   readsAnyStep = false;
-  /** Whether it reads `item` or `index`. */
+  /** Whether the expression reads `item` or `index`. */
   readsItem = false;
   #locals: string[] = [];
 
@@ -318,7 +318,7 @@ export class Compiler {
       );
   }
 
-  /** `has(a.b.c)`: whether the whole path is there; a gap anywhere is false, not an error. */
+  /** `has(a.b.c)`: true if the whole path exists. A gap anywhere in the path gives false, not an error. */
   #has(node: Node, args: Node[]): Run {
     const [target] = args;
     if (args.length !== 1 || target === undefined || (target.op !== '.' && target.op !== '[]')) {

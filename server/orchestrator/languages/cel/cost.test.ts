@@ -6,12 +6,12 @@ import { expression, SMALL_UNITS } from './index.ts';
 import { arithmetic, Budget, Bytes, CelError, type CelValue, compare, equal, Timestamp } from './values.ts';
 
 /**
- * The cost of an evaluation bounds its time: every function and operator gets the largest and most repetitive arguments
- * possible, and none may take more time per unit than the limits of expression.ts assume. CPU time of this process, the
- * least of ten tries, so that neither other load nor a garbage collection counts.
+ * The cost of an evaluation bounds its time. Every function and operator gets the largest and most repetitive arguments
+ * possible, and none may take more time per unit than the limits of expression.ts assume. Measured is the CPU time of
+ * this process, and the least of ten tries, so that neither other load nor garbage collection counts.
  */
 const MAX_US_PER_UNIT = 1;
-/** A function may look at its arguments before it knows what they cost: once, and not for longer than this. */
+/** A function may scan its arguments before it knows their cost, but only once and for at most this time. */
 const MAX_UNCHARGED_MS = 30;
 
 const functions: [string, CelFunction][] = [
@@ -54,14 +54,14 @@ const extremes: CelValue[] = [
 /** Values for a third argument. */
 const few: CelValue[] = [long, '', 'a', 1];
 
-/** Every combination of as many extremes. */
+/** All combinations of this many extreme values. */
 function* combinations(count: number): Generator<CelValue[]> {
   if (count === 0) yield [];
   else
     for (const rest of combinations(count - 1)) for (const value of count > 2 ? few : extremes) yield [...rest, value];
 }
 
-/** The cost of a call, in ms of CPU and in units; a refused call counts the whole budget. */
+/** Returns the cost of a call in ms of CPU time and in units. A refused call counts as the whole budget. */
 function measure(call: CelFunction['call'], args: CelValue[], units: number): { ms: number; units: number } {
   const budget = new Budget(units);
   const before = process.cpuUsage();
@@ -102,11 +102,11 @@ describe('the cost of', () => {
     );
   });
 
-  test.each([-1, Number.NaN])('%s is no cost', units => {
+  test.each([-1, Number.NaN])('%s costs nothing', units => {
     expect(() => new Budget(10).spend(units)).toThrow(RangeError);
   });
 
-  test('a replacement that 32 bits cannot count is refused before it is made', () => {
+  test('a replacement whose length does not fit in 32 bits is refused before it is made', () => {
     const input = { long: 'a'.repeat(131_072), by: 'b'.repeat(32_768) };
     const scope = { input, result: () => null, ancestors: () => new Set<string>() };
     expect(() => expression('input.long.replace("a", input.by) == ""').evaluate(scope)).toThrow(
@@ -124,7 +124,7 @@ describe('the limits of an evaluation', () => {
     expect(() => budget.spend(1)).toThrow(CelError);
   });
 
-  test('include a deadline, which is looked at while it evaluates', () => {
+  test('include a deadline, which is checked during evaluation', () => {
     const budget = new Budget(1_000_000, -1);
     expect(() => {
       for (let n = 0; n < 2_000; n++) budget.spend(1);

@@ -28,7 +28,7 @@ describe('base64, hex and bytes', () => {
     ['type(b"a")', 'bytes'],
     ['type(bytes("a"))', 'bytes'],
     ['["YQ==", "Yg=="].map(x, string(base64.decode(x))).join()', 'ab'],
-    // A variable of a macro may have the name.
+    // A variable of a macro may have the name of an encoder.
     ['["a"].all(base64, base64.startsWith("a"))', true],
   ])('%s', (text, expected) => expect(evaluate(text)).toEqual(expected));
 
@@ -50,7 +50,7 @@ describe('base64, hex and bytes', () => {
     text => expect(() => expression(text)).toThrow(CelSyntaxError),
   );
 
-  test('bytes are no JSON', () => {
+  test('bytes are not JSON', () => {
     expect(() => jsonOf(evaluate('[b"a"]'))).toThrow('bytes are not JSON');
   });
 });

@@ -14,7 +14,7 @@ export function textOf({ data }: Bytes, budget: Budget): string {
   }
 }
 
-/** Returns the bytes of a text in UTF-8, as `bytes(…)` does; bytes stay what they are. Throws CelError. */
+/** Returns the bytes of a text in UTF-8, as `bytes(…)` does. Returns bytes unchanged. Throws CelError. */
 export function bytesOf(value: CelValue | undefined, name: string, budget: Budget): Bytes {
   if (value instanceof Bytes) {
     budget.spendText(value.data.length);
@@ -43,13 +43,13 @@ const decoder =
     return new Bytes(data);
   };
 
-/** A literal such as `b"abc"`. */
+/** Returns the value of a literal such as `b"abc"`. */
 export function constantBytes(literal: Uint8Array): () => Bytes {
   const bytes = new Bytes(Buffer.from(literal));
   return () => bytes;
 }
 
-/** `base64.encode(x)`, as in CEL's extension of encoders, and the same for hexadecimal digits. */
+/** `base64.encode(x)`, as in CEL's extension of encoders, and the same functions for hexadecimal digits. */
 export const encoders: ReadonlyMap<string, CelFunction> = new Map<string, CelFunction>([
   ['base64.encode', { arity: [1], call: encoder('base64.encode', 'base64') }],
   ['base64.decode', { arity: [1], call: decoder('base64.decode', decodeBase64) }],

@@ -6,32 +6,32 @@ import { asSyntaxError, parse } from './syntax.ts';
 import { Budget, CelError, type CelValue } from './values.ts';
 
 /**
- * CEL expressions over `input` and `steps` (docs/specification/steps.md#condition). The syntax is parsed by cel-js;
- * its evaluator is not used, since it rejects mixed int and double, has no limit on work and runs `matches` on the
- * backtracking engine. The syntax tree is compiled to closures once (~0.3 µs an evaluation; the library's own takes
- * ~2).
+ * CEL expressions over `input` and `steps` (docs/specification/steps.md#condition). cel-js parses the syntax. Its
+ * evaluator is not used, since it rejects mixed int and double, does not limit work and runs `matches` on the
+ * backtracking engine. The syntax tree is compiled to closures once; an evaluation then takes ~0.3 µs (~2 µs with the
+ * evaluator of cel-js).
  */
 export type Expression = {
   /** Ids of the steps named literally, as in `steps.a` or `steps["a"]`. */
   readonly steps: ReadonlySet<string>;
-  /** Whether it also reads steps that it does not name literally. */
+  /** Whether the expression also reads steps that it does not name literally. */
   readonly readsAnyStep: boolean;
-  /** Whether it reads the item of a loop, or its number. */
+  /** Whether the expression reads the item of a loop, or its index. */
   readonly readsItem: boolean;
-  /** Evaluates it to its end or to its limits. Throws CelError. */
+  /** Evaluates the expression until it has a result or reaches a limit. Throws CelError. */
   evaluate(scope: CelScope): CelValue;
-  /** Evaluates it if that takes little work; otherwise returns undefined. Throws CelError. */
+  /** Evaluates the expression if it takes little work; otherwise returns undefined. Throws CelError. */
   evaluateSmall(scope: CelScope): CelValue | undefined;
 };
 
 /**
- * The maximum cost of an expression (values.ts) on the event loop: ~3 ms at worst. Larger ones are evaluated again from
- * the start in a worker (lua/pool.ts), which takes ~0.2 ms more and is rare.
+ * The maximum cost of an expression (values.ts) that is evaluated on the event loop: ~3 ms at worst. A worker
+ * (lua/pool.ts) evaluates a larger one again from the start, which takes ~0.2 ms more and is rare.
  */
 export const SMALL_UNITS = 10_000;
 /** The maximum cost of any expression: ~150 ms and ~50 MB at worst. */
 const MAX_UNITS = 500_000;
-/** Ends what the units did not foresee; the worker is also ended from outside when the step's time is up. */
+/** Limits work that the units do not measure. The step's timeout also ends the worker. */
 const MAX_SMALL_MS = 20;
 const MAX_MS = 2_000;
 
@@ -60,7 +60,7 @@ function compileExpression(text: string): Expression {
   };
 }
 
-/** Compiled once per process. */
+/** Each expression is compiled once per process. */
 const compiledExpressions = new ByteCache<Expression>(CACHE_LIMITS.expressions);
 const BYTES_PER_CHARACTER = 200;
 

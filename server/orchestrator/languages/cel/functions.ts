@@ -17,11 +17,11 @@ import {
 } from './values.ts';
 
 /**
- * The functions an expression may call: this table and nothing else, looked up in a Map when the expression is
- * compiled, so that no name in an expression can reach JavaScript.
+ * The functions that an expression may call. The compiler looks them up in this Map only, so that no name in an
+ * expression can reach JavaScript.
  */
 export type CelFunction = {
-  /** How many arguments, the receiver included. */
+  /** The permitted numbers of arguments, including the receiver. */
   readonly arity: readonly number[];
   readonly call: (args: CelValue[], budget: Budget) => CelValue;
 };
@@ -54,7 +54,7 @@ function size(value: CelValue | undefined, budget: Budget): number {
 
 const UNIT_MS: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1, us: 1e-3, ns: 1e-6 };
 
-/** `1h30m`, `-1.5s`, `250ms`: Go's syntax, as CEL prescribes. */
+/** Parses a duration such as `1h30m`, `-1.5s` or `250ms`, in Go's syntax, as CEL prescribes. */
 function duration(value: string): Duration {
   const parts = /^([-+]?)((?:\d+(?:\.\d+)?(?:h|ms|us|ns|m|s))+)$/.exec(value.slice(0, 100));
   if (!parts) throw new CelError('duration takes a text such as "1h30m" or "90s"');
@@ -125,11 +125,13 @@ function join(list: CelValue | undefined, separator: string, budget: Budget): st
   return texts.join(separator);
 }
 
-/** V8 finds a text in linear time unless it is longer than this; then in time proportional to both lengths. */
+/**
+ * V8 finds a text of at most this length in linear time. For a longer one, the time is proportional to both lengths.
+ */
 const QUICKLY_FOUND_CHARACTERS = 250;
 const SLOW_STEPS_PER_UNIT = 512;
 
-/** Takes the cost of looking for one text in another. */
+/** Charges the cost of searching for one text in another. */
 function chargeSearch(budget: Budget, subject: string, needle: string): void {
   budget.spendText(subject.length + needle.length);
   const slow = Math.max(0, Math.min(needle.length, subject.length) - QUICKLY_FOUND_CHARACTERS);
@@ -149,7 +151,7 @@ const onText =
     return apply(subject, argument);
   };
 
-/** `f(x)`. */
+/** Functions that are called as `f(x)`. */
 export const globalFunctions: ReadonlyMap<string, CelFunction> = new Map<string, CelFunction>([
   ['size', { arity: [1], call: ([value], budget) => size(value, budget) }],
   ['string', { arity: [1], call: ([value = null], budget) => toText(value, budget) }],
@@ -171,7 +173,7 @@ export const globalFunctions: ReadonlyMap<string, CelFunction> = new Map<string,
   ['matches', { arity: [2], call: matches }],
 ]);
 
-/** Compiling an instruction takes as long as so many units. */
+/** The units for compiling one instruction of a pattern. */
 const COMPILE_UNITS = 10;
 
 function matches([value, source]: CelValue[], budget: Budget): boolean {
@@ -197,7 +199,7 @@ function substring([value, from, to]: CelValue[], budget: Budget): string {
   return subject.slice(start, end);
 }
 
-/** Splits a text; never makes more parts than the budget can pay for. */
+/** Splits a text. Never makes more parts than the budget can pay for. */
 function split(subject: string, separator: string, budget: Budget): string[] {
   chargeSearch(budget, subject, separator);
   const parts = subject.split(separator, budget.left + 1);
@@ -213,7 +215,7 @@ function replace([value, search, by]: CelValue[], budget: Budget): string {
   return parts.join(replacement);
 }
 
-/** `x.f(y)`: the receiver is the first argument. */
+/** Functions that are called as `x.f(y)`. The receiver is the first argument. */
 export const methods: ReadonlyMap<string, CelFunction> = new Map<string, CelFunction>([
   ['size', { arity: [1], call: ([value], budget) => size(value, budget) }],
   ['contains', { arity: [2], call: onText('contains', chargeSearch, (value, other) => value.includes(other)) }],
@@ -237,7 +239,7 @@ export const methods: ReadonlyMap<string, CelFunction> = new Map<string, CelFunc
   ...timeMethods,
 ]);
 
-/** Keys or elements: what a macro loops over. */
+/** Returns the keys or elements over which a macro loops. */
 export function iterate(value: CelValue, budget: Budget): CelValue[] {
   const items = Array.isArray(value) ? value : isMap(value) ? Object.keys(value as CelMap) : undefined;
   if (!items) throw new CelError(`a list or map expected, not ${typeName(value)}`);

@@ -13,7 +13,7 @@ const input: JsonMap = {
 const evaluate = (text: string) =>
   expression(text).evaluate({ input, result: () => null, ancestors: () => new Set<string>() });
 
-describe('integers of 64 bits', () => {
+describe('64-bit integers', () => {
   test.each([
     'input.id == 7615917337495251231',
     'input.id != 7615917337495251000',
@@ -56,14 +56,14 @@ describe('integers of 64 bits', () => {
     expect(() => evaluate(text)).toThrow(message);
   });
 
-  test('calculate as integers do, or fail', () => {
+  test('calculate exactly, or fail', () => {
     const integer = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 64n - 1n });
     fc.assert(
       fc.property(integer, integer, fc.constantFrom('+', '-', '*'), (a, b, operator) => {
         const exact = operator === '+' ? a + b : operator === '-' ? a - b : a * b;
         const fits = exact >= -(2n ** 63n) && exact <= 2n ** 64n - 1n;
         const of = (value: bigint) => (value < 0n ? `(${value})` : String(value));
-        // -9223372036854775809 and below are no literals.
+        // -9223372036854775809 and lower numbers are not literals.
         if (fits) expect(evaluate(`string(${of(a)} ${operator} ${of(b)})`)).toBe(String(exact));
         else expect(() => evaluate(`${of(a)} ${operator} ${of(b)}`)).toThrow('more than 64 bits');
       }),

@@ -4,11 +4,11 @@ import type { JsonMap, JsonValue, StepError } from '../../core/index.ts';
 export type CelScope = {
   input: JsonMap;
   result(step: string): JsonValue;
-  /** Undefined for a step that did not fail. */
+  /** Returns undefined for a step that did not fail. */
   errorOf?(step: string): StepError | undefined;
-  /** The JSON text of a result that still has to be parsed. */
+  /** Returns the JSON text of a result that has not been parsed yet. */
   resultText?(step: string): string | undefined;
   ancestors(): ReadonlySet<string>;
-  /** Null or absent outside of loops. */
+  /** Null or absent outside loops. */
   readonly item?: { item: JsonValue; index: number } | null | undefined;
 };

@@ -12,7 +12,7 @@ export class CelSyntaxError extends Error {
 
 export const MAX_EXPRESSION_LENGTH = 4_096;
 
-/** A node of the library's syntax tree; what `args` holds depends on `op`. */
+/** A node of the syntax tree of cel-js. The content of `args` depends on `op`. */
 export type Node = { op: string; args: unknown; pos: number };
 
 const environment = new Environment({
@@ -35,11 +35,11 @@ export function parse(text: string): Node {
   }
 }
 
-/** An error of the parser or the compiler, with its place in the expression. */
+/** Returns an error of the parser or the compiler as a CelSyntaxError, with its position in the expression. */
 export function asSyntaxError(error: unknown): CelSyntaxError {
   if (error instanceof CelSyntaxError) return error;
   if (error instanceof RangeError) return new CelSyntaxError('the expression is nested too deeply', 0);
-  // The parser adds a drawing of the place behind its first line.
+  // The parser adds a drawing of the position after the first line.
   const message = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : 'the expression does not parse';
   const offset = typeof error === 'object' && error !== null && 'range' in error ? rangeStart(error.range) : 0;
   return new CelSyntaxError(`${message} at character ${offset + 1}`, offset);

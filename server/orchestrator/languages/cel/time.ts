@@ -2,12 +2,15 @@ import { zoneOffsetMs } from '../../../platform/time-zones.ts';
 import type { CelFunction } from './functions.ts';
 import { CelError, type CelValue, Duration, Timestamp, typeName } from './values.ts';
 
-/** The cost of a time zone: a formatter of the platform takes a few microseconds, and 100 when it is created. */
+/** The cost of a time zone: an Intl formatter takes a few microseconds, and 100 µs when it is created. */
 const ZONE_UNITS = 100;
 
 const DAY_MS = 86_400_000;
 
-/** A method of timestamps, in UTC or in the zone of its argument, and of durations where CEL has it. */
+/**
+ * Returns a method of timestamps, in UTC or in the time zone of its argument. With `ofDuration`, it is a method of
+ * durations too.
+ */
 function clock(part: (date: Date) => number, ofDuration?: (ms: number) => number): CelFunction {
   return {
     arity: [1, 2],
@@ -31,7 +34,7 @@ function offsetOf(zone: CelValue, ms: number): number {
 }
 
 const dayOfYear = (date: Date) => Math.floor((date.getTime() - new Date(date).setUTCMonth(0, 1)) / DAY_MS);
-/** Avoids -0, which no JSON has. */
+/** Avoids -0, which JSON does not have. */
 const whole = (value: number) => Math.trunc(value) || 0;
 
 /** The methods of timestamps and durations (CEL specification, "List of Standard Definitions"). */

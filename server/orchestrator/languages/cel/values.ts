@@ -6,9 +6,10 @@ import { type CelNumber, calculate, numberType } from './numbers.ts';
 export { CelError };
 
 /**
- * The values of a CEL expression: JSON values, timestamps, durations and bytes. Numbers are of one kind, as in JSON:
- * `1 == 1.0`, `input.n + 1 > 2.5` works for 1 and for 1.5, and `7 / 2` is 3.5 (docs/specification/steps.md#condition; a
- * strict CEL rejects mixed int and double, and every author would meet that first).
+ * The values of a CEL expression: JSON values, timestamps, durations and bytes. As in JSON, there is one type of
+ * number: `1 == 1.0`, `input.n + 1 > 2.5` works for 1 and for 1.5, and `7 / 2` is 3.5
+ * (docs/specification/steps.md#condition). A strict CEL rejects mixed int and double, and every author would run into
+ * that first.
  */
 export class Timestamp {
   readonly ms: number;
@@ -22,7 +23,7 @@ export class Duration {
     this.ms = ms;
   }
 }
-/** Bytes, which expressions make and take, but JSON does not have. */
+/** Bytes, which expressions create and read, but which JSON does not have. */
 export class Bytes {
   readonly data: Buffer;
   constructor(data: Buffer) {
@@ -33,19 +34,19 @@ export type CelMap = { [key: string]: CelValue };
 export type CelValue = null | boolean | CelNumber | string | Timestamp | Duration | Bytes | CelValue[] | CelMap;
 
 /**
- * The remaining budget of an evaluation. A node costs 1 unit, and an operation on n characters or elements costs in
- * proportion to n, so a unit is 10 to 300 ns and at most ~100 bytes (`cost.test.ts` measures every function).
+ * The remaining budget of an evaluation. A node costs 1 unit. An operation on n characters or elements has a cost
+ * proportional to n, so that a unit is 10 to 300 ns and at most ~100 bytes (`cost.test.ts` measures every function).
  */
 export class Budget {
   #left: number;
-  /** Below this many units left, the clock is read again. */
+  /** The clock is read again when fewer units than this are left. */
   #checkAt: number;
   readonly #maxMs: number;
   #deadline: number | undefined;
 
   /**
-   * An evaluation that takes longer than `maxMs` is too expensive, even if budget remains. The clock is first read
-   * after some work: most evaluations end before, and reading it would take as long as they do.
+   * An evaluation that takes longer than `maxMs` fails as too expensive, even if budget remains. The clock is first
+   * read after some work: most evaluations end before, and reading the clock would take as long as they do.
    */
   constructor(units: number, maxMs = Number.POSITIVE_INFINITY) {
     this.#left = units;
@@ -57,13 +58,13 @@ export class Budget {
     return this.#left;
   }
 
-  /** Takes `units` of work, a number that is not negative. Throws CelError when nothing is left or the time is up. */
+  /** Spends `units`, a number that is not negative. Throws CelError when no units are left or the time is up. */
   spend(units: number): void {
     this.#left -= units;
     if (!(units >= 0 && this.#left >= this.#checkAt)) this.#check(units);
   }
 
-  /** Takes the cost of reading or making a text of this length. */
+  /** Charges the cost of reading or creating a text of this length. */
   spendText(length: number): void {
     this.spend(Math.ceil(length / CHARACTERS_PER_UNIT));
   }
@@ -84,11 +85,11 @@ export class Budget {
 
 const UNITS_BETWEEN_CLOCK_READS = 1_000;
 const CHARACTERS_PER_UNIT = 8;
-/** Comparing two texts takes a fraction of what reading them one character at a time does. */
+/** Comparing two texts takes a fraction of the time of reading them one character at a time. */
 const COMPARED_CHARACTERS_PER_UNIT = 64;
 const MAX_QUOTE_LENGTH = 60;
 
-/** A value as an error message shows it. Cuts a text before quoting it: a message costs no more for a long one. */
+/** Formats a value for an error message. Cuts a text before quoting it, so that a long text costs no more. */
 export function quote(value: CelValue): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, MAX_QUOTE_LENGTH));
   return typeof value === 'object' && value !== null ? typeName(value) : String(value);
@@ -105,18 +106,18 @@ export function isMap(value: CelValue): value is CelMap {
   );
 }
 
-/** The value as JSON. Throws CelError for what JSON cannot hold: a timestamp, a duration, or bytes. */
+/** Returns the value as JSON. Throws CelError for a timestamp, a duration or bytes, which JSON cannot represent. */
 export function jsonOf(value: CelValue): JsonValue {
   if (value instanceof Timestamp || value instanceof Duration)
     throw new CelError(`a ${typeName(value)} is not JSON: use string()`);
   if (value instanceof Bytes) throw new CelError('bytes are not JSON: use string() or base64.encode()');
   if (Array.isArray(value)) return value.map(jsonOf);
-  // fromEntries defines: a key may be __proto__.
+  // fromEntries defines each key instead of assigning it: a key may be __proto__.
   if (isMap(value)) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, jsonOf(inner)]));
   return value;
 }
 
-/** The name CEL gives to a value's type. */
+/** Returns the CEL name of a value's type. */
 export function typeName(value: CelValue): string {
   if (value === null) return 'null_type';
   switch (typeof value) {
@@ -135,7 +136,7 @@ export function typeName(value: CelValue): string {
   }
 }
 
-/** Deep equality; values of different types are unequal, never an error. */
+/** Compares deeply. Values of different types are unequal, which is not an error. */
 export function equal(a: CelValue, b: CelValue, budget: Budget): boolean {
   budget.spend(1);
   if (typeof a === 'string' && typeof b === 'string' && a.length === b.length) {
@@ -161,7 +162,7 @@ function compareBytes(a: Bytes, b: Bytes, budget: Budget): number {
   return Buffer.compare(a.data, b.data);
 }
 
-/** Orders two values of one type: negative, 0 or positive. Throws CelError for types that have no order. */
+/** Orders two values of one type: negative, 0 or positive. Throws CelError for types without an order. */
 export function compare(a: CelValue, b: CelValue, operator: string, budget: Budget): number {
   if (isNumber(a) && isNumber(b)) return a < b ? -1 : a > b ? 1 : 0;
   if (typeof a === 'string' && typeof b === 'string') {
@@ -203,7 +204,10 @@ function subtract(a: CelValue, b: CelValue): CelValue | undefined {
 
 export type Arithmetic = '+' | '-' | '*' | '/' | '%';
 
-/** `a operator b`. Throws CelError where that is not defined, divides by zero or leaves the finite numbers. */
+/**
+ * Returns `a operator b`. Throws CelError if the operator is undefined for these types, divides by zero or gives an
+ * infinite result.
+ */
 export function arithmetic(operator: Arithmetic, a: CelValue, b: CelValue, budget: Budget): CelValue {
   if (isNumber(a) && isNumber(b)) return calculate(operator, a, b);
   const other = operator === '+' ? add(a, b, budget) : operator === '-' ? subtract(a, b) : undefined;
@@ -211,10 +215,7 @@ export function arithmetic(operator: Arithmetic, a: CelValue, b: CelValue, budge
   throw new CelError(`${typeName(a)} ${operator} ${typeName(b)} is not defined`);
 }
 
-/**
- * Returns an own member of a map or an element of a list; undefined if there is none. Nothing inherited is ever
- * reached.
- */
+/** Returns an own member of a map or an element of a list, or undefined. Inherited members are never returned. */
 export function member(value: CelValue, key: CelValue): CelValue | undefined {
   if (Array.isArray(value)) {
     if (typeof key === 'bigint') return undefined;

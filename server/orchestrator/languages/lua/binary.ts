@@ -3,8 +3,8 @@ import { compileLua, instantiateLua, type LuaHost } from './host.ts';
 export const MEMORY_LIMIT = 64 * 1024 * 1024;
 
 /**
- * Where the allocator keeps the end of the heap: found by watching which word follows two large allocations, in an
- * instance of its own, because those allocations push that end up for good.
+ * Finds where the allocator stores the end of the heap, by observing which word changes after two large allocations.
+ * Uses a separate instance, because the allocations raise the end of its heap permanently.
  */
 function findHeapEnd(module: WebAssembly.Module): number | undefined {
   const host: LuaHost = instantiateLua(module, MEMORY_LIMIT);
@@ -26,12 +26,12 @@ function findHeapEnd(module: WebAssembly.Module): number | undefined {
   return found === undefined ? undefined : found * 4;
 }
 
-/** Data that all sandboxes share, and that can be sent to other threads. */
+/** The data that all sandboxes share. It can be sent to other threads. */
 export type LuaBinary = { module: WebAssembly.Module; heapEndAt: number | undefined };
 
 let prepared: LuaBinary | undefined;
 
-/** Compiles Lua and finds its way around in it: ~40 ms, once for all pools of the process. */
+/** Compiles Lua and finds the end of its heap: ~40 ms, once for all pools of the process. */
 export function prepareLua(): LuaBinary {
   if (prepared === undefined) {
     const module = compileLua();

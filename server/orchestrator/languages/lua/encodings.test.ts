@@ -28,7 +28,7 @@ describe('base64 and hex', () => {
     ['hex.encode(string.pack(">I4", 1))', '00000001'],
   ])('%s', (expression, expected) => expect(result(`return (${expression})`)).toEqual(expected));
 
-  test('all bytes go there and back', () => {
+  test('all bytes survive encoding and decoding', () => {
     const script = `
       local all = {}
       for byte = 0, 255 do all[byte + 1] = string.char(byte) end
@@ -58,13 +58,13 @@ describe('base64 and hex', () => {
     },
   );
 
-  test('a script cannot take more memory with them than it has', () => {
+  test('a script cannot exceed its memory limit with them', () => {
     const script = 'local s = ("x"):rep(20000000) local t = {} for n = 1, 10 do t[n] = base64.encode(s) end return #t';
     expect(run(script).ok).toBe(false);
     expect(result('return base64.encode("still there")')).toBe('c3RpbGwgdGhlcmU=');
   });
 
-  test('what one script changes of them, the next does not see', () => {
+  test('changes of one script to them are invisible to the next', () => {
     result('base64.encode = nil hex = nil os.date = nil return 1');
     expect(result('return hex.encode(base64.decode("YQ==")) .. os.date("!%Y", 0)')).toBe('611970');
   });
@@ -86,7 +86,7 @@ describe('os.date with a time zone', () => {
     expect(failure(`return os.date("%F", 0, ${zone})`)).toMatchObject({ code: 'lua_error' });
   });
 
-  test('a format or a time that is none', () => {
+  test('an invalid format or time', () => {
     for (const call of ['os.date({}, 0, "UTC")', 'os.date("%F", "x", "UTC")', 'os.date("%F", 1.5, "UTC")']) {
       expect(failure(`return ${call}`)).toMatchObject({ code: 'lua_error' });
     }
@@ -128,7 +128,7 @@ describe('an error that is a table', () => {
     expect(failure(script)).not.toHaveProperty('details');
   });
 
-  test('a result that cannot be kept has no details', () => {
+  test('a result that cannot be stored has no details', () => {
     expect(failure('return {f = print}')).not.toHaveProperty('details');
   });
 });

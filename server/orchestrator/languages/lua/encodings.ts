@@ -3,12 +3,12 @@ import { zoneOffsetMs } from '../../../platform/time-zones.ts';
 import type { LuaHost } from './host.ts';
 import { type LuaValues, ValueError } from './values.ts';
 
-/** A function that scripts call, by its name in the prelude; it returns the number of its results. */
+/** A host function that scripts call by its name in the prelude. Returns the number of its results. */
 type HostFunction = (L: number) => number;
 
 /**
- * The functions of `base64` and `hex`, and the one with which the prelude shifts `os.date` to a time zone. Strings of Lua are
- * bytes, so what is decoded need not be text.
+ * Returns the functions of `base64` and `hex`, and the function with which the prelude shifts `os.date` to a time zone.
+ * Lua strings are bytes, so decoded bytes need not be text.
  */
 export function encodingFunctions(host: LuaHost, values: LuaValues): HostFunction[] {
   const encoder =
@@ -38,7 +38,7 @@ export function encodingFunctions(host: LuaHost, values: LuaValues): HostFunctio
   return [encoder('base64'), decoder('base64', decodeBase64), encoder('hex'), decoder('hex', decodeHex), zoneOffset];
 }
 
-/** Defines in Lua what the functions above are for; the prelude passes them on. */
+/** Lua code that defines the API of the functions above. The prelude inserts it. */
 export const ENCODINGS_PRELUDE = `
 local base64_encode, base64_decode, hex_encode, hex_decode, zone_offset = ...
 local date, time, type, error, gsub, sub, format = os.date, os.time, type, error, string.gsub, string.sub, string.format

@@ -3,13 +3,16 @@ import type { JsonMap, JsonValue, StepError } from '../../core/index.ts';
 import { CelError, CelSyntaxError, expression, jsonOf, typeName } from '../cel/index.ts';
 import type { LuaData, LuaOutcome } from './sandbox.ts';
 
-/** The result of an expression: true or false, or the type of anything else. */
+/** The result of an expression: true or false, or the type of any other result. */
 export type Verdict = { value: boolean } | { type: string };
 
-/** The purpose of an evaluation: a Verdict, or the value as JSON. */
+/** What an evaluation returns: a Verdict, or the value as JSON. */
 export type Wanted = 'verdict' | 'value';
 
-/** Evaluates an expression in a worker, on the texts that it was sent. `result` is the JSON of what is wanted. */
+/**
+ * Evaluates an expression in a worker, on the texts that were sent to the worker. `result` is the verdict or the value
+ * as JSON.
+ */
 export function evaluateApart(text: string, data: LuaData, wants: Wanted): LuaOutcome {
   const texts = new Map(Object.entries(data.steps ?? {}));
   const parsed = new Map<string, JsonValue>();

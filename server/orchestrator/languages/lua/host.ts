@@ -3,12 +3,12 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
 /**
- * Lua 5.4 as WebAssembly, instantiated without wasmoon's JavaScript. The binary comes from the wasmoon package; its
+ * Lua 5.4 as WebAssembly, instantiated without wasmoon's JavaScript. The binary comes from the wasmoon package. Its
  * JavaScript would bring proxies into Lua, a file system, and `os.execute` through child_process. Here a script can
- * call only the twenty-odd functions below, and the only thing that they reveal of the outside is the time.
+ * call only the twenty-odd functions below, and the only fact about the outside that they reveal is the time.
  */
 
-/** The C API as the binary exports it; pointers and sizes are plain numbers. */
+/** The C API as the binary exports it. Pointers and sizes are plain numbers. */
 export type LuaApi = {
   memory: WebAssembly.Memory;
   __indirect_function_table: WebAssembly.Table;
@@ -79,21 +79,21 @@ export const LuaType = {
 } as const;
 export const LuaStatus = { ok: 0, runtime: 2, syntax: 3, memory: 4, handler: 5 } as const;
 
-/** Something the binary asked for that no script may have; the instance is not used again. */
+/** Thrown for an import that no script may use. The instance is not used again. */
 class LuaForbidden extends Error {}
 
 const PAGE = 65_536;
 
 export type LuaHost = {
   readonly api: LuaApi;
-  /** A view on the memory as it is now; do not keep it across calls into Lua. */
+  /** Returns a view of the current memory. Do not keep it across calls into Lua. */
   bytes(): Uint8Array;
   words(): DataView;
   /** Registers a C function `(L) => number of results` and returns its pointer. */
   addFunction(fn: (L: number) => number): number;
 };
 
-/** The compiled binary; a WebAssembly.Module can be sent to other threads, so one compilation serves the whole pool. */
+/** Compiles the binary. A WebAssembly.Module can be sent to other threads, so one compilation serves the whole pool. */
 export function compileLua(): WebAssembly.Module {
   const entry = createRequire(import.meta.url).resolve('wasmoon');
   return new WebAssembly.Module(readFileSync(join(dirname(entry), 'glue.wasm')));
@@ -110,7 +110,7 @@ type Tm = {
   yearday: number;
 };
 
-/** struct tm in UTC: a script must not depend on the server's time zone. */
+/** Writes a struct tm in UTC: a script must not depend on the server's time zone. */
 function writeTm(words: DataView, at: number, date: Date): void {
   const fields = [
     date.getUTCSeconds(),
@@ -145,7 +145,7 @@ const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 
 const MONTHS = 'January February March April May June July August September October November December'.split(' ');
 const two = (n: number) => String(n).padStart(2, '0');
 
-/** ISO 8601 week and its year. */
+/** Returns the ISO 8601 week and its year. */
 function isoWeek(tm: Tm): { week: number; year: number } {
   const thursday = new Date(Date.UTC(tm.year, tm.month, tm.day + 4 - (tm.weekday || 7)));
   const year = thursday.getUTCFullYear();
@@ -231,7 +231,7 @@ function timeImports(memory: () => Uint8Array, words: () => DataView): Record<st
   };
 }
 
-/** Everything that would touch the world outside: there is none. */
+/** The imports that would access the outside. All of them throw. */
 function deniedImports(): Record<string, () => never> {
   const names = [
     ...['abort', 'system', 'exit', '__syscall_openat', '__syscall_fcntl64', '__syscall_ioctl', '__syscall_dup3'],
@@ -248,7 +248,7 @@ function deniedImports(): Record<string, () => never> {
   );
 }
 
-/** Wraps a JavaScript function so that it can stand in a WebAssembly table: `(i32) -> i32`, re-exported by a tiny module. */
+/** Wraps a JavaScript function for a WebAssembly table: a tiny module re-exports it as `(i32) -> i32`. */
 function asWasmFunction(fn: (L: number) => number): unknown {
   // header; type (i32)->i32; import "e" "f" of that type; export it as "f"
   const bytes = [0, 97, 115, 109, 1, 0, 0, 0, 1, 6, 1, 96, 1, 127, 1, 127];
@@ -257,7 +257,8 @@ function asWasmFunction(fn: (L: number) => number): unknown {
 }
 
 /**
- * Instantiates Lua with a heap of at most `limitBytes`. An allocation over it fails inside Lua as "not enough memory".
+ * Instantiates Lua with a heap of at most `limitBytes`. An allocation beyond the limit fails inside Lua as "not enough
+ * memory".
  */
 export function instantiateLua(module: WebAssembly.Module, limitBytes: number): LuaHost {
   let bytes = new Uint8Array();
@@ -272,7 +273,7 @@ export function instantiateLua(module: WebAssembly.Module, limitBytes: number): 
       () => bytes,
       () => words,
     ),
-    // libc reads the environment when it starts; it is empty.
+    // libc reads the environment at its start. The environment is empty.
     environ_sizes_get: (count: number, size: number) => {
       words.setUint32(count, 0, true);
       words.setUint32(size, 0, true);
@@ -295,7 +296,7 @@ export function instantiateLua(module: WebAssembly.Module, limitBytes: number): 
     emscripten_resize_heap: (requested: number) => {
       const wanted = requested >>> 0;
       if (wanted > limit) return 0;
-      // By a quarter at a time: growing is cheap, but every growth costs new views.
+      // Grows by a quarter: growing is cheap, but every growth requires new views.
       const target = Math.min(limit, Math.max(wanted, bytes.length + (bytes.length >> 2)));
       api.memory.grow(Math.ceil((target - bytes.length) / PAGE));
       refresh();
@@ -306,7 +307,7 @@ export function instantiateLua(module: WebAssembly.Module, limitBytes: number): 
   const api = instance.exports as LuaApi;
   refresh();
   api.emscripten_stack_init();
-  // The heap begins where the stack has its base; static data and stack below it are not the script's.
+  // The heap begins at the base of the stack. Static data and the stack are below it and do not count for the script.
   const limit = Math.floor((api.emscripten_stack_get_base() + limitBytes) / PAGE) * PAGE;
   api.__wasm_call_ctors();
   return {

@@ -33,7 +33,7 @@ test.each([
 ])('%s is ended by the abort while other scripts run', async (_, script) => {
   const abort = new AbortController();
   const endless = pool.run(script, data, { tenant: 'acme', signal: abort.signal });
-  // Behind it and beside it: all of them must end although one worker is held up.
+  // Jobs in the same queue and on other workers: all must end although one worker is blocked.
   const others = await Promise.all(Array.from({ length: 40 }, (_, n) => outcome(`return ${n}`)));
   expect(others).toEqual(Array.from({ length: 40 }, (_, n) => n));
   abort.abort();
@@ -41,7 +41,7 @@ test.each([
   expect(await outcome('return 1')).toBe(1);
 });
 
-test('every worker held up at once: all come back after the abort', async () => {
+test('with every worker blocked, all jobs end after the abort', async () => {
   const abort = new AbortController();
   const endless = Array.from({ length: 6 }, () => pool.run(ENDLESS, data, { tenant: 'acme', signal: abort.signal }));
   const behind = Array.from({ length: 50 }, (_, n) => outcome(`return ${n}`));
@@ -52,7 +52,7 @@ test('every worker held up at once: all come back after the abort', async () => 
   expect(await Promise.all(behind)).toEqual(Array.from({ length: 50 }, (_, n) => n));
 });
 
-test('an aborted signal runs nothing, and a closed pool answers', async () => {
+test('with an aborted signal nothing runs, and a closed pool still answers', async () => {
   expect(await pool.run('return 1', data, { tenant: 'acme', signal: AbortSignal.abort() })).toMatchObject({
     code: 'lua_aborted',
   });
@@ -63,12 +63,12 @@ test('an aborted signal runs nothing, and a closed pool answers', async () => {
   expect(await other.run('return 1', data, { tenant: 'acme' })).toMatchObject({ code: 'lua_aborted' });
 });
 
-test('10,000 executions at once all answer their own', async () => {
+test('each of 10,000 concurrent executions gets its own result', async () => {
   const results = await Promise.all(Array.from({ length: 10_000 }, (_, n) => outcome(`return ${n}`)));
   expect(results.every((result, n) => result === n)).toBe(true);
 });
 
-test('check names the line and does not run', async () => {
+test('check reports the line and does not run the script', async () => {
   expect(await pool.check('return 1')).toMatchObject({ ok: true });
   expect(await pool.check('while true do end')).toMatchObject({ ok: true });
   expect(await pool.check('local x\nlocal y = = 1')).toMatchObject({
@@ -77,13 +77,13 @@ test('check names the line and does not run', async () => {
   });
 });
 
-describe('no tenant holds up another', () => {
+describe('no tenant blocks another', () => {
   test.each([1, 2])('one with endless scripts on all of %i workers', async workers => {
     await using held = closing(new LuaPool({ workers }));
     const abort = new AbortController();
     const endless = [begin(held.pool, 'greedy', abort.signal)];
     await endless[0]?.began;
-    // More than there are workers: the second begins where there is one, the others wait.
+    // More scripts than workers: the second starts on a free worker, the others wait.
     for (let n = 1; n < 6; n++) endless.push(begin(held.pool, 'greedy', abort.signal));
     if (workers > 1) await Promise.any(endless.slice(1).map(({ began }) => began));
     for (const tenant of ['acme', 'other']) {
@@ -94,21 +94,21 @@ describe('no tenant holds up another', () => {
     expect(held.pool.workers).toBeLessThanOrEqual(workers);
   });
 
-  test('several with endless scripts: each has one worker, and one more tenant still gets through', async () => {
+  test('several tenants with endless scripts get one worker each, and one more tenant still gets a worker', async () => {
     await using held = closing(new LuaPool({ workers: 2 }));
     const abort = new AbortController();
     const greedy = Array.from({ length: 5 }, (_, n) => `greedy ${n}`);
     const endless = greedy.map(tenant => begin(held.pool, tenant, abort.signal));
     await Promise.all(endless.map(({ began }) => began));
     expect(await held.pool.run('return 1', data, { tenant: 'acme' })).toMatchObject({ result: '1' });
-    // Theirs, and the one that was started for acme: kept while the long scripts last.
+    // The workers of the greedy tenants, and the one that was started for acme: kept while the long scripts run.
     expect(held.pool.workers).toBeLessThanOrEqual(6);
     abort.abort();
     for (const { run } of endless) expect(await run).toMatchObject({ code: 'lua_aborted' });
     expect(held.pool.workers).toBeLessThanOrEqual(2);
   });
 
-  test('more of them than there can be workers: another tenant takes the place of one, which begins anew', async () => {
+  test('with more endless scripts than possible workers, another tenant displaces one, which starts again', async () => {
     await using held = closing(new LuaPool({ workers: 2 }));
     const abort = new AbortController();
     const most = 2 + MAX_EXTRA_WORKERS;
@@ -121,7 +121,7 @@ describe('no tenant holds up another', () => {
     expect(held.pool.waiting).toBe(0);
   });
 
-  test.runIf(process.platform === 'linux')('a script that runs for long leaves the CPU to others', async () => {
+  test.runIf(process.platform === 'linux')('a long script leaves the CPU to other threads', async () => {
     await using held = closing(new LuaPool({ workers: 1 }));
     const low = () =>
       readdirSync('/proc/self/task').filter(thread => {
@@ -139,13 +139,13 @@ describe('no tenant holds up another', () => {
     await endless.run;
     expect(await held.pool.run('return 1', data, { tenant: 'acme' })).toMatchObject({ result: '1' });
     await expect.poll(low).toBe(0);
-    // One that ends by itself leaves its worker as it was, or a new one.
+    // A long script that ends by itself leaves its worker at normal priority, or a new worker.
     const long = 'local t = os.clock() while os.clock() - t < 1 do end return 2';
     expect(await held.pool.run(long, data, { tenant: 'acme' })).toMatchObject({ result: '2' });
     await expect.poll(low).toBe(0);
   });
 
-  test('turns go round, whoever came first and with however many', () => {
+  test('tenants take turns, regardless of their order and their number of jobs', () => {
     const queue = new TenantQueue<string>();
     for (const job of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'c2']) queue.push(job.charAt(0), job);
     queue.remove('c', 'c1');
@@ -159,10 +159,10 @@ describe('no tenant holds up another', () => {
   });
 });
 
-test('what ended in a batch is answered although a script behind it is endless', async () => {
+test('jobs that ended in a batch are answered although a later script is endless', async () => {
   const abort = new AbortController();
   const run = (script: string) => pool.run(script, data, { tenant: 'acme', signal: abort.signal });
-  // Both workers take a share; the first share is [0, endless, 2].
+  // Each of the two workers takes a share. The first share is [0, endless, 2].
   const runs = ['return 0', ENDLESS, 'return 2', 'return 3', 'return 4', 'return 5'].map(run);
   const [first, endless, ...others] = runs;
   expect(await first).toMatchObject({ result: '0' });
@@ -171,7 +171,7 @@ test('what ended in a batch is answered although a script behind it is endless',
   expect(await endless).toMatchObject({ code: 'lua_aborted' });
 });
 
-test('results far larger as objects than as text do not end the process', async () => {
+test('results that are far larger as objects than as text do not end the process', async () => {
   // 40 × 1 MB; as objects together ~500 MB, more than a worker's heap.
   const result = `[${'[],'.repeat(330_000)}0]`;
   const steps = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`s${n}`, result]));
@@ -180,7 +180,7 @@ test('results far larger as objects than as text do not end the process', async 
   });
 });
 
-test('what a script is given is made when its turn comes; where that throws, the caller is told', async () => {
+test('the data of a script is made when its turn comes, and an error in making it is reported to the caller', async () => {
   const made: number[] = [];
   const runs = Array.from({ length: 4 }, (_, n) =>
     pool.run(
@@ -203,7 +203,7 @@ test('what a script is given is made when its turn comes; where that throws, the
   expect(made).toEqual([0, 2, 3]);
 });
 
-/** Starts an endless script; `began` settles when it has begun. */
+/** Starts an endless script. `began` resolves when the script has started. */
 function begin(of: LuaPool, tenant: string, signal: AbortSignal) {
   const { promise: began, resolve } = Promise.withResolvers<void>();
   return { began, run: of.run(ENDLESS, data, { tenant, signal, began: resolve }) };

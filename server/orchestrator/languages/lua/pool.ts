@@ -9,7 +9,7 @@ import { type LuaBinary, type LuaData, type LuaOutcome, MEMORY_LIMIT, prepareLua
 import { nextTurn, type Turn } from './turns.ts';
 import { jobOf, type MakeData, type Work } from './work.ts';
 
-/** The result of a job: an outcome of the script, or why there is none. */
+/** The result of a job: the outcome of the script, or the reason why it has no outcome. */
 export type LuaRun =
   | LuaOutcome
   | { ok: false; code: 'lua_aborted' | 'lua_crashed'; message: string; details?: undefined; log: string[] };
@@ -18,7 +18,7 @@ export type LuaRunOptions = {
   /** The tenant of the script: workers are shared fairly between tenants. */
   tenant: string;
   signal?: AbortSignal;
-  /** Called once, within ~10 ms after the script began; not at all for one that ended before. */
+  /** Called once, within ~10 ms after the script began. Not called if the script ended before. */
   began?: () => void;
 };
 
@@ -28,20 +28,20 @@ type Pending = {
   settle: (run: LuaRun) => void;
   reject: (error: unknown) => void;
   onAbort: (() => void) | undefined;
-  /** Where it is worked on; undefined while it waits. */
+  /** The worker that has the job, and the position in its batch; undefined while the job waits. */
   place: { slot: Slot; batch: Batch; index: number } | undefined;
   began: boolean;
   settled: boolean;
-  /** How often its worker was taken away for another tenant's. */
+  /** How often the job lost its worker to another tenant's job. */
   displaced: number;
 };
 
-/** Jobs of one tenant that a worker was handed, which it takes in their order. */
+/** Jobs of one tenant that were sent to a worker, which runs them in order. */
 type Batch = {
   tenant: string;
   pending: Pending[];
   claims: Int32Array;
-  /** The job it was last seen at, -1 before the first, and since when. */
+  /** The index of the job that the worker was last seen running (-1 before the first), and the time since when. */
   at: number;
   atSince: number;
   beganAt: number;
@@ -56,25 +56,27 @@ type Slot = {
   /** The current batch, undefined when idle. */
   batch: Batch | undefined;
   readonly thread: Int32Array;
-  /** The worker runs a long script, and gets only the CPU that nothing else wants. */
+  /**
+   * Whether the worker runs a long script at low priority, so that it gets only CPU time that no other thread wants.
+   */
   isLow: boolean;
 };
 
 const MAX_BATCH_SIZE = 32;
-/** A batch is full when what its scripts are given exceeds this, in characters: a worker's heap holds 256 MiB. */
+/** A batch is full when the data of its scripts exceeds this, in characters: a worker's heap holds 256 MiB. */
 const FULL_BATCH = 4 * 1024 * 1024;
 /**
- * How often the pool checks its workers, in ms; also how long a job may take before those behind it return to the
- * queue.
+ * How often the pool checks its workers, in ms; also the longest that a job may run before the jobs after it return to
+ * the queue.
  */
 const LOOK_EVERY = 10;
-/** A batch that runs for longer than this, in ms, is long (below). */
+/** A batch that runs for longer than this, in ms, is long (see turns.ts). */
 const LONG_AFTER = 100;
 
-/** A script that has run for longer than this, in ms, gets only the CPU that nothing else wants. */
+/** A script that has run for longer than this, in ms, gets only CPU time that no other thread wants. */
 const LOW_AFTER = 500;
 
-/** The length of what a script is given, in characters. */
+/** Returns the size of a script's data, in characters. */
 export function sizeOf({ values, input = '', steps = {}, errors = {}, run = '', item = '' }: LuaData): number {
   const texts = [...values, ...Object.values(steps), ...Object.values(errors)];
   return texts.reduce((sum, text) => sum + text.length, input.length + run.length + item.length);
@@ -84,10 +86,10 @@ const ABORTED: LuaRun = { ok: false, code: 'lua_aborted', message: 'the script w
 const CRASHED: LuaRun = { ok: false, code: 'lua_crashed', message: 'the Lua worker ended unexpectedly', log: [] };
 
 /**
- * Worker threads that run Lua scripts, and CEL expressions that are not small. Started when needed. Neither has
- * side effects, so a job that shared its worker with one that had to be killed is simply run again.
+ * Worker threads that run Lua scripts and CEL expressions that are not small. They are started when needed. Scripts and
+ * expressions have no side effects, so a job whose worker was killed because of another job is simply run again.
  *
- * Tenants share the workers fairly (turns.ts), so no number of tenants with endless scripts can shut another one out.
+ * Tenants share the workers fairly (turns.ts), so no number of tenants with endless scripts can exclude another tenant.
  */
 export class LuaPool {
   readonly #size: number;
@@ -101,7 +103,7 @@ export class LuaPool {
   #closed = false;
 
   /**
-   * `workers`: 0 = one per core, at least 2, so that one long script does not force other scripts to wait for a new
+   * `workers`: 0 = one per core, but at least 2, so that one long script does not force other scripts to wait for a new
    * thread.
    */
   constructor(options: { workers?: number; memoryLimit?: number } = {}) {
@@ -109,35 +111,36 @@ export class LuaPool {
     this.#memoryLimit = options.memoryLimit ?? MEMORY_LIMIT;
   }
 
-  /** Worker threads alive. */
+  /** The number of live worker threads. */
   get workers(): number {
     return this.#slots.size;
   }
 
-  /** Jobs that wait for a worker. */
+  /** The number of jobs that wait for a worker. */
   get waiting(): number {
     return this.#fresh.size + this.#displaced.size;
   }
 
   /**
-   * Runs a prepared script. An abort kills the worker if the script has begun and answers `lua_aborted`. Rejects only with
-   * what `data` throws, which is called when the script's turn comes, and again where it has to be run again.
+   * Runs a prepared script. An abort kills the worker if the script has begun, and the result is `lua_aborted`. `data`
+   * is called when the script's turn comes, and again each time the script has to be run again. Rejects only with an
+   * error that `data` throws.
    */
   run(script: string, data: MakeData, options: LuaRunOptions): Promise<LuaRun> {
     return this.#submit({ language: 'lua', script, data }, options);
   }
 
-  /** Compiles a prepared script without running it. All checks count as one tenant's. */
+  /** Compiles a prepared script without running it. For fairness, all checks count as one tenant. */
   check(script: string): Promise<LuaRun> {
     return this.#submit({ language: 'lua', script, data: null }, { tenant: '' });
   }
 
-  /** Evaluates a CEL expression that is not small; `result` is what `evaluateApart` says. Otherwise like `run`. */
+  /** Evaluates a CEL expression that is not small. `result` is that of `evaluateApart`. Otherwise like `run`. */
   evaluate(script: string, data: MakeData, options: LuaRunOptions & { wants?: Wanted }): Promise<LuaRun> {
     return this.#submit({ language: 'cel', script, data, wants: options.wants ?? 'verdict' }, options);
   }
 
-  /** Ends all workers; what runs or waits is answered `lua_aborted`. */
+  /** Ends all workers. Running and waiting jobs are answered with `lua_aborted`. */
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#watch);
@@ -169,7 +172,7 @@ export class LuaPool {
       }
       this.#fresh.push(tenant, pending);
       if (this.#dispatches) return;
-      // One turn later, so that scripts which become ready together share a message.
+      // Waits one turn of the event loop, so that scripts which become ready together share a message.
       this.#dispatches = true;
       queueMicrotask(() => this.#dispatch());
     });
@@ -192,13 +195,13 @@ export class LuaPool {
     if (!place) return;
     const { slot, batch, index } = place;
     if (Atomics.compareExchange(batch.claims, index, Claim.free, Claim.withdrawn) === Claim.free) return;
-    // The script has ended and only its answer is missing: the worker runs another one already.
+    // The script has ended and only its answer is missing: the worker already runs the next one.
     if (index < batch.claims.lastIndexOf(Claim.taken)) return;
     this.#retire(slot);
     this.#dispatch();
   }
 
-  /** Kills a worker and puts what it had not answered back to the front of its tenant's queue. */
+  /** Kills a worker and returns its unanswered jobs to the front of their tenant's queue. */
   #retire(slot: Slot): void {
     this.#slots.delete(slot);
     void slot.worker.terminate();
@@ -207,7 +210,7 @@ export class LuaPool {
     if (batch) this.#requeue(batch, batch.pending);
   }
 
-  /** Moves those of these jobs that still belong to the batch back to the queue. */
+  /** Returns the jobs in `list` that still belong to the batch to the queue. */
   #requeue(batch: Batch, list: readonly Pending[]): void {
     const again = list.filter(pending => pending.place?.batch === batch);
     for (const pending of again) pending.place = undefined;
@@ -222,7 +225,7 @@ export class LuaPool {
     return pending.displaced > 0 ? this.#displaced : this.#fresh;
   }
 
-  /** Takes the worker from a script that has used its quantum; the script starts again when its turn comes. */
+  /** Takes the worker from a script that has used up its quantum. The script starts again when its turn comes. */
   #displace(batch: Batch): void {
     const pending = batch.pending[batch.at];
     if (pending) pending.displaced += 1;
@@ -233,7 +236,7 @@ export class LuaPool {
     this.#binary ??= prepareLua();
     const thread = new Int32Array(new SharedArrayBuffer(4));
     const data: LuaWorkerData = { ...this.#binary, memoryLimit: this.#memoryLimit, thread };
-    // Nothing of the environment, and no flags: a script could not reach them anyway, and what is not there cannot leak.
+    // Passes no environment and no flags: scripts could not reach them anyway, and data that is absent cannot leak.
     const worker = new Worker(new URL('./worker.ts', import.meta.url), {
       workerData: data,
       env: compileCacheOfThisProcess(),
@@ -250,13 +253,16 @@ export class LuaPool {
     return slot;
   }
 
-  /** Handles a worker that crashed: its job is answered, so that one bad script cannot crash worker after worker. */
+  /**
+   * Handles the crash of a worker: its current job is answered, so that one bad script cannot crash worker after
+   * worker.
+   */
   #crashed(slot: Slot): void {
     if (!this.#slots.delete(slot)) return;
     const { batch } = slot;
     slot.batch = undefined;
     if (!batch) return;
-    // The last one taken: those taken before it may have ended without being answered yet.
+    // The last job that the worker took: earlier ones may have ended without being answered yet.
     const at = Math.max(0, batch.claims.lastIndexOf(Claim.taken));
     const culprit = batch.pending.find((pending, index) => index >= at && pending.place?.batch === batch);
     if (culprit) this.#settle(culprit, CRASHED);
@@ -297,12 +303,12 @@ export class LuaPool {
     return [...this.#slots].flatMap(slot => slot.batch ?? []);
   }
 
-  /** Ends workers beside the pool's size. Only when all are idle: to start one costs ~200 ms of CPU, and just then there is none. */
+  /** Ends the workers beyond the pool's size, but only when all are idle: restarting one costs ~200 ms of CPU time. */
   #endExtra(): void {
     for (const slot of this.#slots) if (this.#slots.size > this.#size) this.#retire(slot);
   }
 
-  /** Takes what makes up the tenant's next batch. May be empty: jobs whose data cannot be made are answered. */
+  /** Takes the jobs of the tenant's next batch. The batch may be empty: jobs whose data cannot be made are answered. */
   #gather({ tenant, isDisplaced }: Turn<Batch>): { pending: Pending[]; jobs: LuaJob[] } {
     const queue = isDisplaced ? this.#displaced : this.#fresh;
     const taken = queue.take(tenant, this.#size, isDisplaced ? 1 : MAX_BATCH_SIZE);
@@ -342,7 +348,7 @@ export class LuaPool {
     this.#watch ??= setInterval(() => this.#look(), LOOK_EVERY).unref();
   }
 
-  /** Looks at what the workers are at while there is work. Asking them would cost a message for each script. */
+  /** Checks what the workers are running, while there is work. Asking them would cost a message for each script. */
   #look(): void {
     const now = performance.now();
     const batches = this.#batches();
@@ -357,7 +363,7 @@ export class LuaPool {
 
   #observe(batch: Batch, now: number): void {
     const at = batch.claims.lastIndexOf(Claim.taken);
-    // A worker that has not begun (it starts, it waits for a core) is neither stalled nor long.
+    // A worker that has not taken a job yet (it is starting, or waits for a core) is neither stalled nor long.
     if (at === -1) return;
     if (batch.at === -1) batch.beganAt = now;
     batch.long = now - batch.beganAt >= LONG_AFTER;
@@ -375,7 +381,7 @@ export class LuaPool {
     pending.options.began?.();
   }
 
-  /** A long script must not hold up those behind it. */
+  /** Returns the jobs behind a long script to the queue, so that they do not wait for it. */
   #withdraw(batch: Batch): void {
     const back = batch.pending.filter(
       (_, index) => Atomics.compareExchange(batch.claims, index, Claim.free, Claim.withdrawn) === Claim.free,

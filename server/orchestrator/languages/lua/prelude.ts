@@ -1,6 +1,6 @@
 /**
- * Runs once, before the snapshot. What a script may not have is taken away here; the locals below are out of its reach,
- * since there is no debug library. `load` compiles text only: bytecode can crash the interpreter.
+ * Runs once, before the snapshot, and removes what scripts may not have. Scripts cannot reach the locals below, since
+ * there is no debug library. `load` compiles text only: bytecode can crash the interpreter.
  */
 export const PRELUDE = `
 local host_log, host_encode, host_decode, host_array, null, unsigned = ...

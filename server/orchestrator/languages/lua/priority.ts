@@ -2,12 +2,12 @@ import { readlinkSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 
 /**
- * Priorities of single threads, which Linux alone has: elsewhere nothing is known of a thread, and nothing is lowered. A
- * script that computes for long then takes only the CPU that nothing else wants: without that, four endless scripts on two
- * cores made the whole service six times as slow.
+ * Priorities of single threads, which only Linux supports: on other systems no thread id is known and no priority is
+ * lowered. A script that computes for long then takes only CPU time that no other thread wants: without this, four
+ * endless scripts on two cores made the whole service six times as slow.
  */
 
-/** The calling thread as the kernel knows it; 0 where threads have no priority of their own. */
+/** Returns the kernel's id of the calling thread; 0 on systems where threads have no separate priority. */
 export function kernelThreadId(): number {
   if (process.platform !== 'linux') return 0;
   try {
@@ -17,7 +17,10 @@ export function kernelThreadId(): number {
   }
 }
 
-/** Returns false where it is not known or may not be changed: to raise a priority again takes a privilege. */
+/**
+ * Sets the priority of a thread. Returns false if the thread is unknown or the change is not permitted: raising a
+ * priority takes a privilege.
+ */
 export function setThreadPriority(thread: number, priority: 'low' | 'normal'): boolean {
   if (thread === 0) return false;
   try {

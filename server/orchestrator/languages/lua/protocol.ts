@@ -7,13 +7,14 @@ export type LuaJob =
   | { language: 'cel'; script: string; data: LuaData; wants: Wanted };
 
 /**
- * Several jobs in one message: with many short scripts the messages cost more than the scripts. `claims` is shared: the
- * worker claims job n by changing its 0 to 1; the pool reclaims a job that was not started by changing it to 2.
+ * Several jobs in one message: for many short scripts, a message each would cost more than the script. `claims` is
+ * shared: the worker claims job n by changing its 0 to 1, and the pool withdraws a job that has not started by changing
+ * its 0 to 2.
  */
 export type LuaBatch = { jobs: LuaJob[]; claims: Int32Array };
 export const Claim = { free: 0, taken: 1, withdrawn: 2 } as const;
 
-/** Outcomes by their place in the batch; `done` when the worker has left the batch. */
+/** Outcomes with their indexes in the batch. `done`: the worker has left the batch. */
 export type LuaReply = { outcomes: [number, LuaOutcome][]; done: boolean };
 
 /** `thread` is shared: the worker stores its thread id there (priority.ts). */

@@ -3,19 +3,19 @@ import type { JsonMap } from '../../core/index.ts';
 import { type LuaHost, LuaType } from './host.ts';
 import { type LuaValues, ValueError } from './values.ts';
 
-/** An error of a script: its text, and the fields of a table. */
+/** An error of a script: its message, and the fields of its table. */
 export type Raised = { message: string; details: JsonMap | null };
 
-/** Twice what a message may have, in bytes of characters outside of ASCII. */
+/** Twice the maximum of a message, in bytes of characters outside ASCII. */
 const MAX_TEXT_BYTES = 16_000;
-/** With its message, an error is at most 16 KiB (server/orchestrator/turn/outcome.ts). */
+/** Together with its message, an error has at most 16 KiB (server/orchestrator/turn/outcome.ts). */
 const MAX_DETAILS_BYTES = 12 * 1024;
-/** Lua writes this for a table that does not say how it is written. */
+/** The text that Lua writes for a table without `__tostring`. */
 const NAMELESS = /^table: (?:0x)?[0-9a-f]+$/i;
 
 /**
- * Describes the error value at index 1. The fields of a table are kept if they are JSON, and its field `message` is the message.
- * Only under a protected call: `__tostring` of the value runs.
+ * Describes the error value at index 1. The fields of a table are kept if they are JSON, and its field `message` is the
+ * message. Call this only in a protected call, because it runs `__tostring` of the value.
  */
 export function describeRaised(host: LuaHost, values: LuaValues, L: number): Raised {
   const json = host.api.lua_type(L, 1) === LuaType.table ? jsonOf(host, values, L) : null;

@@ -37,7 +37,7 @@ describe('values', () => {
     id: 7615917337495251231n,
     large: 18446744073709551615n,
   };
-  test('JSON goes in and comes back the same', () => expect(value('return input', { input })).toEqual(input));
+  test('JSON survives a round trip', () => expect(value('return input', { input })).toEqual(input));
   test.each([
     ['math.type(input.n)', 'integer'],
     ['math.type(input.f)', 'float'],
@@ -94,12 +94,12 @@ describe('values', () => {
     expect(message(`return string.rep("x", ${RESULT_LIMIT - 1})`)).toContain('larger than 1 MiB');
     expect(message(`return string.rep("é", ${RESULT_LIMIT / 2})`)).toContain('larger than 1 MiB');
   });
-  test('errors carry the line and no path of the host', () => {
+  test('errors contain the line but no path of the host', () => {
     expect(message('local a = 1\nerror("boom")')).toBe('lua_error: script:2: boom');
     expect(message('local a = 1\n\nx = = 2')).toMatch(/^lua_syntax: script:3: /);
     expect(message('return json.decode("{")')).toBe('lua_error: script:1: json.decode: this is not JSON');
   });
-  test('the log keeps 64 KiB and says that it was cut', () => {
+  test('the log keeps 64 KiB and notes that it was cut', () => {
     expect(run('log("a", 1, {b = 2}, nil) print(true)').log).toEqual(['a\t1\t{"b":2}\tnil', 'true']);
     const { log } = run('for i = 1, 100000 do log("line " .. i) end');
     expect(log.join('\n').length).toBeLessThanOrEqual(65_536);
@@ -156,7 +156,7 @@ describe('isolation: nothing of one execution reaches the next', () => {
     const drawn = new Set(Array.from({ length: 20 }, () => value('return math.random(1, 2^40 // 1 | 0)')));
     expect(drawn.size).toBeGreaterThan(15);
   });
-  test('1,000 executions leave the memory as it was', () => {
+  test('1,000 executions leave the memory unchanged', () => {
     const before = value('return collectgarbage("count")');
     for (let n = 0; n < 1000; n++) run(`x = {} for i = 1, 100 do x[i] = "${n}" .. i end return x`);
     expect(value('return collectgarbage("count")')).toBe(before);
@@ -251,7 +251,7 @@ describe('escapes', () => {
     else expect(outcome.message.length).toBeGreaterThan(0);
     expect(value('return 1 + 1')).toBe(2);
   });
-  test('memory: below the limit works, above is refused by name, pcall or not', () => {
+  test('memory: below the limit a script works, above it fails with the named error, even with pcall', () => {
     expect(value('local s = string.rep("x", 30 * 1024 * 1024) return #s')).toBe(30 * 1024 * 1024);
     expect(message('local t = {} for i = 1, 70 do t[i] = string.rep("x", 1024 * 1024) .. i end')).toBe(
       'lua_memory: the script needs more than its 64 MiB of memory',
@@ -262,7 +262,7 @@ describe('escapes', () => {
   });
 });
 
-describe('what a script makes is not read into the worker beyond what is kept', () => {
+describe('the worker reads no more of the output of a script than it keeps', () => {
   test('json.decode', () => {
     expect(value('return #json.decode("[" .. ("0,"):rep(2^21 - 2) .. "0]")')).toBe(2 ** 21 - 1);
     expect(message('return json.decode("[" .. ("0,"):rep(2^21) .. "0]")')).toBe(

@@ -18,7 +18,7 @@ const MAX_MESSAGE_LENGTH = 4_000;
 /** The maximum size of a text for `json.decode`, in bytes; see LuaData. */
 const DECODE_LIMIT = 4 * 1024 * 1024;
 
-// Drawn 256 at a time: one draw costs more than a whole small script.
+// 256 seeds are drawn at a time: one draw costs more than a whole small script.
 const seeds = new BigInt64Array(256);
 let seedAt = seeds.length;
 function nextSeed(): bigint {
@@ -35,10 +35,10 @@ const asLuaMessage = (text: string): string =>
   text.length > MAX_MESSAGE_LENGTH ? `${text.slice(0, MAX_MESSAGE_LENGTH)}…` : text;
 
 /**
- * One Lua state that is as new for every script. After the libraries are open, the used part of the WebAssembly memory
- * is copied; before each execution it is put back, and what the last script touched beyond it is zeroed. Globals,
- * metatables, library tables, the registry and the allocator itself all live in that memory, so nothing of one
- * execution can reach the next: the same isolation as a new state (1.1 ms) for about 15 µs.
+ * One Lua state that is like new for every script. After the libraries are open, the used part of the WebAssembly
+ * memory is copied. Before each execution the copy is restored, and memory beyond it that the last script touched is
+ * zeroed. Globals, metatables, library tables, the registry and the allocator itself all live in this memory, so
+ * nothing of one execution can reach the next. This gives the same isolation as a new state (1.1 ms) for about 15 µs.
  */
 export class LuaSandbox {
   readonly #module: WebAssembly.Module;
@@ -130,10 +130,10 @@ export class LuaSandbox {
     this.#snapshot = bytes.slice(0, Math.min(bytes.length, (used + 4095) & ~4095));
   }
 
-  /** Puts the memory back to the snapshot. */
+  /** Restores the memory from the snapshot. */
   #restore(): void {
     if (this.#host.bytes().length > this.#initialSize) {
-      // WebAssembly memory never shrinks: a new instance (~3 ms) gives what a greedy script took back to the machine.
+      // WebAssembly memory never shrinks: a new instance (~3 ms) returns the memory of a greedy script to the machine.
       this.#build();
       return;
     }
@@ -146,7 +146,7 @@ export class LuaSandbox {
     this.#host.api.setThrew(0, 0);
   }
 
-  /** Turns a value that cannot cross into an error of the script, with its line. */
+  /** Turns the error for a value that cannot cross into an error of the script, with its line. */
   #guard(L: number, body: () => number): number {
     try {
       return body();
@@ -187,7 +187,7 @@ export class LuaSandbox {
     this.#host.api.lua_setglobal(L, name);
   }
 
-  /** The table of what the script's templates stand for. Null is nil, as for every value that a script is given. */
+  /** Pushes the table of the values of the script's templates. Null becomes nil, as in all data of a script. */
   #pushBound(L: number, { values, places }: LuaData): void {
     const { api } = this.#host;
     const count = places?.length ?? values.length;
@@ -207,7 +207,7 @@ export class LuaSandbox {
     }
   }
 
-  /** `steps.<id>.result` and `.error`: null is nil, so that a skipped step reads as one expects. */
+  /** Pushes `steps.<id>.result` and `.error`. Null becomes nil, so that the result of a skipped step reads as nil. */
   #pushSteps(L: number, steps: { [step: string]: string }, errors: { [step: string]: string }): void {
     const { api } = this.#host;
     const ids = Object.keys(steps);
@@ -239,7 +239,7 @@ export class LuaSandbox {
     const { api } = this.#host;
     const count = api.lua_gettop(L);
     const parts: string[] = [];
-    // Text that would be cut anyway is not read.
+    // Does not read text that would be cut anyway.
     let left = LOG_LIMIT - this.#logBytes;
     for (let index = 1; index <= count && left >= 0; index++) {
       const text = this.#logText(L, index);
@@ -250,7 +250,7 @@ export class LuaSandbox {
     return 0;
   }
 
-  /** Tables are logged as JSON if possible: `table: 0x…` would not help. */
+  /** Returns a value as text for the log. Tables are logged as JSON if possible: `table: 0x…` would not help. */
   #logText(L: number, index: number): string {
     if (this.#host.api.lua_type(L, index) === LuaType.table) {
       const top = this.#host.api.lua_gettop(L);
@@ -267,7 +267,7 @@ export class LuaSandbox {
   #keep(line: string): void {
     if (this.#logBytes > LOG_LIMIT) return;
     const size = Buffer.byteLength(line) + 1;
-    // 100 bytes are kept for the note that ends a long log.
+    // Reserves 100 bytes for the note at the end of a long log.
     if (this.#logBytes + size <= LOG_LIMIT - 100) {
       this.#logBytes += size;
       this.#log.push(line);
@@ -317,7 +317,7 @@ export class LuaSandbox {
       const message = `the script needs more than its ${this.#memoryLimit / 1024 / 1024} MiB of memory`;
       return { ok: false, code: 'lua_memory', message, log };
     }
-    // The error value may be anything, with a __tostring of its own: it is described under protection.
+    // The error may be any value with its own __tostring, so a protected call describes it.
     this.#raised = UNKNOWN;
     api.lua_pushcclosure(L, this.#describer, 0);
     api.lua_pushvalue(L, -2);
@@ -346,7 +346,7 @@ export class LuaSandbox {
     return this.#failure(status);
   }
 
-  /** Runs a script in a clean state. Throws only if the interpreter itself breaks; the sandbox is then unusable. */
+  /** Runs a script in a clean state. Throws only if the interpreter itself breaks. The sandbox is then unusable. */
   run(script: string, data: LuaData): LuaOutcome {
     return this.#call(this.#runner, script, data);
   }

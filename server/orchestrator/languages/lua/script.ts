@@ -11,19 +11,19 @@ import {
 
 /**
  * Prepares a script for Lua (docs/specification/steps.md#templates): a `{{…}}` becomes a reference to a bound value, so
- * that input can never become code. In code it stands for the value itself; inside a quoted or long string the string
- * is cut and the value's text is joined in; comments are left unchanged. The scan also finds which results the script
- * can read, so that only those are sent to it: a chain of 1,000 scripts stays linear.
+ * that input can never become code. In code, the reference is the value itself. Inside a quoted or long string, the
+ * string is cut and the value's text is concatenated. Comments are left unchanged. The scan also finds which results
+ * the script can read, so that only those are sent to it: a chain of 1,000 scripts stays linear.
  */
 export type PreparedScript = {
-  /** The text that Lua compiles. Its lines are those of the author's script. */
+  /** The text that Lua compiles. It has the same lines as the author's script. */
   readonly source: string;
-  /**
-   * The templates of `__values[1]`…, in order, each once even if the script repeats it. In a string, the value is bound
-   * as text.
-   */
+  /** The templates of `__values[1]`…, in order and without duplicates. In a string, the value is bound as text. */
   readonly bound: readonly { reference: Reference; as: 'value' | 'text' }[];
-  /** Steps read through the global `steps`; `all` where the script takes `steps` as a whole or reaches globals by name. */
+  /**
+   * The steps that are read through the global `steps`; `all` if the script uses `steps` as a whole or reaches globals
+   * by name.
+   */
   readonly steps: ReadonlySet<string> | 'all';
   readonly readsInput: boolean;
   readonly readsRun: boolean;
@@ -34,14 +34,14 @@ export type PreparedScript = {
 
 const IDENTIFIER = /[A-Za-z_][A-Za-z0-9_]*/y;
 const NUMBER = /(?:0[xX][0-9a-fA-F.]*(?:[pP][+-]?[0-9]*)?|[0-9][0-9a-zA-Z.]*)/y;
-/** Text that starts no relevant token; matched as a whole, since it is most of a script. */
+/** Text that starts no relevant token. It is matched as a whole, since most of a script consists of it. */
 const PLAIN = /[^A-Za-z0-9_"'[{-]+/y;
 const LONG_OPEN = /\[(=*)\[/y;
 const STATIC_STEP = /\s*(?:\.\s*([A-Za-z_][A-Za-z0-9_]*)|\[\s*(?:"([^"\\\n]*)"|'([^'\\\n]*)')\s*\])/y;
-/** The beginnings of templates; other tools' `{{name}}` in a string is text, and `{{item}}` outside of a loop is. */
+/** The beginnings of templates. Other tools' `{{name}}` in a string is text, and so is `{{item}}` outside a loop. */
 const TEMPLATE = /^\{\{\s*(?:input|steps)\b/;
 const TEMPLATE_IN_LOOP = /^\{\{\s*(?:input|steps|item|index)\b/;
-/** Names through which a script can reach globals that it does not spell out. */
+/** Names through which a script can reach globals without naming them. */
 const REFLECTIVE = new Set(['_G', '_ENV', 'load']);
 
 class ScriptScanner {
@@ -49,9 +49,9 @@ class ScriptScanner {
   readonly #name: string;
   readonly #begins: RegExp;
   #at = 0;
-  /** Up to where the text has been copied to `out`. */
+  /** The position up to which the text has been copied to `out`. */
   #copied = 0;
-  /** Templates found and templates that turned out to be none. */
+  /** The number of templates, and of malformed ones. */
   #references = 0;
   #failures = 0;
   readonly #places = new Map<string, number>();
@@ -73,7 +73,7 @@ class ScriptScanner {
     return pattern.exec(this.#text);
   }
 
-  /** Copies what came before and puts `replacement` in the place of the text up to `end`. */
+  /** Copies the text before `from` and writes `replacement` instead of the text up to `end`. */
   #replace(from: number, end: number, replacement: string): void {
     this.#out.push(this.#text.slice(this.#copied, from), replacement);
     this.#copied = end;
@@ -115,7 +115,7 @@ class ScriptScanner {
     this.#at = end === -1 ? this.#text.length : end + (long ? (long[1]?.length ?? 0) + 2 : 0);
   }
 
-  /** `{{input.x}}` in code. What is no template is Lua: `{{1, 2}, {3}}` is a table of tables. */
+  /** Replaces `{{input.x}}` in code. Braces that are not a template are Lua: `{{1, 2}, {3}}` is a table of tables. */
   #codeTemplate(): void {
     const from = this.#at;
     const found = this.#template(from, false);
@@ -137,7 +137,7 @@ class ScriptScanner {
       if (!(error instanceof TemplateSyntaxError)) throw error;
       this.#failures += 1;
       if (report) this.errors.push(error);
-      // The text after it is not read: `{{input.x}}` in code would silently become a table of tables.
+      // The text after this template is not read: `{{input.x}}` in code would silently become a table of tables.
       if (this.#failures === MAX_FAILURES)
         this.errors.push(new TemplateSyntaxError(`more than ${MAX_FAILURES} malformed templates`, at));
       return undefined;
@@ -180,12 +180,14 @@ class ScriptScanner {
       if (found && found.end <= end) cuts.push({ at, ...found });
       at = this.#text.indexOf('{{', found ? found.end : at + 1);
     }
-    // A line break right behind `[[` is not part of the string: if one follows a template, it is added again.
+    // Lua drops a line break immediately after `[[`. If one follows a template, it is added again.
     const reopen = (rest: number) => (/[\r\n]/.test(this.#text[rest] ?? '') ? `"\\n"..${open[0]}` : open[0]);
     this.#join(from, end + close.length, cuts, reopen, close);
   }
 
-  /** `"a {{x}} b"` → `("a "..__values[1].." b")`. The parentheses keep calls like `f"…"` and precedence as they were. */
+  /**
+   * Turns `"a {{x}} b"` into `("a "..__values[1].." b")`. The parentheses preserve calls like `f"…"` and precedence.
+   */
   #join(
     from: number,
     end: number,
@@ -221,7 +223,7 @@ class ScriptScanner {
     }
   }
 
-  /** Whether the name at `from` is a field (`x.steps`, `x:steps`) and not a global; `..` joins strings. */
+  /** Whether the name at `from` is a field (`x.steps`, `x:steps`) and not a global. `..` joins strings. */
   #isMember(from: number): boolean {
     let at = from - 1;
     while (at >= 0 && /\s/.test(this.#text[at] ?? '')) at--;
@@ -230,7 +232,10 @@ class ScriptScanner {
   }
 }
 
-/** A malformed template may be read up to the script's end before it shows: so many are looked at, or time would be quadratic. */
+/**
+ * The maximum number of malformed templates that are scanned. Each may be read to the script's end before the error is
+ * found, so without a limit the time would be quadratic.
+ */
 const MAX_FAILURES = 100;
 
 function prepare(text: string, inLoop: boolean): PreparedScript {
@@ -255,7 +260,7 @@ const preparedInLoops = new ByteCache<PreparedScript>(CACHE_LIMITS.scriptsInLoop
 const BINDING_BYTES = 400;
 const SCRIPT_BYTES = 1_000;
 
-/** Prepares a script, or returns it from the cache. `inLoop`: it may read `item` and `index` in templates too. */
+/** Prepares a script, or returns it from the cache. `inLoop`: its templates may also read `item` and `index`. */
 export function prepareScript(text: string, inLoop = false): PreparedScript {
   const cache = inLoop ? preparedInLoops : preparedScripts;
   const known = cache.get(text);

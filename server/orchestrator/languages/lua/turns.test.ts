@@ -7,7 +7,7 @@ const MOST = SIZE + MAX_EXTRA_WORKERS;
 type Script = { tenant: string; ms: number; displaced: number };
 type Running = RunningBatch & { script: Script; long: boolean };
 
-/** The workers of a pool in virtual time; scripts take as long as they say however many run beside them. */
+/** The workers of a pool in virtual time. A script takes its own `ms`, however many scripts run at the same time. */
 class Workers {
   now = 0;
   readonly running: Running[] = [];
@@ -36,7 +36,7 @@ class Workers {
     }
   }
 
-  /** Until the script has ended; how long that took, in ms. */
+  /** Waits until the script has ended and returns how long that took, in ms. */
   timeOf(script: Script, atMost: number): number {
     const from = this.now;
     const ended = () => this.ended.find(end => end.script === script);
@@ -66,7 +66,7 @@ function hostile(workers: Workers, tenants: number, scripts = 3): void {
   for (let n = 0; n < tenants; n++) for (let of = 0; of < scripts; of++) workers.run(`hostile ${n}`);
 }
 
-describe('however many tenants have endless scripts, one that comes later gets a worker within seconds', () => {
+describe('with any number of tenants with endless scripts, a later tenant gets a worker within seconds', () => {
   test.each([1, 2, MOST - 1, MOST, MOST + 1, 30])('%i tenants', tenants => {
     const workers = new Workers();
     hostile(workers, tenants);
@@ -74,7 +74,7 @@ describe('however many tenants have endless scripts, one that comes later gets a
     for (let n = 0; n < 5; n++) expect(workers.timeOf(workers.run('honest', 5), 60_000)).toBeLessThan(3_000);
   });
 
-  test('also while they begin, and while each begins new ones all the time', () => {
+  test('also while their scripts start, and while each tenant starts new ones all the time', () => {
     const workers = new Workers();
     hostile(workers, 20);
     const times: number[] = [];
@@ -87,7 +87,7 @@ describe('however many tenants have endless scripts, one that comes later gets a
   });
 });
 
-test('a script that is displaced begins anew, for twice as long, and ends although others never do', () => {
+test('a displaced script starts again with twice the quantum, and ends although others never do', () => {
   const workers = new Workers();
   hostile(workers, 20, 1);
   workers.run('honest', 10_000);
@@ -101,7 +101,7 @@ test('a script that is displaced begins anew, for twice as long, and ends althou
   expect(quantumOf(displaced)).toBeGreaterThan(quantumOf(displaced - 1));
 });
 
-test('nobody is displaced while a worker can still be started', () => {
+test('no script is displaced while a worker can still be started', () => {
   const workers = new Workers();
   hostile(workers, MOST - 1, 1);
   workers.pass(120_000);
@@ -111,7 +111,7 @@ test('nobody is displaced while a worker can still be started', () => {
   expect(workers.ended).toHaveLength(1);
 });
 
-test('nor before it has had its time', () => {
+test('no script is displaced before it has used its quantum', () => {
   const workers = new Workers();
   hostile(workers, MOST, 1);
   workers.pass(900);

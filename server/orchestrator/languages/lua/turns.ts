@@ -1,37 +1,45 @@
 import type { TenantQueue } from './queue.ts';
 
-/** Workers beside the size, for tenants that have none. Each takes ~30 MiB, ~200 at worst: Lua's 64 and its own heap. */
+/**
+ * Workers beyond `size`, for tenants that have no worker. Each takes ~30 MiB, and ~200 MiB at worst: Lua's 64 MiB and
+ * its own heap.
+ */
 export const MAX_EXTRA_WORKERS = 6;
-/** How many workers are kept for scripts that were never displaced, once there are no more than the extra ones. */
+/** How many workers are kept for scripts that were never displaced, once only the extra workers are left. */
 const RESERVED_WORKERS = 2;
-/** How long a script may run, in ms, before another tenant's may take its worker. Doubled each time that it is displaced. */
+/**
+ * How long a script may run, in ms, before another tenant's script may take its worker. Doubled each time the script is
+ * displaced.
+ */
 const QUANTUM_MS = 1_000;
 const MAX_QUANTUM_MS = 64_000;
 
-/** Scripts that a worker is at, as far as turns depend on them. */
+/** The properties of a worker's batch on which turns depend. */
 export type RunningBatch = {
   readonly tenant: string;
   readonly long: boolean;
-  /** How often the script that it is at was displaced. */
+  /** How often the current script was displaced. */
   readonly displaced: number;
-  /** Since when, in ms, it has been at this script. */
+  /** The time at which the worker took the current script, in ms. */
   readonly atSince: number;
 };
 
-/** The tenant that goes next: from which queue, and in whose place if all workers are busy. */
+/** The tenant that goes next: from which queue, and which batch it displaces if all workers are busy. */
 export type Turn<B> = { readonly tenant: string; readonly isDisplaced: boolean; readonly inPlaceOf: B | undefined };
 
 /**
  * Decides which tenant gets a worker now.
  *
- * Tenants are served round robin. A tenant that has workers gets another one only while fewer than `size` are busy; a
- * tenant without one gets the next free one and, if the busy ones are `long`, one of MAX_EXTRA_WORKERS beside `size`.
+ * Tenants are served round robin. A tenant that has workers gets another one only while fewer than `size` are busy. A
+ * tenant without a worker gets the next free one or, if the busy ones are `long`, one of MAX_EXTRA_WORKERS beyond
+ * `size`.
  *
- * If all of these are busy, a multilevel feedback queue keeps endless scripts from shutting others out: a tenant
- * without a worker takes the place of the script that is furthest beyond its quantum. That script waits in a separate
- * queue and starts again later (scripts have no side effects), with twice the quantum. Half of the workers are for
- * displaced scripts, and up to all but RESERVED_WORKERS while no others wait. So with T tenants before it, a tenant
- * gets a worker within about T / RESERVED_WORKERS seconds, for any scripts of the others, and long scripts end too.
+ * If all of these are busy, a multilevel feedback queue keeps endless scripts from excluding other tenants: a tenant
+ * without a worker displaces the script that is furthest beyond its quantum. The displaced script waits in a separate
+ * queue and starts again later with twice the quantum (scripts have no side effects). Half of the workers are for
+ * displaced scripts, and up to all but RESERVED_WORKERS while no other scripts wait. So with T tenants before it, a
+ * tenant gets a worker within about T / RESERVED_WORKERS seconds, whatever scripts the others run, and long scripts end
+ * too.
  */
 export function nextTurn<B extends RunningBatch>(
   batches: readonly B[],
@@ -60,7 +68,7 @@ export function nextTurn<B extends RunningBatch>(
   return displacedRunning < halfDisplaced ? (pick(true) ?? pick(false)) : (pick(false) ?? pick(true));
 }
 
-/** The batch whose script is furthest beyond its quantum, if any is. */
+/** Returns the batch whose script is furthest beyond its quantum, or undefined. */
 function overdue<B extends RunningBatch>(batches: readonly B[], now: number): B | undefined {
   let found: B | undefined;
   let most = 1;
@@ -73,5 +81,5 @@ function overdue<B extends RunningBatch>(batches: readonly B[], now: number): B 
   return found;
 }
 
-/** The quantum of a script that was displaced this often, in ms. */
+/** Returns the quantum of a script that was displaced this often, in ms. */
 export const quantumOf = (displaced: number): number => Math.min(MAX_QUANTUM_MS, QUANTUM_MS * 2 ** displaced);

@@ -3,12 +3,12 @@ import type { JsonValue } from '../../core/index.ts';
 import { type LuaHost, LuaType, REGISTRY } from './host.ts';
 
 /**
- * JSON values into Lua and back, through the C API with raw access only: no JavaScript object is ever reachable from a
- * script, and no metamethod runs while a value is read. JSON null is the sentinel `json.null` inside tables, so that
- * arrays keep their positions and objects their members.
+ * JSON values into Lua and back, through the C API with raw access only: a script can never reach a JavaScript object,
+ * and no metamethod runs while a value is read. JSON null is the sentinel `json.null` inside tables, so that arrays
+ * keep their positions and objects their members.
  */
 
-/** A value that cannot cross; the message is for the script's author and is raised as a Lua error. */
+/** The error for a value that cannot cross. The message is for the script's author and is raised as a Lua error. */
 export class ValueError extends Error {}
 
 const DEEPEST = 100;
@@ -17,18 +17,20 @@ const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
 const SCRATCH = 8 * 1024;
 const MAX_LUA_INTEGER = 2n ** 63n - 1n;
-/** One more than an unsigned integer of 64 bits has. */
+/** One more digit than an unsigned 64-bit integer has. */
 const MAX_DIGITS = 21;
 const TOO_LARGE = 'the value is larger than 1 MiB as JSON';
 
 export class LuaValues {
   readonly #host: LuaHost;
-  /** A buffer for short strings, and a word for lengths; allocated once, before the snapshot. */
+  /** A buffer for short strings, and a word for lengths. Both are allocated once, before the snapshot. */
   readonly #scratch: number;
   readonly #word: number;
   /** Registry reference of the metatable that marks arrays. */
   readonly #arrayMark: bigint;
-  /** The same for integers between 2^63 and 2^64, which no Lua integer can hold. */
+  /**
+   * The registry reference of the metatable that marks integers between 2^63 and 2^64, which no Lua integer can hold.
+   */
   readonly #unsignedMark: bigint;
   readonly #textMode: number;
 
@@ -43,11 +45,13 @@ export class LuaValues {
     this.#textMode = this.cString('t');
   }
 
-  /** Puts UTF-8 text into the memory and calls `use` with its place. Throws ValueError where the memory does not suffice. */
+  /**
+   * Writes UTF-8 text into the memory and calls `use` with its address. Throws ValueError if the memory is too small.
+   */
   #withText<T>(text: string, use: (at: number, size: number) => T): T {
     const { api, bytes } = this.#host;
     if (text.length <= 24) {
-      // Keys and short values: concatenating them is three times as fast as a call of the encoder.
+      // For keys and short values, concatenation is three times as fast as a call of the encoder.
       const memory = bytes();
       let size = 0;
       while (size < text.length && text.charCodeAt(size) < 0x80) memory[this.#scratch + size] = text.charCodeAt(size++);
@@ -62,7 +66,7 @@ export class LuaValues {
     if (at === 0) throw new ValueError('not enough memory');
     bytes().set(encoded, at);
     const result = use(at, encoded.length);
-    // After a Lua error this line is not reached; the block goes with the next restored snapshot.
+    // A Lua error skips this line. Restoring the next snapshot then releases the block.
     api.free(at);
     return result;
   }
@@ -71,7 +75,7 @@ export class LuaValues {
     this.#withText(text, (at, size) => this.#host.api.lua_pushlstring(L, at, size));
   }
 
-  /** A zero-terminated copy for good: for names used again and again, made before the snapshot. */
+  /** Makes a permanent zero-terminated copy, for names that are used repeatedly. Called before the snapshot. */
   cString(text: string): number {
     const encoded = encoder.encode(`${text}\0`);
     const at = this.#host.api.malloc(encoded.length);
@@ -79,7 +83,7 @@ export class LuaValues {
     return at;
   }
 
-  /** Compiles text (never bytecode) and leaves the function or the message on the stack. Returns Lua's status. */
+  /** Compiles text (never bytecode) and leaves the function or the error message on the stack. Returns Lua's status. */
   load(L: number, text: string, chunkName: number): number {
     return this.#withText(text, (at, size) => this.#host.api.luaL_loadbufferx(L, at, size, chunkName, this.#textMode));
   }
@@ -123,7 +127,7 @@ export class LuaValues {
     }
   }
 
-  /** Pushes an integer above 2^63 - 1 as a table of its digits: it can be compared, written and passed on. */
+  /** Pushes an integer above 2^63 - 1 as a table of its digits, which can be compared, written and passed on. */
   #pushUnsigned(L: number, value: bigint): void {
     const { api } = this.#host;
     api.luaL_checkstack(L, 3, 0);
@@ -156,34 +160,37 @@ export class LuaValues {
     }
   }
 
-  /** The bytes of the string at `index`, which must be one (a number would be converted in place). */
+  /** Returns the bytes of the string at `index`, which must be a string (a number would be converted in place). */
   #stringBytes(L: number, index: number): Uint8Array {
     const at = this.#host.api.lua_tolstring(L, index, this.#word);
     return this.#host.bytes().subarray(at, at + this.#host.words().getUint32(this.#word, true));
   }
 
-  /** A copy of the bytes of the string at `index`. Throws ValueError for any other value. */
+  /** Returns a copy of the bytes of the string at `index`. Throws ValueError for any other value. */
   readBytes(L: number, index: number, name: string): Buffer {
     if (this.#host.api.lua_type(L, index) !== LuaType.string) throw new ValueError(`${name} takes a string`);
     return Buffer.from(this.#stringBytes(L, index));
   }
 
-  /** Pushes a string of any bytes. Throws ValueError where the memory does not suffice. */
+  /** Pushes a string of any bytes. Throws ValueError if the memory is too small. */
   pushBytes(L: number, bytes: Uint8Array): void {
     const { api } = this.#host;
     const at = api.malloc(bytes.length + 1);
     if (at === 0) throw new ValueError('not enough memory');
     this.#host.bytes().set(bytes, at);
     api.lua_pushlstring(L, at, bytes.length);
-    // After a Lua error this line is not reached; the block goes with the next restored snapshot.
+    // A Lua error skips this line. Restoring the next snapshot then releases the block.
     api.free(at);
   }
 
-  /** The first `limit` bytes of the string at `index`, with U+FFFD for what is not UTF-8 or cannot be stored. */
+  /**
+   * Returns the first `limit` bytes of the string at `index`, with U+FFFD for bytes that are not UTF-8 or cannot be
+   * stored.
+   */
   readText(L: number, index: number, limit: number): string {
     const bytes = this.#stringBytes(L, index);
     let end = Math.min(bytes.length, limit);
-    // Not within a character.
+    // Does not cut within a character.
     while (end > 0 && end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80 && limit - end < 4) end--;
     return lenient.decode(bytes.subarray(0, end)).replaceAll('\0', '\uFFFD');
   }
@@ -201,7 +208,10 @@ export class LuaValues {
     return text;
   }
 
-  /** The first `limit` bytes of `tostring(value)` of the value at `index`, metamethods included: only under a protected call. */
+  /**
+   * Returns the first `limit` bytes of `tostring(value)` of the value at `index`. It runs metamethods, so call it only
+   * in a protected call.
+   */
   toText(L: number, index: number, limit: number): string {
     this.#host.api.luaL_tolstring(L, index, 0);
     const text = this.readText(L, -1, limit);
@@ -209,7 +219,7 @@ export class LuaValues {
     return text;
   }
 
-  /** The value at `index` as JSON text of at most `limit` bytes. Throws ValueError. */
+  /** Returns the value at `index` as JSON text of at most `limit` bytes. Throws ValueError. */
   encode(L: number, index: number, limit: number): string {
     const writer = { out: [] as string[], left: limit, path: [] as number[] };
     this.#write(L, this.#host.api.lua_absindex(L, index), writer);
@@ -217,7 +227,7 @@ export class LuaValues {
   }
 
   #emit(writer: Writer, text: string): void {
-    // UTF-16 units first: cheap, and never more than the bytes.
+    // UTF-16 units are subtracted first: counting them is cheap, and there are never more of them than bytes.
     writer.left -= text.length;
     if (writer.left >= 0 && text.length > 0) writer.left -= Buffer.byteLength(text) - text.length;
     if (writer.left < 0) throw new ValueError(TOO_LARGE);
@@ -266,7 +276,10 @@ export class LuaValues {
     return JSON.stringify(float);
   }
 
-  /** The digits of a large unsigned integer. A script can change the table with `rawset`, so they are checked. */
+  /**
+   * Returns the digits of a large unsigned integer. They are checked, because a script can change the table with
+   * `rawset`.
+   */
   #digits(L: number, index: number): string {
     const { api } = this.#host;
     const isText = api.lua_rawgeti(L, index, 1n) === LuaType.string;
@@ -286,7 +299,7 @@ export class LuaValues {
     return marked;
   }
 
-  /** How many elements the table has as an array, or its names as an object. */
+  /** Returns the length of the table as an array, or its keys as an object. */
   #shape(L: number, index: number, writer: Writer): { length: number } | { keys: string[] } {
     const { api } = this.#host;
     const marked = this.#hasMark(L, index, this.#arrayMark);
@@ -296,7 +309,7 @@ export class LuaValues {
     api.lua_pushnil(L);
     while (api.lua_next(L, index)) {
       api.lua_settop(L, -2); // the value; the key stays for lua_next
-      // Each element takes two bytes of the text at least.
+      // Each element takes at least two bytes of the text.
       if (count + keys.length > writer.left) throw new ValueError(TOO_LARGE);
       if (api.lua_type(L, -1) === LuaType.string) keys.push(this.#readStrict(L, -1, writer));
       else if (api.lua_isinteger(L, -1)) {

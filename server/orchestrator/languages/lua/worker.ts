@@ -3,10 +3,13 @@ import { kernelThreadId } from './priority.ts';
 import { Claim, type LuaBatch, type LuaJob, type LuaReply, type LuaWorkerData } from './protocol.ts';
 import { type LuaOutcome, LuaSandbox } from './sandbox.ts';
 
-/** The thread that runs scripts and evaluates expressions, one at a time. It is killed where a script does not end in time. */
+/**
+ * The thread that runs scripts and evaluates expressions, one at a time. The pool kills it if a script does not end in
+ * time.
+ */
 const { memoryLimit, thread, ...binary } = workerData as LuaWorkerData;
 thread[0] = kernelThreadId();
-/** Loaded with the first expression: most workers never see one, and a start must be quick. */
+/** Loaded with the first expression: most workers never evaluate one, and starting a worker must be quick. */
 let expressions: typeof import('./expression-job.ts') | undefined;
 let sandbox = new LuaSandbox(binary, memoryLimit);
 
@@ -15,7 +18,8 @@ function perform(job: LuaJob): LuaOutcome {
   try {
     return job.data === null ? sandbox.check(job.script) : sandbox.run(job.script, job.data);
   } catch {
-    // A trap inside the interpreter (its own stack, a forbidden call): that instance is not to be trusted any more.
+    // After a trap inside the interpreter (a stack overflow, a forbidden call), the instance cannot be trusted any
+    // more.
     sandbox = new LuaSandbox(binary, memoryLimit);
     return { ok: false, code: 'lua_error', message: 'the script broke the Lua interpreter', log: [] };
   }
@@ -34,7 +38,7 @@ parentPort?.on('message', async ({ jobs, claims }: LuaBatch) => {
     if (Atomics.compareExchange(claims, index, Claim.free, Claim.taken) !== Claim.free) continue;
     const outcome = perform(job);
     done = index === jobs.length - 1;
-    // At once: what ended must not wait for the next, which may be endless.
+    // Sent immediately: results must not wait for the next job, which may be endless.
     reply({ outcomes: [[index, outcome]], done });
   }
   if (!done) reply({ outcomes: [], done: true });
