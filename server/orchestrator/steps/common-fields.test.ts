@@ -7,7 +7,7 @@ import { fieldReader, InvalidStep } from './common-fields.ts';
 const read = fieldReader(z.object({ script: z.string() }));
 const published: GraphStep = { id: 'a', type: 'x', script: 'return 1' };
 
-test('the fields of a step are read once, also for the steps that a loop adds', () => {
+test('the fields of a step are parsed once, also for the steps that a loop adds', () => {
   const fields = read(published);
   expect(fields).toEqual({ script: 'return 1' });
   expect(read(published)).toBe(fields);
@@ -19,7 +19,7 @@ test('the fields of a step are read once, also for the steps that a loop adds', 
   expect(read({ ...published })).not.toBe(fields);
 });
 
-test('fields that do not fit are refused each time', () => {
+test('invalid fields are refused each time', () => {
   const step: GraphStep = { id: 'b', type: 'x' };
   for (const _ of [1, 2]) expect(() => read(step)).toThrow(InvalidStep);
 });

@@ -8,9 +8,9 @@ import { STEP_FACTS } from './step-facts.ts';
 
 /** The permitted form of a step id (docs/specification/steps.md#step-ids). */
 export const STEP_ID = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
-/** Longest text in any field of a step, scripts and prompts included. */
+/** Maximum length of the text in any field of a step, including scripts and prompts. */
 export const MAX_TEXT_LENGTH = 256 * 1024;
-/** Longest instructions for a person or an agent. */
+/** Maximum length of the instructions for a person or an agent. */
 export const MAX_INSTRUCTIONS_LENGTH = 64 * 1024;
 
 const stepId = z.string().regex(STEP_ID, 'must start with a letter or _ and have at most 64 letters, digits, _ and -');
@@ -80,13 +80,13 @@ export const commonFieldNames: ReadonlySet<string> = new Set(Object.keys(commonF
 /** Common fields that hold data; an author may open them to overrides. */
 const COMMON_DATA_FIELDS: readonly string[] = ['name', 'timeout_s', 'retry_count', 'retry_delay_s'];
 
-/** The fields that a step of the type may name in `overridable`. */
+/** Returns the fields that a step of this type may list in `overridable`. */
 export function openableFields({ dataFields, approvalFields = [], retries }: StepType): string[] {
   const common = COMMON_DATA_FIELDS.filter(name => retries || !name.startsWith('retry_'));
   return [...common, ...dataFields].filter(name => !approvalFields.includes(name));
 }
 
-/** The fields of a step beside the common ones. */
+/** Returns the fields of a step other than the common ones. */
 export function ownFields(step: GraphStep): JsonMap {
   const own: [string, JsonMap[string]][] = [];
   for (const [name, value] of Object.entries(step)) {
@@ -95,7 +95,10 @@ export function ownFields(step: GraphStep): JsonMap {
   return Object.fromEntries(own);
 }
 
-/** A step whose fields do not fit its type: by an override stored before a start checked them, or once templates are rendered. */
+/**
+ * The error for a step whose fields are invalid for its type, because of an override stored before starts checked
+ * overrides, or after templates are rendered.
+ */
 export class InvalidStep extends Error {
   constructor(message: string) {
     super(message);
@@ -104,8 +107,8 @@ export class InvalidStep extends Error {
 }
 
 /**
- * Reads a type's fields of a step, once per published step object: these are shared by all runs of a version, and by the
- * items of a loop, so that an attempt costs a look-up and no parse. Throws InvalidStep.
+ * Returns a parser for the fields of a type, which parses each published step object once. All runs of a version share
+ * these objects, and so do the items of a loop, so that an attempt costs a look-up and no parse. Throws InvalidStep.
  */
 export function fieldReader<S extends z.ZodObject>(schema: S): (step: GraphStep) => z.output<S> {
   const known = new WeakMap<GraphStep, z.output<S>>();
@@ -125,7 +128,9 @@ export function fieldReader<S extends z.ZodObject>(schema: S): (step: GraphStep)
   };
 }
 
-/** A type that graphs may hold in drafts but that cannot be published yet; the message says so everywhere. */
+/**
+ * Returns the message for a type that drafts may contain but that cannot be published yet. It is the same everywhere.
+ */
 export function unavailableMessage(type: StepType['type'], needs: string): string {
   return `${type} steps cannot be published yet: ${needs}`;
 }

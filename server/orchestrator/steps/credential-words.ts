@@ -1,9 +1,10 @@
 /**
- * Recognizes texts that ask for a credential by what they mean, however they are spelled: `githubToken`, `API-key`, "Your password", "Mot de
- * passe". People add credentials as connections; typed into a task they would be in the event log and in the context of a model.
+ * Recognizes texts that ask for a credential by their meaning, in any spelling: `githubToken`, `API-key`, "Your
+ * password", "Mot de passe". People add credentials as connections. A credential that is typed into a task would be
+ * stored in the event log and in the context of a model.
  */
 
-/** One word that means a credential by itself. */
+/** Single words that mean a credential. */
 const WORDS = new Set(
   `password passwords passwd pwd passwort passworts kennwort passphrase passcode passkey secret secrets credential credentials token otp totp mfa
   2fa cvv cvc jwt apikey sshkey htpasswd zugangsdaten geheimnis zugangscode geheimzahl jeton identifiants
@@ -13,7 +14,7 @@ const WORDS = new Set(
   συνθηματικο κωδικος סיסמה סיסמא`.split(/\s+/),
 );
 
-/** Words that mean one together, in this order. */
+/** Words that together mean a credential, in this order. */
 const PHRASES: readonly (readonly string[])[] = [
   ...[
     'api',
@@ -95,7 +96,7 @@ const PHRASES: readonly (readonly string[])[] = [
   ['كلمة', 'السر'],
 ];
 
-/** Written without spaces between words, or within longer words. */
+/** Names of credentials that occur without spaces between words, or within longer words. */
 const PARTS = [
   'password',
   'passwort',
@@ -126,19 +127,19 @@ const PARTS = [
   'รหัสผ่าน',
 ];
 
-/** Words that are a credential by themselves, and mean other things beside others. */
+/** Words that mean a credential if no other word is near, and something else otherwise. */
 const ALONE = new Set(['pin', 'pass', 'clave', 'wpa']);
-/** Ends of words that were written together, such as `githubtoken`. */
+/** The ends of compounds written as one word, such as `githubtoken`. */
 const ENDING = /(?:token|secret|passw(?:or)?d|passcode|pwd|apikey)$/;
 
-/** Words after which a fact about credentials is asked for, such as "password policy". */
+/** Words that follow the name of a credential in a question about it, such as "password policy". */
 const BENIGN = new Set(
   `policy policies length count counts limit limits budget usage reset resets manager rotation rotates expiry expires expiration lifetime age rule rules
   requirement requirements strength type types name names label labels owner provider page form field column error errors problem problems strategy
   settings symbol symbols amount address chiave santa`.split(/\s+/),
 );
 
-/** Signs that stand in for letters: `p@ssw0rd`. */
+/** Characters that replace letters, as in `p@ssw0rd`. */
 const LOOKALIKES: Readonly<Record<string, string>> = {
   '@': 'a',
   $: 's',
@@ -149,7 +150,7 @@ const LOOKALIKES: Readonly<Record<string, string>> = {
   '5': 's',
   '7': 't',
 };
-/** Characters that nobody sees: they would hide a word within a word. */
+/** Invisible characters, which could hide a word within a word. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
 /** Whether a label, the name of a field or another short text asks for a credential. */
@@ -160,12 +161,12 @@ export function namesCredential(text: string): boolean {
     if (length > 0 && !BENIGN.has(words[at + length] ?? '')) return true;
   }
   if (words.some(word => BENIGN.has(word))) return false;
-  // Letters apart, as in `p a s s w o r d`, are together again.
+  // Joins separated letters, as in `p a s s w o r d`.
   const joined = words.join('');
   return ALONE.has(joined) || PARTS.some(part => joined.includes(part));
 }
 
-/** Returns how many words from here mean a credential; 0: none do. */
+/** Returns the number of words from `at` on that mean a credential; 0 if none do. */
 function credentialAt(words: readonly string[], at: number): number {
   const word = words[at] ?? '';
   if (WORDS.has(word) || ENDING.test(word)) return 1;
@@ -194,21 +195,21 @@ function wordsOf(text: string): string[] {
 
 const unmasked = (word: string): string => word.replaceAll(/[@$013457]/g, sign => LOOKALIKES[sign] ?? sign);
 
-/** Asks somebody to hand over what follows, or says whose it is. */
+/** Asks someone to hand over the named thing, or says who owns it. */
 const ASKING =
   /(?<!\p{L})(?:enter|type|paste|provide|send|give|share|tell|supply|submit|input|insert|fill|write|reply|answer|what|need|please|your|bitte|eingeben|gib|geben|dein|deine|ihr|ihre|saisir|saisissez|entrez|donnez|votre|ton|introduce|ingresa|escribe|tu|su|digite|informe|seu|sua|inserisci|tua|введите|ваш)(?!\p{L})/iu;
-/** Begins a clause that asks about credentials, or warns of them. */
+/** The beginning of a clause that asks about credentials, or warns of them. */
 const ABOUT =
   /^(?:which|whether|should|shall|do not|don['’]t|never|no|without|welche|soll|keine?|quel|quelle)(?!\p{L})/iu;
 
 const clausesOf = (text: string): string[] => text.split(/[.!?\n;:,()]+|\s[–—-]\s/u).map(clause => clause.trim());
 
-/** Whether a sentence of a longer text names a credential, other than to warn of one. */
+/** Whether a sentence of a longer text names a credential, except in a warning. */
 export function mentionsCredential(text: string): boolean {
   return clausesOf(text).some(clause => !ABOUT.test(clause) && namesCredential(clause));
 }
 
-/** Whether a question asks to write a credential as its answer. */
+/** Whether a question asks for a credential as its answer. */
 export function requestsCredential(question: string): boolean {
   return clausesOf(question).some(clause => !ABOUT.test(clause) && ASKING.test(clause) && namesCredential(clause));
 }

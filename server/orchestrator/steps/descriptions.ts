@@ -13,8 +13,8 @@ import { description as standIn } from './stand-in/description.ts';
 import { description as wait } from './wait/description.ts';
 
 /**
- * The facts about each step type that the rest of the product needs, beside its execution. Pure data: the console reads
- * it in the browser. Lists of types have this order.
+ * The facts about each step type that the rest of the product needs, apart from its execution. Pure data: the console
+ * reads it in the browser. Lists of types use this order.
  */
 export const STEP_TYPES = {
   lua_script: luaScript,
@@ -30,8 +30,8 @@ export const STEP_TYPES = {
 } as const satisfies Record<string, StepTypeDescription>;
 
 /**
- * The types of the steps that agents add to their runs, of those that stand in for others in trials, and of those in the
- * service's own workflows; no draft can have them.
+ * The types that no draft can have: those of the steps that agents add to their runs, of stand-ins in trials, and of
+ * the service's own workflows.
  */
 export const ADDED_STEP_TYPES = {
   ...addedByAgents,

@@ -32,13 +32,13 @@ describe('an example of a schema', () => {
     expect(exampleValue(schema)).toEqual(expected);
   });
 
-  test('ends in a schema that is nested deep', () => {
+  test('ends in a deeply nested schema', () => {
     let schema: unknown = { type: 'string' };
     for (let depth = 0; depth < 50; depth += 1) schema = { type: 'array', items: schema };
     expect(JSON.stringify(exampleValue(schema)).length).toBeLessThan(50);
   });
 
-  test('ends where every field may be the whole again', () => {
+  test('ends in a schema whose fields may all refer to the root', () => {
     const names = Array.from({ length: 100 }, (_, n) => `f${n}`);
     const schema = { required: names, properties: Object.fromEntries(names.map(name => [name, { $ref: '#' }])) };
     expect(JSON.stringify(exampleValue(schema)).length).toBeLessThan(200_000);

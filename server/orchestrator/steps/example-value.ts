@@ -6,14 +6,17 @@ const MAX_DEPTH = 8;
 const MAX_PROPERTIES = 100;
 const MAX_VALUES = 1_000;
 
-/** Returns a value that a JSON Schema describes: its own example or default if it has one. References are followed. */
+/**
+ * Returns a value that a JSON Schema describes. An example or default of the schema is used if it has one. References
+ * are followed.
+ */
 export function exampleValue(schema: unknown): JsonValue {
   return isObject(schema) ? new Example(schema as JsonMap).of(schema as JsonMap, 0) : null;
 }
 
 class Example {
   readonly #reader: SchemaReader;
-  /** The schemas around the one that is being read: an optional part that is one of them again is left out. */
+  /** The schemas that contain the current one. An optional part that refers to one of them is left out. */
   readonly #open = new Set<JsonMap>();
   #left = MAX_VALUES;
 

@@ -5,18 +5,18 @@ import { failed } from './failure.ts';
 import { errorTexts } from './reads.ts';
 
 /**
- * The maximum data that an expression may read in a worker, in characters of JSON. As values they take up to 21 times
- * as much, and a thread whose heap is full does not fail alone, because V8 ends the process.
+ * The maximum data that an expression may read in a worker, in characters of JSON. As values, the data takes up to 21
+ * times as much memory, and when the heap of one thread is full, V8 ends the whole process.
  */
 const MAX_DATA_CHARACTERS = 8 * 1024 * 1024;
 
-/** The outcome of an expression that reads too much, or does too much work. */
+/** The outcome of an expression that reads too much data or does too much work. */
 export const TOO_COSTLY = failed(
   'expression_too_costly',
   'the expression does too much work or reads too much: loop over less, or use a lua_script step',
 );
 
-/** The data that the expression reads exceeds MAX_DATA_CHARACTERS. */
+/** The error for an expression whose data exceeds MAX_DATA_CHARACTERS. */
 export class DataTooLarge extends Error {}
 
 function resultText(step: string, attempt: Attempt): string | undefined {
@@ -28,8 +28,8 @@ function resultText(step: string, attempt: Attempt): string | undefined {
 }
 
 /**
- * The data that the expression can read, created when a worker is free: thousands may wait. Large results are only
- * there until the first await, so their texts are taken now. The function throws DataTooLarge.
+ * Returns a function that creates the data of the expression. It is called when a worker is free, because thousands may
+ * wait. Large results exist only until the first await, so their texts are taken now. The function throws DataTooLarge.
  */
 export function dataOf({ steps, readsAnyStep, readsItem }: Expression, attempt: Attempt): () => LuaData {
   const names = readsAnyStep ? attempt.ancestors() : steps;
@@ -48,7 +48,7 @@ export function dataOf({ steps, readsAnyStep, readsItem }: Expression, attempt: 
       if (size > MAX_DATA_CHARACTERS) throw new DataTooLarge();
       texts.push([step, text]);
     }
-    // fromEntries defines: a step may be called __proto__.
+    // fromEntries defines keys instead of assigning them: a step may be called __proto__.
     return { values: [], input, steps: Object.fromEntries(texts), ...errors, ...ofLoop };
   };
 }

@@ -4,12 +4,15 @@ import { TemplateSyntaxError } from '../languages/templates.ts';
 import type { Outcome } from '../ports/step-type.ts';
 import { InvalidStep } from './common-fields.ts';
 
-/** A failed attempt that trying again cannot help: the same version and results lead to the same end. */
+/** Returns a failure that a retry cannot prevent: the same version and results lead to the same end. */
 export function failed(code: string, message: string): Outcome {
   return { kind: 'failed', error: { code, message: message.slice(0, 4_000) }, retryable: false };
 }
 
-/** The outcome for what a graph's author or input can cause; anything else is a defect and is thrown on. */
+/**
+ * Returns the outcome for an error that a graph's author or input can cause. Any other error is a defect and is thrown
+ * again.
+ */
 export function outcomeOf(error: unknown): Outcome {
   if (error instanceof TemplateUnresolved) return failed('template_unresolved', error.message);
   if (error instanceof TemplateSyntaxError) return failed('template_malformed', error.message);

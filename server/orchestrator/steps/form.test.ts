@@ -7,7 +7,7 @@ const array = (length: number, item: (n: number) => JsonValue): JsonValue[] =>
 const list = (items: JsonValue): JsonMap => ({ properties: { v: { type: 'array', items } } });
 const names = array(8_000, n => `n${n}`);
 
-/** A form of almost 64 KiB and a result of almost 1 MiB each, chosen so that a keyword has the most to do. */
+/** Forms of almost 64 KiB with results of almost 1 MiB, chosen so that one keyword has the most work. */
 const bombs: [string, JsonMap, JsonMap][] = [
   ['an enum, no item of it', list({ enum: names.slice(0, 7_000) }), { v: array(150_000, n => n) }],
   [
@@ -51,7 +51,7 @@ describe('a result that would keep its form busy', () => {
     const heap = process.memoryUsage().heapUsed;
     const problems = validateForm(form, result);
     const { user } = process.cpuUsage(before);
-    // The slowest takes 330 ms, a garbage collection included.
+    // The slowest takes 330 ms, including garbage collection.
     expect(user / 1000).toBeLessThan(3_000);
     expect(process.memoryUsage().heapUsed - heap).toBeLessThan(200_000_000);
     expect(JSON.stringify(problems).length).toBeLessThan(100_000);
@@ -77,7 +77,7 @@ describe('a large result that fits', () => {
   });
 });
 
-test('a small result is told everything that is wrong with it', () => {
+test('a small result gets all its problems reported', () => {
   const form = {
     properties: { a: { enum: names.slice(0, 1_000) }, b: { const: 'x'.repeat(300) }, c: { type: 'string' } },
   };

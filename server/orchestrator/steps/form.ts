@@ -12,16 +12,17 @@ import { compilePattern, MAX_PATTERN_CHARACTERS, patternSize } from '../language
 import type { StepProblem } from '../ports/step-type.ts';
 
 /**
- * Forms of human tasks, what a model's answer must be, and the input of a workflow: a JSON Schema (2020-12) of an object, as
- * libraries emit it. What could make a form slow or endless is refused: patterns run on re2js in linear time, a `$ref` stays within the
- * schema, formats look at 2,000 characters at most, and the work of a check is limited.
+ * Forms of human tasks, schemas of model answers, and the input schema of a workflow: a JSON Schema (2020-12) of an
+ * object, as libraries emit it. Whatever could make a form slow or endless is refused or limited: patterns run on re2js
+ * in linear time, a `$ref` stays within the schema, formats look at 2,000 characters at most, and the work of a check
+ * is limited.
  */
 export const MAX_FORM_LENGTH = 64 * 1024;
-/** Units of SchemaValidator: ~100 ms at worst. */
+/** Maximum units of SchemaValidator: ~100 ms at worst. */
 const MAX_WORK = 1_000_000;
 const MAX_UNIQUE_ITEMS = 500;
 const MAX_DEPTH = 20;
-/** Instructions of all patterns of a form: up to 30 ms to compile. */
+/** Maximum instructions of all patterns of a form together: up to 30 ms to compile. */
 const MAX_PATTERNS_SIZE = 3_200;
 const MAX_PROBLEMS = 20;
 const MAX_MESSAGE_LENGTH = 1_000;
@@ -63,7 +64,10 @@ const TEXTS = new Set([
   'contentEncoding',
   'contentMediaType',
 ]);
-/** Annotations: libraries emit them, and they refuse nothing. OpenAPI's `discriminator` only names the field that tells alternatives apart. */
+/**
+ * Annotations, which libraries emit and which refuse no value. OpenAPI's `discriminator` only names the field that
+ * distinguishes the alternatives.
+ */
 const ANNOTATIONS = new Set([
   'const',
   'default',
@@ -79,7 +83,7 @@ const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'object', 'arra
 
 const isExclusive = (keyword: string): boolean => keyword.startsWith('exclusive');
 
-/** Returns what is wrong with one keyword, or undefined. The schemas beneath it are checked on their own. */
+/** Returns the problem of one keyword, or undefined. The schemas in the keyword's value are checked separately. */
 function keywordProblem(keyword: string, value: JsonValue, schema: JsonMap): string | undefined {
   if (SCHEMAS.has(keyword)) return undefined;
   if (SCHEMA_LISTS.has(keyword)) return Array.isArray(value) ? undefined : 'must be an array of schemas';
@@ -101,7 +105,7 @@ function keywordProblem(keyword: string, value: JsonValue, schema: JsonMap): str
     }
     case 'items':
     case '$ref':
-      // Both are checked where they lead to.
+      // Checked where the reference leads.
       return undefined;
     case 'enum':
       return Array.isArray(value) ? undefined : 'must be an array';
@@ -118,18 +122,18 @@ function keywordProblem(keyword: string, value: JsonValue, schema: JsonMap): str
         ? undefined
         : 'must be an object of schemas or arrays of names';
     default:
-      // `x-…` and other annotations of form renderers are welcome where they cannot change the meaning.
+      // `x-…` and other annotations of form renderers are allowed wherever they cannot change the meaning.
       return keyword.startsWith('x-') ? undefined : 'is not a keyword that can be used here';
   }
 }
 
-/** Beside a format that is enforced, a pattern with look-around (zod emits some) says nothing more: the format decides. */
+/** A pattern with look-around (zod emits some) adds nothing to a format that is enforced: the format decides. */
 function patternProblem(value: JsonValue, { format }: JsonMap): string | undefined {
   if (typeof value === 'string' && (compilePattern(value) || isEnforcedFormat(format))) return undefined;
   return 'must be a regular expression in RE2 syntax (no look-around, no back-references)';
 }
 
-/** Collects the problems of a form: of each schema in it, and of those that its references lead to. */
+/** Collects the problems of a form: of each schema in it, and of the targets of its references. */
 class FormCheck {
   readonly problems: StepProblem[] = [];
   readonly #field: string;
@@ -143,7 +147,7 @@ class FormCheck {
     this.#field = field;
     this.#references = new References(form);
     this.#visit(form, field, 0);
-    // After the schemas in their own places, so that those keep their own paths.
+    // Visited after the schemas in their own places, so that these keep their own paths.
     for (const { target, path, depth } of this.#targets) this.#visit(target, path, depth);
     const endless = endlessSchema(form, this.#references);
     if (endless !== undefined) {
@@ -195,7 +199,7 @@ class FormCheck {
     }
   }
 
-  /** Counts each pattern once: libraries repeat those of dates and the like. */
+  /** Counts each pattern once: libraries repeat those of dates and other common formats. */
   #patternsProblem(keyword: string, value: JsonValue): string | undefined {
     if (keyword !== 'pattern' || typeof value !== 'string' || value.length > MAX_PATTERN_CHARACTERS) return undefined;
     if (!this.#patterns.has(value)) this.#patternsSize += patternSize(value);
@@ -205,8 +209,8 @@ class FormCheck {
 }
 
 /**
- * Returns the problems of a form, as problems of the step; empty if it can be used. `field` is its place, for paths and
- * codes.
+ * Returns the problems of a form, as problems of the step; empty if the form is valid. `field` is the name of the
+ * form's field, for paths and codes.
  */
 export function checkForm(form: JsonMap, field = 'form'): StepProblem[] {
   if (JSON.stringify(form).length > MAX_FORM_LENGTH) {
@@ -233,7 +237,7 @@ function validatorOf(schema: JsonMap): SchemaValidator {
   return validator;
 }
 
-/** Returns a validator for a stranger's schema: its formats are annotations. */
+/** Returns a validator for a schema from a third party. Its formats are annotations. */
 export function createLenientValidator(schema: JsonMap): SchemaValidator {
   return new SchemaValidator(schema, { patterns, formats: false });
 }
@@ -243,19 +247,20 @@ function detailPath(path: Finding['path'], root: string): string {
   return path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}.${key}`), root);
 }
 
-/** Returns findings in the form of a 422's `details`, with paths that start with `root`. */
+/** Returns findings as the `details` of a 422, with paths that start with `root`. */
 export function describeFindings(findings: readonly Finding[], root: string): ErrorDetail[] {
   return findings.map(({ path, message, keyword }) => ({
     path: detailPath(path, root).slice(0, MAX_PATH_LENGTH),
     message: message.slice(0, MAX_MESSAGE_LENGTH),
-    // What clients know: patterns were formats once.
+    // Clients know pattern errors by this code: patterns were once formats.
     code: keyword === 'pattern' ? 'format' : keyword,
   }));
 }
 
 /**
- * Checks the `result` of a human task against its form, or another object against its schema: what is wrong, in the terms of a 422's
- * `details`, with paths that start with `root`; empty where it fits. The form must have passed `checkForm`.
+ * Checks the `result` of a human task against its form, or another object against its schema. Returns the problems as
+ * the `details` of a 422, with paths that start with `root`; empty if the object is valid. The form must have passed
+ * `checkForm`.
  */
 export function validateForm(form: JsonMap, result: JsonMap, root = 'result'): ErrorDetail[] {
   const findings = validatorOf(form).check(result, MAX_WORK);

@@ -5,7 +5,7 @@ import { questionOf } from './agent/ask-user.ts';
 import { checkForm, validateForm } from './form.ts';
 import { isSecretInput } from './searchable.ts';
 
-/** Returns the JSON Schema that zod makes for one of its targets. */
+/** Returns the JSON Schema that zod emits for one of its targets. */
 const emitted = (schema: z.ZodType, target: 'draft-2020-12' | 'draft-7' | 'openapi-3.0') =>
   z.toJSONSchema(schema, { target }) as JsonMap;
 const messages = (schema: JsonMap, value: JsonMap) =>
@@ -47,7 +47,7 @@ describe.each(['draft-2020-12', 'draft-7', 'openapi-3.0'] as const)('what zod em
   };
   const schema = emitted(Order, target);
 
-  test('can be used, and takes what zod takes', () => {
+  test('is valid, and accepts the values that zod accepts', () => {
     expect(checkForm(schema, 'response_schema')).toEqual([]);
     expect(Order.safeParse(good).success).toBe(true);
     expect(messages(schema, good)).toEqual([]);
@@ -84,7 +84,7 @@ describe('a reference', () => {
     expect(checkForm(form)).toEqual([{ path: 'form.properties.a.items.$ref', code: 'form_invalid', message }]);
   });
 
-  test('in a circle is refused, wherever it stands; one into the value is not', () => {
+  test('in a circle is refused at any place; one into the value is allowed', () => {
     const circle: JsonMap = { $defs: { a: { anyOf: [{ $ref: '#/$defs/b' }] }, b: { $ref: '#/$defs/a' } } };
     expect(checkForm({ ...circle, properties: { x: { $ref: '#/$defs/a' } } })).toMatchObject([
       { path: 'form.$defs.b.$ref', message: 'refers to itself without end' },
@@ -92,17 +92,17 @@ describe('a reference', () => {
     expect(checkForm({ properties: { x: { $ref: '#' } } })).toEqual([]);
   });
 
-  test('of the whole is followed to its type', () => {
+  test('to the root is followed to its type', () => {
     expect(checkForm({ $ref: '#/$defs/a', $defs: { a: { type: 'object' } } })).toEqual([]);
     expect(checkForm({ $ref: '#/$defs/a', $defs: { a: { type: 'string' } } })).toMatchObject([{ path: 'form.type' }]);
   });
 
-  test('to what is no schema is refused as if it stood there', () => {
+  test('to an invalid schema is refused like that schema itself', () => {
     const form = { properties: { a: { $ref: '#/x-own/a' } }, 'x-own': { a: { type: 'colour' } } };
     expect(checkForm(form)).toMatchObject([{ path: 'form.properties.a.$ref.type' }]);
   });
 
-  test('hides no question for a credential', () => {
+  test('does not hide a question for a credential', () => {
     const $defs = { P: { type: 'string', format: 'password' }, Q: { allOf: [{ $ref: '#/$defs/P' }] } };
     for (const $ref of ['#/$defs/P', '#/$defs/Q']) {
       const form = { type: 'object', properties: { word: { $ref } }, $defs };
@@ -112,7 +112,7 @@ describe('a reference', () => {
     }
   });
 
-  test('hides no value that is written only', () => {
+  test('does not hide a write-only value', () => {
     const schema: JsonMap = {
       properties: { card: { $ref: '#/$defs/Card' } },
       $defs: {

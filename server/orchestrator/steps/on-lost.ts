@@ -6,22 +6,25 @@ import { fenced, inline } from './quoted.ts';
 
 const MAX_SHOWN = 16_000;
 
-/** The ways to continue if the service stops during a call and it is unknown whether the call was carried out. */
+/**
+ * The values of `on_lost`: how a step continues if the service stops during a call and it is unknown whether the call
+ * was carried out.
+ */
 export const ON_LOST = ['retry', 'ask'] as const;
 
-/** The field by which a step says so. It decides whether a person is asked, so that no run may change it. */
+/** The field `on_lost` of a step. Since it decides whether a person is asked, no run may change it. */
 export const onLostField = z.enum(ON_LOST).optional().meta({
   description:
     'If Baton stops during the call and cannot know whether it happened. retry (default): the call is made again. ask: a person decides in a task',
 });
 
 /**
- * `step`: what the task is named after. `did`: what was being done, in the words of a sentence, with what it was done with.
- * `example`: what the result looks like that a person may enter. `ofAgent`: an agent made the call.
+ * A call that may have happened. `step`: the name for the task. `did`: what the call does, in the words of a sentence.
+ * `given`: its data. `example`: an example of the result that a person may enter. `ofAgent`: an agent made the call.
  */
 export type LostCall = { step: string; did: string; given: JsonValue; example: JsonMap; ofAgent?: true };
 
-/** Has a person decide what becomes of a call that may have happened (docs/specification/steps.md#on_lost). */
+/** Asks a person how to continue after a call that may have happened (docs/specification/steps.md#on_lost). */
 export function askAboutLost({ step, did, given, example, ofAgent }: LostCall): Outcome {
   const instructions = [
     `Baton stopped while it was ${did}, and cannot know whether that was carried out. It was given:`,
@@ -33,7 +36,7 @@ export function askAboutLost({ step, did, given, example, ofAgent }: LostCall): 
     task: {
       name: `${step}: this may have happened`.slice(0, 500),
       instructions,
-      // All of it is needed for the decision.
+      // The person needs all of it for the decision.
       ...(ofAgent && { to_decide: instructions }),
       form: formOf(example),
       assignees: [],
@@ -44,10 +47,10 @@ export function askAboutLost({ step, did, given, example, ofAgent }: LostCall): 
   };
 }
 
-/** The name of what is called, within a sentence. */
+/** Formats the name of the called thing within a sentence. */
 export const quoted = inline;
 
-/** The decisions about such a call, with the words of the console. */
+/** The possible decisions, with the words of the console. */
 const DECISIONS = [
   { const: 'repeat', title: 'Repeat it' },
   { const: 'skip', title: 'Skip it: the run goes on without its result' },
@@ -56,7 +59,7 @@ const DECISIONS = [
 
 function formOf(example: JsonMap): JsonMap {
   const properties: JsonMap = {
-    // Without a default: somebody has to say so.
+    // No default: a person must choose explicitly.
     decision: { type: 'string', title: 'What to do', oneOf: DECISIONS },
     result: { type: 'object', title: 'Result', description: 'Only if it happened', default: example },
   };
@@ -70,10 +73,12 @@ function formOf(example: JsonMap): JsonMap {
   };
 }
 
-/** The name of the decision in an answer, and in tasks that older versions of the service asked. */
+/** The names of the decision in an answer. `choice` is that of tasks from older versions of the service. */
 const NAMES = ['decision', 'choice'] as const;
 
-/** Returns the name under which a form asks what becomes of a call that may have happened; null for every other form. */
+/**
+ * Returns the name of the decision in a form that asks about a call that may have happened; null for every other form.
+ */
 function decisionName({ properties }: JsonMap): (typeof NAMES)[number] | null {
   if (!isObject(properties)) return null;
   const asks = (field: unknown) => isObject(field) && JSON.stringify(field.oneOf) === JSON.stringify(DECISIONS);
@@ -83,8 +88,8 @@ function decisionName({ properties }: JsonMap): (typeof NAMES)[number] | null {
 type Answer = { approved: boolean; result: JsonMap | undefined };
 
 /**
- * Returns the answer to such a task with the name of the decision that its form has, or what is wrong with it; an answer to any other
- * task as it is. An answer that does not say what to do must not repeat a payment.
+ * Returns an answer to a task about a lost call, with the decision under the name that the form uses, or the problems
+ * of the answer. Returns an answer to any other task unchanged. An answer without a decision must not repeat a payment.
  */
 export function decidedAnswer(
   form: JsonMap | null,

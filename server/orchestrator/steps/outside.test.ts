@@ -4,7 +4,7 @@ import { outsideOf } from './outside.ts';
 
 type Given = { steps?: GraphStep[]; input?: string; loop?: GraphStep };
 
-/** Where a template reads text from outside in a run with these steps before it. */
+/** Returns where a template reads text from outside, in a run with these steps before it. */
 function read(template: string, { steps = [], input, loop }: Given = {}) {
   const known = new Map(steps.map(step => [step.id, step]));
   return outsideOf(template, {
@@ -27,7 +27,7 @@ describe('a value is from outside', () => {
     },
   );
 
-  test('if it is of the input of a run that a stranger has started', () => {
+  test('if it comes from the input of a run that an outsider started', () => {
     expect(read('{{input.message}}', { input: 'from a webhook' })).toEqual(['in the input of the run, from a webhook']);
   });
 
@@ -42,12 +42,12 @@ describe('a value is from outside', () => {
     expect(read('{{steps.x.result}}', { steps: [carrier, { ...of('human_task'), id: 'y' }] })).toEqual([]);
   });
 
-  test('if a loop fetches it, at any depth', () => {
+  test('if a step in a loop fetches it, at any depth', () => {
     const inner = of('for_each', { items: '[1]', steps: [of('http_request')] });
     expect(read('{{steps.x.result}}', { steps: [of('for_each', { items: '[1]', steps: [inner] })] })).toEqual([RESULT]);
   });
 
-  test('if it is the item of a loop over such values, or over values of which nothing is known', () => {
+  test('if it is the item of a loop over values from outside, or over values of unknown origin', () => {
     const steps = [{ ...of('http_request'), id: 'y' }];
     const item = ['in the item of the loop'];
     for (const items of ['{{steps.y.result}}', 'steps.y.result.filter(a, true)', '{{item.more}}'])
@@ -56,12 +56,12 @@ describe('a value is from outside', () => {
     expect(read('{{item}} {{index}}', { input: 'x', loop: of('for_each', { items: '{{input.list}}' }) })).toEqual(item);
   });
 
-  test('if the step that gave it is not known', () => {
+  test('if the step that returned it is unknown', () => {
     expect(read('{{steps.x.result}}')).toEqual([RESULT]);
   });
 });
 
-test('values of people, and what nothing reads, are not', () => {
+test('values of people are not, and neither are values that are not read', () => {
   const steps = [
     of('human_task'),
     { ...of('http_request'), id: 'y' },

@@ -5,15 +5,16 @@ import { stepTypeDescription } from './descriptions.ts';
 import { inline } from './quoted.ts';
 
 /**
- * Text from outside of the workspace may hold instructions of a stranger. Values carry their origin through templates: what a step reads
- * comes from outside if the input does, or a step whose type says so, or a step that reads such values. Where the origin cannot be known,
- * the worse is assumed.
+ * Text from outside the workspace may contain instructions of an outsider. The origin of values is tracked through
+ * templates: a step reads text from outside if it reads the input and the input is from outside, or if it reads the
+ * result of a step whose type returns outside text or which itself reads such text. If the origin is unknown, the value
+ * counts as from outside.
  */
 type Origins = Pick<Attempt, 'ancestors' | 'stepOf' | 'outsideInput' | 'privateInput' | 'loop'>;
 
 /**
- * Returns where the templates of a value read text from outside, each in the words that follow "text from outside" in a sentence; empty if
- * nowhere.
+ * Returns the places where the templates of a value read text from outside, each in the words that follow "text from
+ * outside" in a sentence; empty if there are none.
  */
 export function outsideOf(value: JsonValue, origins: Origins): string[] {
   const places = collectReferences(value).flatMap(found =>
@@ -23,8 +24,9 @@ export function outsideOf(value: JsonValue, origins: Origins): string[] {
 }
 
 /**
- * Returns where the templates of a value read private data, each in the words that follow "private data" in a sentence. What brings text
- * from outside into a run may bring what the workspace alone can read, too; of inputs it is known.
+ * Returns the places where the templates of a value read private data, each in the words that follow "private data" in
+ * a sentence. A step that brings text from outside into a run may also bring data that only the workspace can read. For
+ * inputs, it is known whether they are private.
  */
 export function privateOf(value: JsonValue, origins: Origins): string[] {
   const { privateInput: outsideInput, loop } = origins;
@@ -48,7 +50,7 @@ function placeOf(reference: Reference, origins: Origins): string[] {
   }
 }
 
-/** `visited`: the steps on the way, so that a circle of a broken graph ends. */
+/** `visited`: the steps on the current path, so that a cycle in a broken graph ends. */
 function isOutside(step: string, origins: Origins, visited: Set<string>): boolean {
   if (visited.has(step)) return false;
   visited.add(step);
@@ -76,7 +78,7 @@ function readsOutside(value: JsonValue, origins: Origins, visited: Set<string>):
   });
 }
 
-/** A list that an expression or an outer loop gives may hold anything that came before. */
+/** A list from an expression or an outer loop may contain any value from earlier steps. */
 function isItemOutside(origins: Origins): boolean {
   const items = (origins.loop?.items ?? null) as JsonValue;
   const references = collectReferences(items).flatMap(found => ('reference' in found ? found.reference : []));
@@ -85,7 +87,7 @@ function isItemOutside(origins: Origins): boolean {
   return readsOutside(items, origins, new Set());
 }
 
-/** Whether anything that came before may be from outside. */
+/** Whether any value from earlier steps may be from outside. */
 function mayReadOutside(origins: Origins): boolean {
   if (origins.outsideInput != null) return true;
   return [...origins.ancestors()].some(id => {
@@ -96,7 +98,7 @@ function mayReadOutside(origins: Origins): boolean {
 
 const isOutsideType = (type: string): boolean => stepTypeDescription(type)?.origin === undefined;
 
-/** The types of the steps in a loop, at any depth. */
+/** Returns the types of the steps in a loop, at any depth. */
 function innerTypes({ steps }: GraphStep): string[] {
   if (!Array.isArray(steps)) return [];
   return (steps as GraphStep[]).flatMap(inner => [inner.type, ...innerTypes(inner)]);

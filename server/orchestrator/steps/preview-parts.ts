@@ -1,12 +1,12 @@
-/** An example of what a call of a model used. */
+/** Example token usage of a model call. */
 export const USAGE = { input_tokens: 0, output_tokens: 0 };
 
-/** Returns a field of a draft's step as text; empty for any other value. */
+/** Returns a field of a draft's step as text; empty if the field has another type. */
 export const fieldText = (value: unknown): string => (typeof value === 'string' ? value : '');
 export const textOf = (value: unknown): string => fieldText(value).trim();
 export const orNull = (text: string): string | null => text || null;
 
-/** Returns an expression without the beginnings that every path has; texts in quotes stay as they are. */
+/** Returns an expression without the prefixes that all paths have. Quoted texts stay unchanged. */
 export function shortExpression(expression: string): string {
   return expression.replaceAll(
     /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\binput\.|\bsteps\.(\w+)\.result\b/g,

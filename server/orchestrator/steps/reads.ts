@@ -2,7 +2,7 @@ import type { GraphStep } from '../core/index.ts';
 import { collectReferences } from '../languages/templates.ts';
 import type { Attempt } from '../ports/step-type.ts';
 
-/** The errors of the steps that failed, as JSON by id; absent where there are none. */
+/** Returns the errors of failed steps as JSON by id; nothing if no step failed. */
 export function errorTexts(
   steps: Iterable<string>,
   attempt: Pick<Attempt, 'errorOf'>,
@@ -12,11 +12,11 @@ export function errorTexts(
     const error = attempt.errorOf?.(step);
     if (error !== undefined) errors.push([step, JSON.stringify(error)]);
   }
-  // fromEntries defines: a step may be called __proto__.
+  // fromEntries defines keys instead of assigning them: a step may be called __proto__.
   return errors.length === 0 ? {} : { errors: Object.fromEntries(errors) };
 }
 
-/** Ids of the steps that the templates of a step refer to. */
+/** Returns the ids of the steps to which the templates of a step refer. */
 export function stepsInTemplates(step: GraphStep): Set<string> {
   const steps = new Set<string>();
   for (const found of collectReferences({ ...step } as Parameters<typeof collectReferences>[0])) {

@@ -5,7 +5,7 @@ import { callingTypes, fieldsNaming, namedBy, patternsNaming, placesNaming } fro
 import { createStepTypes } from './registry.ts';
 import { STEP_FACTS } from './step-facts.ts';
 
-test('references name fields that steps of the type have', async () => {
+test('references name fields that exist in steps of the type', async () => {
   const luaPool = new LuaPool({ workers: 1 });
   try {
     const types = createStepTypes({ luaPool });
@@ -28,7 +28,7 @@ test('references name fields that steps of the type have', async () => {
   }
 });
 
-test('what a step names is read in its own fields and in the entries of its lists', () => {
+test('names are read in the own fields of a step and in the entries of its lists', () => {
   const tools = [
     { type: 'agent', agent_id: 'B' },
     { type: 'workflow', workflow_ids: ['C', 7, 'D'] },
@@ -56,7 +56,7 @@ test('a search of graphs has one pattern for each place', () => {
   expect(callingTypes()).toEqual(['call_workflow', 'agent']);
 });
 
-test('the defaults that are documented are those of the types', async () => {
+test('the documented defaults are those of the types', async () => {
   const luaPool = new LuaPool({ workers: 1 });
   try {
     for (const [type, { defaultTimeoutS, retries }] of Object.entries(STEP_FACTS))

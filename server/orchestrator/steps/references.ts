@@ -3,13 +3,13 @@ import type { GraphStep, JsonMap } from '../core/index.ts';
 import type { NamingField, StepReferences } from '../ports/step-declarations.ts';
 import { STEP_FACTS, stepFacts, typesWith } from './step-facts.ts';
 
-/** The things that steps name by their ids, perhaps in the entries of a list. */
+/** The kinds of things that steps name by id, possibly in the entries of a list. */
 type Named = 'instances' | 'agents' | 'workflows';
 
-/** A field with a connection's id or a model, and the type whose steps have it. */
+/** A field that contains a connection's id or a model, and the type of the steps that have the field. */
 export type FieldOfType = { type: string; field: string };
 
-/** Returns the fields of steps that name a connection, or a model. */
+/** Returns the fields in which steps name a connection or a model. */
 export function fieldsNaming(kind: 'connection' | 'model'): FieldOfType[] {
   return referencesOfTypes().flatMap(([type, { [kind]: field }]) => (field === undefined ? [] : [{ type, field }]));
 }
@@ -19,7 +19,7 @@ export function placesNaming(kind: Named): (NamingField & { type: string })[] {
   return referencesOfTypes().flatMap(([type, { [kind]: fields = [] }]) => fields.map(field => ({ type, ...field })));
 }
 
-/** Returns what a step contains, as jsonb says it, if it names the thing of this id: one pattern for each place. */
+/** Returns the jsonb that a step contains if it names the thing with this id: one pattern for each place. */
 export function patternsNaming(kind: Named, id: string): JsonMap[] {
   return placesNaming(kind).map(({ type, field, list, entryType }) => {
     if (list === undefined) return { type, [field]: id };
@@ -31,7 +31,7 @@ export function patternsNaming(kind: Named, id: string): JsonMap[] {
 export const callingTypes = (): string[] =>
   typesWith(({ references: { agents = [], workflows = [] } }) => agents.length + workflows.length > 0);
 
-/** Returns the things of this kind that a step names. `version`: the one that the step names with it, if it is a number. */
+/** Returns the things of this kind that a step names. `version`: the version that the step names, if it is a number. */
 export function namedBy(step: GraphStep, kind: Named): { id: string; version?: number }[] {
   return (stepFacts(step.type)?.references[kind] ?? []).flatMap(({ field, list, entryType, version }) => {
     const named = list === undefined ? [step] : entriesOf(step[list], entryType);

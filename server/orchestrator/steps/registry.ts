@@ -34,7 +34,10 @@ import type { MemoryExtractor } from './memory-extract/memory-extractor.ts';
 import { standIn } from './stand-in/stand-in.ts';
 import { wait } from './wait/wait.ts';
 
-/** Returns all step types. ARCHITECTURE.md ("A new step type") lists what a new one touches. The caller closes the pool. */
+/**
+ * Returns all step types. ARCHITECTURE.md ("A new step type") lists the files that a new type touches. The caller
+ * closes the pool.
+ */
 export function createStepTypes(services: {
   luaPool: LuaPool;
   tools?: ToolCaller;

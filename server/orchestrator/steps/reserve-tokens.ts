@@ -1,17 +1,21 @@
 import type { StepError } from '../core/index.ts';
 import type { Attempt } from '../ports/step-type.ts';
 
-/** Until a provider has counted, a conversation may have this many tokens, whatever its characters say. */
+/** Until a provider has counted, a conversation may have this many tokens, regardless of its number of characters. */
 const UNCERTAIN_TOKENS = 32_768;
 
-/** `input`: about how many tokens a model is about to read, `window`: how many it can. `least`, `most`: tokens of its answer. */
+/**
+ * `input`: the estimated tokens that a model is about to read. `window`: the model's maximum. `least`, `most`: the
+ * tokens of its answer.
+ */
 export type TokensWanted = { input: number; window: number; least: number; most: number };
-/** `output`: how many tokens the answer may have. */
+/** `output`: the maximum tokens of the answer. */
 export type TokensReserved = { kind: 'reserved'; output: number } | { kind: 'refused'; error: StepError };
 
 /**
- * Reserves what a request to a model may cost: the longest answer, and more input than is expected, because only the provider
- * counts. If less is left, the answer gets what the expected input leaves, so that attempts at the same time never spend the same credits.
+ * Reserves the possible cost of a model request: the longest answer, and more input than expected, because only the
+ * provider counts exactly. If fewer credits are left, the answer is limited to what remains after the expected input,
+ * so that concurrent attempts never spend the same credits.
  */
 export async function reserveTokens(
   attempt: Attempt,

@@ -3,7 +3,7 @@ import { SchemaReader } from '../../platform/json-schema/expand.ts';
 import { type JsonMap, type JsonValue, MAX_SEARCHABLE_FIELDS, SEARCHABLE_NAME } from '../core/index.ts';
 import { parseTemplate, type Reference, readsItem, TemplateSyntaxError } from '../languages/templates.ts';
 
-/** A value of a run that it is found by: the input or the result of a step, at a path. */
+/** A value by which a run can be found: the input or the result of a step, at a path. */
 export type SearchableField = { name: string; reference: Reference };
 
 /** Why a field cannot be searchable. */
@@ -11,7 +11,7 @@ export type SearchableProblem = { name: string; code: string; message: string };
 
 const ONE_TEMPLATE = 'must be one template, such as "{{input.order.id}}" or "{{steps.ticket.result.number}}"';
 
-/** Returns the field, or why it cannot be searchable. */
+/** Returns the field, or the reason why it cannot be searchable. */
 export function readSearchable(name: string, value: JsonValue | undefined): SearchableField | SearchableProblem {
   const refuse = (code: string, message: string): SearchableProblem => ({ name: name.slice(0, 80), code, message });
   if (!SEARCHABLE_NAME.test(name)) {
@@ -31,7 +31,7 @@ export function readSearchable(name: string, value: JsonValue | undefined): Sear
   }
 }
 
-/** Returns the fields of a published graph that can be searched; what publishing would refuse is left out. */
+/** Returns the searchable fields of a published graph. Fields that publishing would refuse are left out. */
 export function searchableFields(searchable: JsonMap): readonly SearchableField[] {
   return Object.entries(searchable)
     .map(([name, value]) => readSearchable(name, value))
@@ -39,12 +39,12 @@ export function searchableFields(searchable: JsonMap): readonly SearchableField[
     .slice(0, MAX_SEARCHABLE_FIELDS);
 }
 
-/** Returns whether the schema of the input says `writeOnly` of the value at a path or of a value around it. */
+/** Returns whether the input schema has `writeOnly` for the value at a path or for a value that contains it. */
 export function isSecretInput(schema: JsonValue | undefined, path: Reference['path']): boolean {
   return isObject(schema) && isSecretAt(schema, path, { reader: new SchemaReader(schema), seen: new Set() });
 }
 
-/** `seen` are the schemas of the same value: alternatives may refer to each other in a circle. */
+/** `seen`: the schemas already visited for this value, since alternatives may refer to each other in a circle. */
 function isSecretAt(
   written: JsonValue | undefined,
   path: Reference['path'],

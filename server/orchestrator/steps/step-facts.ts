@@ -26,7 +26,7 @@ export const STEP_FACTS: Readonly<Record<StepTypeName, StepFacts>> = {
   agent,
 };
 
-/** The same for each type that no draft can have and that has facts of its own. */
+/** The facts of each type that no draft can have and that has its own facts. */
 const added = { memory_extract: memoryExtract };
 
 type AnyFacts = Omit<StepFacts, 'guide'>;

@@ -34,12 +34,12 @@ test('every step type has help, whose example is valid and shows a step of this 
   }
 });
 
-test('what often follows a step is a type', () => {
+test('the types that often follow a step exist', () => {
   for (const { next } of Object.values(STEP_HELP))
     expect(Object.keys(STEP_TYPES)).toEqual(expect.arrayContaining([...next]));
 });
 
-test('the examples that need nothing else give the results that the help shows', async () => {
+test('the examples without dependencies give the results that the help shows', async () => {
   const service = await startTestService();
   try {
     const { owner } = await createTestTenant(service.services, { slug: 'main' });

@@ -30,5 +30,5 @@ const added = { ...addedByAgents, memory_extract: memoryExtract, stand_in: stand
 
 const byName: ReadonlyMap<string, StepPreview> = new Map(Object.entries({ ...STEP_PREVIEWS, ...added }));
 
-/** Returns what the console shows of steps of a type; nothing for a name that no type of this version has. */
+/** Returns what the console shows of steps of a type; empty for an unknown type. */
 export const stepPreview = (type: string): StepPreview => byName.get(type) ?? {};

@@ -5,7 +5,7 @@ import { summaryOf } from './summary.ts';
 const names: Readonly<Record<string, string>> = { w: 'Book the order', a: 'Research' };
 const of = (step: { type: string } & Record<string, unknown>) => summaryOf(step, id => names[id]);
 
-/** The types that have nothing to say beside their label. */
+/** The types whose summary adds nothing to their label. */
 const SILENT = ['agent_approval'];
 
 const EXAMPLES: readonly (readonly [type: string, fields: Record<string, unknown>, line: string])[] = [
@@ -53,7 +53,7 @@ const EXAMPLES: readonly (readonly [type: string, fields: Record<string, unknown
   ['stand_in', { stands_for: 'http_request' }, 'Instead of: HTTP request'],
 ];
 
-describe('a step says what it does', () => {
+describe('a step has a summary', () => {
   test.each(EXAMPLES)('%s %j', (type, fields, line) => expect(of({ type, ...fields })).toBe(line));
 
   test('for every type', () => {
@@ -61,7 +61,7 @@ describe('a step says what it does', () => {
     expect(new Set([...EXAMPLES.map(([type]) => type), ...SILENT])).toEqual(new Set(types));
   });
 
-  test('or nothing, where its fields are missing or are of another type', () => {
+  test('or none if its fields are missing or have another type', () => {
     for (const type of [...Object.keys({ ...STEP_TYPES, ...ADDED_STEP_TYPES }), 'unknown', 'constructor']) {
       if (type === 'human_task') continue;
       expect(of({ type })).toBeNull();
@@ -70,10 +70,10 @@ describe('a step says what it does', () => {
     }
   });
 
-  test('never an id that means nothing to a reader', () =>
+  test('without an id that means nothing to a reader', () =>
     expect(of({ type: 'call_workflow', workflow_id: '0190c5f0' })).toBeNull());
 
-  test('in one line that is not endless', () => {
+  test('in one line of limited length', () => {
     const line = of({ type: 'condition', expression: `input.a ==\n\n 1${' || true'.repeat(100)}` });
     expect(line).toHaveLength(120);
     expect(line).toMatch(/^a == 1 \|\| true.*…$/);

@@ -1,15 +1,15 @@
 import { stepPreview } from './step-previews.ts';
 
-/** A step as a draft has it: any field may be missing, or be of any type. */
+/** A step of a draft: any field may be missing or have any type. */
 type Step = { readonly type: string } & Readonly<Record<string, unknown>>;
-/** Returns the name of a workflow or an agent; undefined where it is not known. */
+/** Returns the name of a workflow or an agent; undefined if it is unknown. */
 type NameOf = (id: string) => string | undefined;
 
 const MAX_LENGTH = 120;
 
 /**
- * Returns in one line what a step does, such as “GET api.example.com/orders”; null where its fields do not say it yet, or its
- * type has no line of its own.
+ * Returns a one-line summary of a step, such as “GET api.example.com/orders”; null if fields for it are still missing,
+ * or its type has no summary.
  */
 export function summaryOf(step: Step, nameOf: NameOf = () => undefined): string | null {
   const line = stepPreview(step.type).summary?.(step, nameOf) ?? null;

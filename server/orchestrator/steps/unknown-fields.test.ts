@@ -62,12 +62,12 @@ test.each<[string, JsonMap, JsonMap, string[]]>([
   expect(paths(form, answer)).toEqual(expected);
 });
 
-test('fields that are known without the form are so at the top alone', () => {
+test('fields that are known without the form are allowed only at the top level', () => {
   const form = { properties: { a: { properties: { b: text } } } };
   expect(paths(form, { comment: 'x', a: { comment: 'x' } }, ['comment'])).toEqual(['result.a.comment']);
 });
 
-test('what is too large to be looked at is refused', () => {
+test('an answer that is too large to check is refused', () => {
   const alternatives = Array.from({ length: 2_000 }, (_, n) => ({ properties: { [`f${n}`]: text } }));
   const form = { properties: { list: { items: { anyOf: alternatives } } } };
   expect(paths(form, { list: Array.from({ length: 5_000 }, () => ({ f1: 'x' })) })).toEqual(['result']);

@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from '../../platform/json.ts';
 import { References } from '../../platform/json-schema/references.ts';
 import type { JsonMap } from '../core/index.ts';
 
-/** Schemas looked at: ~100 ms at worst. What is larger cannot be checked, and is refused. */
+/** The maximum number of schemas to visit: ~100 ms at worst. A larger form cannot be checked and is refused. */
 const MAX_WORK = 300_000;
 const MAX_PROBLEMS = 20;
 const MAX_PATH_LENGTH = 500;
@@ -13,9 +13,10 @@ const SINGLE = ['if', 'then', 'else'] as const;
 const MAPS = ['dependentSchemas', 'dependencies'] as const;
 
 /**
- * Returns the fields of an answer that its form does not have, at any depth, in the terms of a 422's `details`. A misspelt field would
- * otherwise do nothing. JSON Schema admits every field that it does not name; here an object takes others only where its schema names none,
- * or says so with `additionalProperties`. `beside`: fields of the answer itself that are known without the form.
+ * Returns the fields of an answer that its form does not have, at any depth, as the `details` of a 422. Without this
+ * check, a misspelt field would be ignored silently. JSON Schema admits every field that it does not name. Here an
+ * object admits other fields only if its schema names none or has `additionalProperties`. `beside`: top-level fields of
+ * the answer that are known without the form.
  */
 export function unknownFields(form: JsonMap, answer: JsonMap, beside: readonly string[] = []): ErrorDetail[] {
   return new UnknownFields(form).of(answer, beside);
@@ -27,7 +28,7 @@ class UnknownFields {
   readonly #root: JsonObject;
   readonly #references: References;
   readonly #problems: ErrorDetail[] = [];
-  /** The schemas that apply beside one: the items of a list share theirs. */
+  /** The schemas that apply in addition to a schema. All items of a list share them. */
   readonly #beside = new WeakMap<JsonObject, JsonObject[]>();
   #work = 0;
 
@@ -69,13 +70,13 @@ class UnknownFields {
     this.#problems.push({ path: path.slice(0, MAX_PATH_LENGTH), message, code: 'unknown_field' });
   }
 
-  /** Returns the schemas that apply to a value, with those that they refer to or combine. */
+  /** Returns the schemas that apply to a value, including those that they refer to or combine. */
   #applying(given: readonly Json[]): JsonObject[] {
     const [only] = given;
     const known = given.length === 1 && isObject(only) ? this.#beside.get(only) : undefined;
     const found = known ?? this.#combined(given);
     if (known === undefined && given.length === 1 && isObject(only)) this.#beside.set(only, found);
-    // Each is asked for each field.
+    // Each schema is queried for each field.
     this.#spend(found.length);
     return found;
   }

@@ -32,8 +32,8 @@ const read = fieldReader(fields);
 const unavailable = unavailableMessage('call_workflow', 'this server starts no other runs');
 
 /**
- * `call_workflow` (docs/specification/steps.md#call_workflow): the first attempt says which run is called; a second one
- * returns the output of that run. Without `caller`, as in a simulation, only drafts may hold it.
+ * `call_workflow` (docs/specification/steps.md#call_workflow): the first attempt decides which run is called, and the
+ * second one returns the output of that run. Without `caller`, as in a simulation, only drafts may contain the type.
  */
 export function callWorkflow(caller: WorkflowCaller | undefined): StepType {
   return {
@@ -45,7 +45,7 @@ export function callWorkflow(caller: WorkflowCaller | undefined): StepType {
     external: true,
     dataFields: ['input'],
     filledFields: ['input'],
-    // The workflow may ask people.
+    // The called workflow may ask people.
     approvalFields: ['workflow_id', 'version'],
     rawFields: [],
     trial: { replacedBecause: () => 'starts_runs' },
@@ -88,7 +88,7 @@ async function result(caller: WorkflowCaller, attempt: Attempt, signal: AbortSig
 
 async function check(caller: WorkflowCaller | undefined, step: GraphStep, scope: CheckScope): Promise<StepProblem[]> {
   const parsed = fields.safeParse(ownFields(step));
-  // Problems that the schema finds are reported with the other fields.
+  // The schema's own problems are reported with the other fields.
   if (!parsed.success || hasTemplate(parsed.data.workflow_id)) return [];
   const { version } = parsed.data;
   const workflowId = parsed.data.workflow_id.toLowerCase();

@@ -9,16 +9,22 @@ export type CallFailure = { kind: 'failed'; code: string; message: string };
 export type Callable = { kind: 'callable'; version: number } | CallFailure;
 export type CallOutput = { kind: 'output'; output: JsonValue } | CallFailure;
 
-/** The port of `call_workflow`; the domain of runs implements it. All of it is about the project of the calling run alone. */
+/**
+ * The port of `call_workflow`, which the domain of runs implements. All methods are limited to the project of the
+ * calling run.
+ */
 export type WorkflowCaller = {
-  /** Returns the problems of a step that names this workflow, among them that it calls itself. */
+  /** Returns the problems of a step that names this workflow. A workflow that calls itself is one of them. */
   check(scope: CheckScope, call: { workflowId: string; version: number | undefined }): Promise<StepProblem[]>;
-  /** Decides whether the run may call the workflow, and which version. Waits while the database is away, until `signal` aborts. */
+  /**
+   * Decides whether the run may call the workflow, and which version. Waits while the database is unavailable, until
+   * `signal` aborts.
+   */
   resolve(
     run: Attempt['run'],
     call: CalledWorkflow,
     on: { lineage: CallLineage; signal: AbortSignal },
   ): Promise<Callable>;
-  /** Reads the output of a run that has completed. Waits while the database is away, until `signal` aborts. */
+  /** Reads the output of a completed run. Waits while the database is unavailable, until `signal` aborts. */
   output(run: Attempt['run'], child: { runId: string; workflowId: string }, signal: AbortSignal): Promise<CallOutput>;
 };

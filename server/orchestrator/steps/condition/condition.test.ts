@@ -121,7 +121,7 @@ describe('expressions', () => {
   ])('%s is stopped by its budget', text =>
     expect(() => evaluate(text)).toThrow(expect.objectContaining({ code: 'expression_too_costly' })),
   );
-  test('any text parses or is refused, with nothing else thrown', () => {
+  test('any text parses or is refused, and nothing else is thrown', () => {
     const piece = fc.constantFrom(
       'input',
       '.',
@@ -186,7 +186,7 @@ describe('the step', () => {
       result: { value: false, branch: 'else' },
     });
   });
-  test('validates, with its message rendered', async () => {
+  test('fails with its rendered message', async () => {
     expect(await run({ expression: 'input.n == 2', mode: 'validate', message: 'n is {{input.n}}' })).toEqual({
       kind: 'failed',
       retryable: false,
@@ -203,7 +203,7 @@ describe('the step', () => {
     expect(await run({ expression: text })).toMatchObject({ kind: 'failed', error: { code } });
   });
 
-  test('evaluates in a worker what is not small, with what it reads and the message of a large result', async () => {
+  test('evaluates a large expression in a worker, with the data that it reads and the message of a large result', async () => {
     const evaluations = vi.spyOn(pool, 'evaluate');
     const large = { text: 'x'.repeat(400_000), list: Array.from({ length: 5_000 }, (_, n) => n) };
     let isReadable = true;
@@ -216,7 +216,7 @@ describe('the step', () => {
     };
     const sum = 'steps.a.result.list.filter(x, x % 2 == input.n).size()';
     const running = run({ expression: `${sum} == 2500` }, attempt);
-    // As the executor does it: large results are released at the first await.
+    // The executor also releases large results at the first await.
     isReadable = false;
     expect(await running).toMatchObject({ kind: 'completed', result: { branch: 'then' } });
     isReadable = true;
@@ -236,7 +236,7 @@ describe('the step', () => {
     expect(await run({ expression })).toMatchObject({ kind: 'failed', error: { code } });
   });
 
-  test('ends with its signal, wherever it is evaluated', async () => {
+  test('ends when its signal aborts, wherever the expression is evaluated', async () => {
     const ended = AbortSignal.abort();
     expect(await run({ expression: 'input.big.all(x, x * 2 >= 0 && x * 3 >= 0)' }, {}, ended)).toMatchObject({
       kind: 'failed',
@@ -254,7 +254,7 @@ describe('the step', () => {
     });
   });
 
-  test('says which results it reads, all of them where it does not name them', () => {
+  test('reports the results that it reads, and all of them if it does not name them', () => {
     const reads = (expression: string) => condition(pool).reads?.({ id: 's', type: 'condition', expression });
     expect(reads('steps.a.result == 1 && steps["b"].result == 2')).toEqual(['a', 'b']);
     expect(reads('steps[input.s].result == 1')).toBe('all');

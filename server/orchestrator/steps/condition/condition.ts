@@ -51,7 +51,7 @@ function outcomeOfVerdict(verdict: Verdict, whenFalse: () => Outcome): Outcome {
   return verdict.value ? { kind: 'completed', result: { value: true, branch: 'then' } } : whenFalse();
 }
 
-/** The outcome of a false expression; a validation's message is rendered here. */
+/** Returns the outcome of a false expression. The message of a validation is rendered here. */
 function outcomeOfFalse(attempt: Attempt): Outcome {
   const { mode, message = 'the condition is not met' } = read(attempt.step);
   if (mode !== 'validate') return { kind: 'completed', result: { value: false, branch: 'else' } };
@@ -64,11 +64,11 @@ function outcomeOfFalse(attempt: Attempt): Outcome {
 
 function outcomeOfRun(run: LuaRun, whenFalse: () => Outcome): Outcome {
   if (run.ok) return outcomeOfVerdict(JSON.parse(run.result) as Verdict, whenFalse);
-  // A worker that died of it had no memory left.
+  // A worker that crashed on the expression ran out of memory.
   return run.code === 'lua_crashed' ? TOO_COSTLY : failed(run.code, run.message);
 }
 
-/** The outcome of an expression that is small; undefined for one that is not. */
+/** Returns the outcome of a small expression; undefined for a larger one. */
 function evaluateAtOnce(attempt: Attempt, compiled: Expression): Outcome | undefined {
   const value = compiled.evaluateSmall(attempt);
   if (value === undefined) return undefined;
@@ -156,7 +156,7 @@ function checkBranches(step: GraphStep, graph: GraphCheck): void {
   }
 }
 
-/** Warns of a step in a branch that runs whichever branch is taken, because another edge always leads to it. */
+/** Warns of a step in a branch that runs whichever branch is taken, because another edge always leads to the step. */
 function checkEffect(name: string, path: string, graph: GraphCheck): void {
   const certain = graph.certainDependency(name);
   if (certain === undefined) return;
@@ -181,8 +181,9 @@ function readsOf(step: Parameters<StepType['check']>[0]): Iterable<string> | 'al
 }
 
 /**
- * `condition`: branches on a CEL expression, or fails the step where it is false. Small expressions are evaluated at once,
- * which a chain of thousands of conditions depends on; others by the workers of `pool`.
+ * `condition`: branches on a CEL expression, or fails the step if the expression is false. Small expressions are
+ * evaluated synchronously, because chains of thousands of conditions depend on it. The workers of `pool` evaluate
+ * larger ones.
  */
 export function condition(pool: LuaPool): StepType {
   return {

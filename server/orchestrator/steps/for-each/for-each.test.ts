@@ -52,7 +52,7 @@ describe('items', () => {
     expect(await itemsOf('item.rows.map(row, row + index)', { more })).toEqual([5, 6]);
   });
 
-  test('of an expression that is not small come from a worker', async () => {
+  test('of a large expression come from a worker', async () => {
     const list = Array.from({ length: 4_000 }, (_, n) => n);
     const results = { before: list };
     const more = { item: { item: 1, index: 2 } };
@@ -95,7 +95,7 @@ describe('the plan', () => {
     expect(await execute('[1]', { fields })).toMatchObject({ plan: { concurrency: 100, on_item_error: 'continue' } });
   });
 
-  test('is none for an empty list', async () => {
+  test('is missing for an empty list', async () => {
     expect(await execute('[]')).toEqual({ kind: 'completed', result: { results: [], failed: 0 } });
   });
 });
@@ -124,7 +124,7 @@ describe('the result', () => {
   });
 });
 
-test('a step named __proto__ is one like any other', () => {
+test('a step named __proto__ is treated like any other', () => {
   const result = loopResult({ last: ['__proto__', 'a'], ends: [[1, 2]], failed: 0 });
   expect(Object.keys(result.results[0] as object)).toEqual(['__proto__', 'a']);
 });

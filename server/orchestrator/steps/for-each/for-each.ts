@@ -69,7 +69,7 @@ function evaluated(text: string, attempt: Attempt, signal: AbortSignal, pool: Lu
     if (!(error instanceof CelError)) throw error;
     return { outcome: ofItems(outcomeOf(error)) };
   }
-  // Taken before the first await: large results are there until then.
+  // Taken before the first await, because large results exist only until then.
   const data = dataOf(compiled, attempt);
   return evaluatedInWorker(text, { attempt, signal, data }, pool);
 }
@@ -90,7 +90,7 @@ async function evaluatedInWorker(
   }
 }
 
-/** A failure of the expression, whose message names the field. */
+/** Returns the failure of the expression, with a message that names the field. */
 function ofItems(outcome: Outcome): Outcome {
   if (outcome.kind !== 'failed') return outcome;
   const { code, message } = outcome.error;
@@ -114,13 +114,13 @@ async function begin(attempt: Attempt, signal: AbortSignal, pool: LuaPool): Prom
 }
 
 /**
- * The result of a loop, in the order of its items. An item's result is that of its last step, or of its last steps by
- * their ids; null if it failed.
+ * Returns the result of a loop, in the order of its items. An item's result is that of its last step, or an object of
+ * the results of its last steps by id; null if the item failed.
  */
 export function loopResult({ last, ends, failed }: Gathered): { results: JsonValue[]; failed: number } {
   const results = ends.map(end => {
     if (end === null) return null;
-    // fromEntries defines: a step may be called __proto__.
+    // fromEntries defines keys instead of assigning them: a step may be called __proto__.
     return last.length === 1 ? (end[0] ?? null) : Object.fromEntries(last.map((id, at) => [id, end[at] ?? null]));
   });
   return { results, failed };
@@ -161,8 +161,8 @@ function readsOf(step: GraphStep): Iterable<string> | 'all' {
 }
 
 /**
- * `for_each` (docs/specification/steps.md#for_each): the first attempt says for which items the step's own graph is
- * added to the run; a second one returns what came of them.
+ * `for_each` (docs/specification/steps.md#for_each): the first attempt decides for which items the step's own graph is
+ * added to the run, and the second one returns their results.
  */
 export function forEach(pool: LuaPool): StepType {
   return {
@@ -172,7 +172,7 @@ export function forEach(pool: LuaPool): StepType {
     fields,
     available: true,
     dataFields: ['concurrency'],
-    // Its steps may ask people, and a failure in it may be that of a check.
+    // The steps of the loop may ask people, and a failure in the loop may be that of a check.
     approvalFields: ['steps', 'on_item_error'],
     rawFields: ['steps'],
     reads: readsOf,

@@ -8,8 +8,8 @@ import { templatedUrlProblem } from './url.ts';
 const problem = (path: string, message: string, code = 'invalid_field'): StepProblem => ({ path, code, message });
 
 /**
- * Returns everything that is wrong with the fields of an `http_request` step, for all values of its templates. What a schema
- * can say has been checked before.
+ * Returns all problems of the fields of an `http_request` step that do not depend on the values of templates. The
+ * schema has been checked before.
  */
 export function fieldProblems(fields: HttpRequestFields): StepProblem[] {
   const { url, query, headers, form } = fields;
@@ -36,7 +36,7 @@ function methodProblems({ method = 'GET' }: HttpRequestFields): StepProblem[] {
   return wrong === null ? [] : [problem('method', wrong)];
 }
 
-/** The bodies that a step has: more than one is a problem. */
+/** Returns the body fields that a step has. More than one is a problem. */
 export function bodiesOf(fields: HttpRequestFields): (typeof BODY_FIELDS)[number][] {
   return BODY_FIELDS.filter(name => fields[name] !== undefined);
 }

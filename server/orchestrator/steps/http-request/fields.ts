@@ -10,15 +10,18 @@ import { MAX_URL_LENGTH, paginationField } from './page-fields.ts';
 export const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 /** Methods that are not safe (RFC 9110, 9.2.1): they may change something. */
 export const UNSAFE_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
-/** Methods that are not idempotent (RFC 9110, 9.2.2): a repetition may do something twice. */
+/** Methods that are not idempotent (RFC 9110, 9.2.2): repeating a request may repeat its effect. */
 export const REPEATED_AT_RISK: ReadonlySet<string> = new Set(['POST', 'PATCH']);
-/** Returns why a request has no body; null if it may have one (RFC 9110, 9.3.1: one with GET has no general meaning). */
+/**
+ * Returns why a request has no body; null if it may have one (RFC 9110, 9.3.1: the body of a GET has no general
+ * meaning).
+ */
 export function bodyRefusal(method: string, withGet = false): string | null {
   if (method === 'HEAD') return 'a HEAD request has no body';
   return method === 'GET' && !withGet ? 'a GET request has no body, unless body_with_get is true' : null;
 }
 
-/** The fields that hold a body, of which a step has at most one. */
+/** The fields that contain a body. A step has at most one of them. */
 export const BODY_FIELDS = ['body', 'form', 'text', 'multipart'] as const;
 
 /** docs/specification/limits.md#http-requests */
@@ -27,7 +30,7 @@ export const MAX_HEADER_BYTES = 8 * 1024;
 export const MAX_ALL_HEADERS_BYTES = 32 * 1024;
 export const MAX_PARAMETERS = 200;
 export const MAX_PARTS = 100;
-/** The largest request once it is rendered, and the largest of its fields. */
+/** The maximum size of a rendered request, and of the largest of its fields. */
 export const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
 
 const JsonValueSchema = z.custom<JsonValue>(isJson, 'must be JSON').meta({});
@@ -55,7 +58,7 @@ const Auth = z
 const StatusClass = z.enum(['2xx', '3xx', '4xx', '5xx']);
 const Expected = z.union([z.number().int().min(200).max(599), StatusClass]);
 
-/** The fields of an `http_request` step beside the common ones (docs/specification/steps.md#http_request). */
+/** The fields of an `http_request` step besides the common ones (docs/specification/steps.md#http_request). */
 export const httpRequestFields = z.strictObject({
   method: z
     .string()
@@ -96,7 +99,7 @@ export const httpRequestFields = z.strictObject({
 
 export type HttpRequestFields = z.output<typeof httpRequestFields>;
 
-/** Returns a test for the statuses that `expect` lists; by default those of success. */
+/** Returns a test for the statuses that `expect` lists, by default the 2xx statuses. */
 export function statusTest(expected: HttpRequestFields['expect'] = ['2xx']): (status: number) => boolean {
   return status => expected.some(each => each === status || each === `${Math.floor(status / 100)}xx`);
 }

@@ -28,7 +28,7 @@ const warnings = (fields: object) => {
 };
 const pages = (more: object) => ({ pagination: { next: '{{response.body.next}}', ...more } });
 
-describe('a template that can choose the server is warned of', () => {
+describe('a template that can choose the server gets a warning', () => {
   const literal = { headers: { Authorization: 'Bearer abc' } };
 
   test.each<[string, string, object]>([
@@ -159,7 +159,7 @@ describe('checking an http_request', () => {
     ['of a GET with a body', { body: {}, body_with_get: true, ...pages({}) }],
   ])('takes pages %s', async (_, fields) => expect(await problems(fields)).toEqual([]));
 
-  test('leaves what templates decide to the attempt', async () => {
+  test('leaves the values of templates to the attempt', async () => {
     const fields = {
       method: '{{input.method}}',
       query: { a: '{{input.a}}' },
@@ -208,7 +208,7 @@ describe('the limits of an http_request', () => {
     expect(Object.keys(more)).toContain(found?.split(/[ .]/)[0]);
   });
 
-  test('of 32 KiB of headers, and of a URL that templates make longer, are those of the attempt', async () => {
+  test('the limits of 32 KiB for headers, and of a URL with rendered templates, are checked by the attempt', async () => {
     const codeOf = async (fields: JsonMap) => {
       const response: HttpAnswer = { kind: 'response', response: { status: 200, headers: {}, body: null } };
       const sends = httpRequest({ check: async () => [], send: async () => response });
@@ -236,7 +236,7 @@ const attemptOf = (step: GraphStep, input: JsonMap = {}): Attempt => ({
   log: () => undefined,
 });
 
-test('a step with wrong fields fails without a request, as without a requester', async () => {
+test('a step with invalid fields fails without a request, as it does without a requester', async () => {
   const attempt = (fields: JsonMap) => {
     const step = { id: 'send', type: 'http_request', url: 'https://{{input.host}}/', ...fields };
     return attemptOf(step as unknown as GraphStep, { host: 'a/b', method: 'GET', text: 'ä\n' });
@@ -258,7 +258,7 @@ test('a step with wrong fields fails without a request, as without a requester',
   expect(outcome).toMatchObject({ kind: 'failed', error: { code: 'step_type_unavailable' } });
 });
 
-test('names of headers, parameters and fields of the body may be templates, and are checked like others', async () => {
+test('names of headers, parameters and body fields may be templates, and are checked like other names', async () => {
   const sent: HttpCall[] = [];
   const send = async (call: HttpCall): Promise<HttpAnswer> => {
     sent.push(call);
@@ -293,7 +293,7 @@ test('names of headers, parameters and fields of the body may be templates, and 
   expect(sent).toHaveLength(1);
 });
 
-test('a request carries the trace of its run, unless the step sets one', async () => {
+test('a request carries the trace context of its run, unless the step sets one', async () => {
   const sent: HttpCall[] = [];
   const send = async (call: HttpCall): Promise<HttpAnswer> => {
     sent.push(call);
@@ -316,7 +316,7 @@ test('a request carries the trace of its run, unless the step sets one', async (
   ]);
 });
 
-test('hostile values in its fields, drawn from their schema, are problems or failures and never exceptions', async () => {
+test('hostile values in its fields, drawn from their schema, cause problems or failures, but no exceptions', async () => {
   const random = new Random(7);
   const response: HttpAnswer = { kind: 'response', response: { status: 200, headers: {}, body: [1] } };
   const type = httpRequest({ check: async () => [], send: async () => response });
@@ -330,14 +330,14 @@ test('hostile values in its fields, drawn from their schema, are problems or fai
     const problems = await type.check(step, scope);
     const outcome = await type.execute(attemptOf(step), new AbortController().signal);
     outcomes.add(outcome.kind === 'failed' ? outcome.error.code : outcome.kind);
-    // What a check finds does not depend on the input, so that the attempt fails as well.
+    // A problem found by the check does not depend on the input, so the attempt fails as well.
     if (problems.length > 0) expect(outcome).toMatchObject({ kind: 'failed' });
   }
   expect(outcomes).toContain('completed');
   expect(outcomes).toContain('invalid_step');
 });
 
-test('links are read by their relation', () => {
+test('links are parsed by their relation', () => {
   expect(linksOf('<https://a.example/?b=1,2>; rel="next last"; title="x", </c>; rel=prev')).toEqual({
     next: 'https://a.example/?b=1,2',
     last: 'https://a.example/?b=1,2',

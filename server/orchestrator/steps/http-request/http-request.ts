@@ -34,7 +34,7 @@ const trial: StepTrial = {
   example: () => ({ status: 200, headers: {}, body: null }),
 };
 
-/** A request that only reads, and cannot carry data out: nothing in it comes from the run. */
+/** Whether a request only reads, and cannot leak data, because nothing in it comes from the run. */
 function isFixedRead(step: GraphStep): boolean {
   const { method = 'GET', ...rest } = ownFields(step);
   return (method === 'GET' || method === 'HEAD') && !hasTemplateWithin(rest);
@@ -47,8 +47,8 @@ function hasTemplateWithin(value: JsonValue): boolean {
 }
 
 /**
- * `http_request` (docs/specification/steps.md#http_request): sends an HTTP request, and those for further pages. Without
- * `requester`, as in a simulation, only drafts may hold it.
+ * `http_request` (docs/specification/steps.md#http_request): sends an HTTP request, and more requests for further
+ * pages. Without `requester`, as in a simulation, only drafts may contain the type.
  */
 export function httpRequest(requester: HttpRequester | undefined): StepType {
   return {
@@ -62,7 +62,7 @@ export function httpRequest(requester: HttpRequester | undefined): StepType {
     dataFields: ['query', 'body', 'form', 'text', 'multipart'],
     filledFields: ['query', 'body', 'form', 'text', 'multipart'],
     approvalFields: ['on_lost'],
-    // Its templates read a response that is not there yet.
+    // The templates of `pagination` read a response that has not arrived yet.
     rawFields: ['pagination'],
     trial,
     reads: stepsInTemplates,
@@ -81,7 +81,7 @@ export function httpRequest(requester: HttpRequester | undefined): StepType {
 
 async function check(requester: HttpRequester | undefined, step: GraphStep, scope: CheckScope): Promise<StepProblem[]> {
   const parsed = httpRequestFields.safeParse(ownFields(step));
-  // Problems that the schema finds are reported with the other fields.
+  // The schema's own problems are reported with the other fields.
   if (!parsed.success) return [];
   const problems = fieldProblems(parsed.data);
   if (!requester) return problems;
@@ -91,7 +91,7 @@ async function check(requester: HttpRequester | undefined, step: GraphStep, scop
   return [...problems, ...(await requester.check(scope, { url: fixedOrigin(url), credentials }))];
 }
 
-/** Warns where the input of a run can choose the server that gets the rest of the request. */
+/** Warns if the input of a run can choose the server to which the rest of the request is sent. */
 function checkHost({ url, headers }: GraphStep, graph: GraphCheck): void {
   if (typeof url !== 'string') return;
   const before = beforeTemplateInHost(url);
@@ -105,7 +105,7 @@ function checkHost({ url, headers }: GraphStep, graph: GraphCheck): void {
   if (before !== '' || hasLiteral) graph.warn({ path: 'url', code: 'template_in_host', message });
 }
 
-/** Everything is rendered before the first `await`: large results of other steps are there until then. */
+/** Renders everything before the first `await`, because large results of other steps exist only until then. */
 async function request(requester: HttpRequester, attempt: Attempt, signal: AbortSignal): Promise<Outcome> {
   const fields = read(attempt.step);
   const call = callOf(attempt, fields);
@@ -116,7 +116,7 @@ async function request(requester: HttpRequester, attempt: Attempt, signal: Abort
   return outcome(await requester.send(call, { signal }));
 }
 
-/** Headers are not shown: they may hold what only the service is to read. */
+/** Headers are not shown: they may contain values that only the service may read. */
 function askAbout({ step }: Attempt, { method, url, body }: HttpCall): Outcome {
   const given = { method, url, ...(typeof body === 'string' && { body }) };
   const example = { status: 200, headers: {}, body: null };

@@ -8,16 +8,16 @@ export type HttpAuth =
   | { type: 'header'; name?: string | undefined; credential?: string | undefined }
   | { type: 'query'; name: string; credential?: string | undefined };
 
-/** Which credentials a request carries. Without `auth` the names of the credentials decide. */
+/** The credentials of a request. Without `auth`, the names of the credentials decide how they are sent. */
 export type HttpCredentials = { connectionId: string; auth?: HttpAuth | undefined };
 
-/** One request of an `http_request` step; everything in it is rendered. */
+/** One request of an `http_request` step, with all fields rendered. */
 export type HttpCall = {
   tenantId: string;
   projectId: string;
   method: string;
   url: string;
-  /** Lower-case names. */
+  /** The names are in lower case. */
   headers: ReadonlyMap<string, string>;
   body: string | FormData | null;
   credentials: HttpCredentials | null;
@@ -28,16 +28,16 @@ export type HttpCall = {
   expects(status: number): boolean;
 };
 
-/** Why the body of a response could not be read, and its beginning as text. */
+/** Why the body of a response could not be read, with its beginning as text. */
 export type UnreadBody = { code: string; message: string; beginning?: string };
 
 /**
- * A response whose status was expected. `encoding` says that the body is base64, because it is no text. `unread` says that
- * the request has been carried out, but the body could not be read; it is null then.
+ * A response with an expected status. `encoding`: the body is base64, because it is not text. `unread`: the request was
+ * carried out but its body could not be read, so `body` is null.
  */
 export type HttpResponse = {
   status: number;
-  /** Lower-case names; several headers of one name are joined. */
+  /** The names are in lower case. Several headers of the same name are joined. */
   headers: Record<string, string>;
   body: JsonValue;
   encoding?: 'base64';
@@ -50,19 +50,22 @@ export type HttpFailed = {
   message: string;
   retryable: boolean;
   retryAfterMs?: number | undefined;
-  /** The response, as far as there was one: `status`, `headers`, and `body` or its beginning. */
+  /** The parts of the response that arrived: `status`, `headers`, and `body` or its beginning. */
   details?: JsonMap;
 };
 
 export type HttpAnswer = { kind: 'response'; response: HttpResponse } | HttpFailed;
 
-/** The port through which `http_request` sends requests; the domain of HTTP requests provides it. */
+/** The port through which `http_request` sends requests. The domain of HTTP requests provides it. */
 export type HttpRequester = {
-  /** Returns what is wrong with a step that sends these credentials to `url`; null where a template decides the origin. */
+  /**
+   * Returns the problems of a step that sends these credentials to `url`. `url` is null if a template decides the
+   * origin.
+   */
   check(scope: CheckScope, call: { url: string | null; credentials: HttpCredentials | null }): Promise<StepProblem[]>;
   /**
-   * Sends one request, following redirects. Resolves soon after `signal` aborts, having ended the connection. Values of the
-   * connection's credentials are redacted from everything it returns.
+   * Sends one request, following redirects. After `signal` aborts, ends the connection and resolves soon. Values of the
+   * connection's credentials are redacted from everything that it returns.
    */
   send(call: HttpCall, on: { signal: AbortSignal }): Promise<HttpAnswer>;
 };

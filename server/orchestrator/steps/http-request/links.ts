@@ -1,8 +1,8 @@
-/** The most links of a `Link` header that are read: a server that sends more does not describe pages. */
+/** The maximum number of links read from a `Link` header: a server that sends more does not describe pages. */
 const MAX_LINKS = 20;
 
 /**
- * Returns the targets of a `Link` header (RFC 8288) by relation, such as `{next: "https://…"}`. What cannot be read is
+ * Returns the targets of a `Link` header (RFC 8288) by relation, such as `{next: "https://…"}`. Malformed links are
  * left out.
  */
 export function linksOf(header: string | undefined): Record<string, string> {

@@ -8,7 +8,7 @@ import { parameterProblems } from './parameters.ts';
 
 const problem = (path: string, message: string, code = 'invalid_field'): StepProblem => ({ path, code, message });
 
-/** Returns what is wrong with `pagination`, for all values of its templates. */
+/** Returns the problems of `pagination` that do not depend on the values of templates. */
 export function pageProblems({ method = 'GET', pagination }: HttpRequestFields): StepProblem[] {
   if (pagination === undefined) return [];
   const { next, query, page, offset, has_more: flag } = pagination;
@@ -37,7 +37,7 @@ function ruleProblems(pagination: Pagination): StepProblem[] {
   return second === undefined ? [] : [problem(`pagination.${second}`, `cannot stand beside ${first}`)];
 }
 
-/** `whole`: the text must be one template and nothing else. */
+/** Returns the problems of a field with templates. `whole`: the text must be exactly one template. */
 function templateProblems(path: string, text: string, whole = false): StepProblem[] {
   try {
     const parsed = parseResponseTemplate(text);

@@ -87,13 +87,13 @@ const Pages = z.strictObject({
     .meta({ description: `Default ${MAX_PAGES}` }),
 });
 
-/** `pagination` of an `http_request` step (docs/specification/steps.md#pages). */
+/** The field `pagination` of an `http_request` step (docs/specification/steps.md#pages). */
 export const paginationField = Pages.meta({
   description:
     'Reads a list of several pages: one of next, query, page and offset says which page follows, has_more and max_pages where they end, items where the list is',
 });
 
-/** The rules by which pages follow each other; a step has one. */
+/** The rules that determine the next page. A step has one of them. */
 export const PAGE_RULES = ['next', 'query', 'page', 'offset'] as const;
 
 export type Pagination = z.output<typeof paginationField>;

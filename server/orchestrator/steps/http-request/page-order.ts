@@ -10,10 +10,10 @@ import { renderUrl, urlProblem, withoutFragment } from './url.ts';
 /** A page that was read, with the items of its list. */
 type Page = { response: HttpResponse; items: readonly JsonValue[]; url: URL };
 
-/** No page follows. */
+/** Thrown if no page follows. */
 class LastPage extends Error {}
 
-/** The page that follows cannot be determined. */
+/** Thrown if the next page cannot be determined. */
 class WrongPage extends Error {
   readonly code: string;
   constructor(code: string, message: string) {
@@ -22,10 +22,10 @@ class WrongPage extends Error {
   }
 }
 
-/** Says which page follows a page (docs/specification/steps.md#pages). */
+/** Determines the page after a page (docs/specification/steps.md#pages). */
 export class PageOrder {
   readonly #pagination: Pagination;
-  /** Templates that a page has resolved: where they do not resolve later, the pages end. */
+  /** Templates that some page has resolved. If one of them does not resolve on a later page, the pages end. */
   readonly #resolved = new Set<string>();
   #position: number;
   #itemsBefore: string | null = null;
@@ -35,12 +35,12 @@ export class PageOrder {
     this.#position = pagination.page ? (pagination.page.first ?? 1) : (pagination.offset?.first ?? 0);
   }
 
-  /** Returns the address of the first page. */
+  /** Returns the URL of the first page. */
   first(url: URL): URL {
     return this.#isCounted() ? this.#atPosition(url) : url;
   }
 
-  /** Returns the address of the page after `page`; null after the last one. */
+  /** Returns the URL of the page after `page`; null after the last one. */
   next(page: Page): URL | HttpFailed | null {
     try {
       const scope = pageScope(page.response, page.items);
@@ -77,12 +77,15 @@ export class PageOrder {
     if (isNothing(value) || value === 0 || value === 'false' || value === '0') throw new LastPage();
   }
 
-  /** A counted page is the last by `last` or `total`, by its flag, or because it is not full. */
+  /**
+   * Returns the URL of the next page by its number or offset. A page is the last by `last` or `total`, by its flag, or
+   * because it is not full.
+   */
   #counted(page: Page, scope: TemplateScope): URL {
     const { page: number, offset, has_more: flag } = this.#pagination;
     const { length } = page.items;
     const size = (number ?? offset)?.size ?? 1;
-    // An offset that does not grow would be the same page again.
+    // An offset that does not grow would request the same page again.
     if (length === 0 && (flag === undefined || offset !== undefined)) throw new LastPage();
     if (flag === undefined && length < size) throw new LastPage();
     this.#refuseRepetition(page);
@@ -94,7 +97,10 @@ export class PageOrder {
     return this.#atPosition(page.url);
   }
 
-  /** A server that does not know the parameter sends its first page for every number. */
+  /**
+   * Refuses a page with the items of the page before: a server that ignores the parameter sends its first page for
+   * every number.
+   */
   #refuseRepetition({ items }: Page): void {
     const text = JSON.stringify(items);
     if (text === this.#itemsBefore && items.length > 0) {
@@ -120,7 +126,7 @@ export class PageOrder {
     throw new WrongPage('pagination_next_invalid', 'The address of the next page is not an http or https URL.');
   }
 
-  /** Replaces parameters of the page's own address, and keeps the others. */
+  /** Replaces parameters in the current page's URL, and keeps the others. */
   #withQuery(query: NonNullable<Pagination['query']>, page: Page, scope: TemplateScope): URL {
     const next = new URL(page.url);
     for (const [name, value] of Object.entries(query)) {
@@ -152,7 +158,7 @@ export class PageOrder {
     return whole === null ? null : this.#resolve(whole, page, scope);
   }
 
-  /** The pages end where a template has no value. */
+  /** Ends the pages if a template has no value. */
   #requireValues({ parts }: Template, page: Page, scope: TemplateScope): void {
     for (const part of parts) {
       if (typeof part !== 'string' && isNothing(this.#resolve(part, page, scope))) throw new LastPage();
@@ -160,8 +166,9 @@ export class PageOrder {
   }
 
   /**
-   * A path that no page has resolved so far is a mistake, such as a wrong name, and not the end: the items of all other pages
-   * would be missing. An empty page has nothing after it, and the last page of RFC 8288 has no link.
+   * Resolves a reference. A path that no page has resolved so far is a mistake, such as a wrong name, and not the end:
+   * the items of all other pages would be missing. Exceptions: no page follows an empty page, and the last page of RFC
+   * 8288 has no link.
    */
   #resolve(reference: Exclude<Template['parts'][number], string>, page: Page, scope: TemplateScope): JsonValue {
     const { text } = reference;

@@ -4,7 +4,7 @@ import { parseResponseTemplate, type Reference, TemplateSyntaxError } from '../.
 import type { HttpResponse } from './http-requester.ts';
 import { linksOf } from './links.ts';
 
-/** Parses the path of the list in a body; null for a text that is none. */
+/** Parses the path of the list in a body; null for an invalid path. */
 export function itemsPath(items: string | undefined): Reference | null {
   const path = items === undefined ? '' : items.startsWith('[') ? items : `.${items}`;
   try {
@@ -16,16 +16,16 @@ export function itemsPath(items: string | undefined): Reference | null {
   }
 }
 
-/** Only `response` can be read, so it stands in the place of the input. */
+/** Only `response` can be read, so it replaces the input. */
 export const responseScope = (input: JsonMap): TemplateScope => ({ input, result: () => null });
 
-/** Returns what the templates of `pagination` read of a page: its response, and the last item of its list. */
+/** Returns the scope for the templates of `pagination`: the response of a page, and the last item of its list. */
 export function pageScope({ status, headers, body }: HttpResponse, items: readonly JsonValue[]): TemplateScope {
   const response: JsonMap = { status, headers, body, links: linksOf(headers.link) };
   return responseScope(items.length === 0 ? response : { ...response, last_item: items.at(-1) ?? null });
 }
 
-/** Null also where the path does not resolve. */
+/** Returns the value of a reference; null if the path does not resolve. */
 export function orNull(reference: Reference, scope: TemplateScope): JsonValue {
   try {
     return resolve(reference, scope);
@@ -40,5 +40,8 @@ export function readsNextLink({ path }: Reference): boolean {
   return path[0] === 'links' && path[1] === 'next';
 }
 
-/** No page follows: null, false and "", which many servers send in place of an address, a cursor or a flag. */
+/**
+ * Whether the value means that no page follows: null, false and "", which many servers send instead of an address, a
+ * cursor or a flag.
+ */
 export const isNothing = (value: JsonValue) => value === null || value === false || value === '';

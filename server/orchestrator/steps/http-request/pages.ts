@@ -6,10 +6,10 @@ import { itemsPath, orNull, responseScope } from './page-templates.ts';
 
 /** docs/specification/limits.md#sizes */
 const MAX_RESULT_BYTES = 1024 * 1024;
-/** An upper bound of a result without its items, its headers and the address of the next page. */
+/** The maximum size of a result without its items, its headers and the URL of the next page. */
 const OTHER_FIELDS_BYTES = 200;
 
-/** The items of all pages; `more` says that there are pages that were not read, from the address `next` on. */
+/** The items of all pages. `more`: some pages were not read, starting at the URL `next`. */
 type PagesResult = {
   status: number;
   headers: Record<string, string>;
@@ -19,13 +19,14 @@ type PagesResult = {
   next?: string;
 };
 
-/** `note` is for the log of the step: why the pages that follow were not read. */
+/** `note` is for the step's log: why the following pages were not read. */
 export type Pages = { kind: 'pages'; pages: PagesResult; note?: string };
 
 /**
- * Sends a request and those for the pages after it, and returns the items of all. A page of another origin is refused: it
- * would get the headers of the step. The same page twice ends in a failure, not in an endless loop. A page whose items do
- * not fit in the result is not taken, and nothing is lost: the result says where to go on.
+ * Sends a request and the requests for the pages after it, and returns the items of all pages. A page of another origin
+ * is refused, because it would get the headers of the step. A page that repeats causes a failure instead of an endless
+ * loop. A page whose items do not fit in the result is left out, and nothing is lost: the result contains the URL at
+ * which to continue.
  */
 export async function requestPages(
   requester: HttpRequester,
@@ -78,7 +79,7 @@ class ItemList {
     return failed('pagination_items_missing', `There is no list at ${this.#name} of the response.`);
   }
 
-  /** Returns false, and takes nothing, if the items do not fit in the result with the headers of their page. */
+  /** Adds the items, or returns false if they do not fit in the result together with the headers of their page. */
   add(items: JsonValue[], { headers }: HttpResponse): boolean {
     const bytes = this.#bytes + Buffer.byteLength(JSON.stringify(items));
     const others = Buffer.byteLength(JSON.stringify(headers)) + OTHER_FIELDS_BYTES;
@@ -95,7 +96,7 @@ class ItemList {
   }
 }
 
-/** A URL as its JSON has it; those of steps are shorter than 8 KiB. */
+/** The maximum size of a URL as JSON. URLs of steps are shorter than 8 KiB. */
 const MAX_NEXT_BYTES = 9 * 1024;
 
 function pageTooLarge(): HttpFailed {

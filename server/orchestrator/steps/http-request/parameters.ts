@@ -47,7 +47,7 @@ function headerTextProblem(text: string): string | null {
   return HEADER_VALUE.test(text) ? null : 'holds characters that a header cannot carry, or spaces at its ends';
 }
 
-/** Returns rendered headers as they are sent, by lower-case name. Throws InvalidStep. */
+/** Returns the rendered headers by lower-case name. Throws InvalidStep. */
 export function headersOf(headers: JsonMap): Map<string, string> {
   const [problem] = headerProblems(headers);
   if (problem) throw new InvalidStep(`${problem.path}: ${problem.message}`);

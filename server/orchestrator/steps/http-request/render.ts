@@ -11,8 +11,8 @@ import { encodeParameters, headersOf, isScalar } from './parameters.ts';
 import { urlOf } from './url.ts';
 
 /**
- * Returns the request that an attempt sends, with everything rendered and checked. Throws InvalidStep, TemplateSyntaxError,
- * TemplateUnresolved and RenderedTooLarge.
+ * Returns the request that an attempt sends, after rendering and checking everything. Throws InvalidStep,
+ * TemplateSyntaxError, TemplateUnresolved and RenderedTooLarge.
  */
 export function callOf(attempt: Attempt, fields: HttpRequestFields): HttpCall {
   const [problem] = fieldProblems(fields);
@@ -44,7 +44,10 @@ export function callOf(attempt: Attempt, fields: HttpRequestFields): HttpCall {
   };
 }
 
-/** A name that a template gives is checked like any other: some headers belong to the body or the connection. */
+/**
+ * Renders the headers. A name from a template is checked like any other: some headers belong to the body or the
+ * connection.
+ */
 function renderedHeaders(fields: HttpRequestFields, rendering: Rendering): JsonMap {
   const { headers = {} } = fields;
   const rendered = rendering.value('headers', headers) as JsonMap;
@@ -63,7 +66,7 @@ function methodOf({ method = 'GET', pagination }: HttpRequestFields, rendering: 
   return rendered;
 }
 
-/** Adds the parameters to the query of the URL, which is otherwise unchanged. */
+/** Adds the parameters to the query of the URL, and leaves the rest of the URL unchanged. */
 function addressOf(attempt: Attempt, { url, query }: HttpRequestFields, rendering: Rendering): string {
   const address = urlOf(url, attempt);
   const added = query === undefined ? '' : encodeParameters('query', rendering.value('query', query) as JsonMap);
@@ -118,7 +121,7 @@ function partsOf(parts: NonNullable<HttpRequestFields['multipart']>, rendering: 
     if (filename === undefined && type === undefined && part.encoding === undefined) {
       form.append(part.name, textOf(value));
     } else {
-      // A part of bytes always has the name of a file (FormData); its own is the field's.
+      // FormData gives every part with bytes a file name. Without its own, the field's name is used.
       form.append(part.name, new Blob([content], { type: type ?? 'application/octet-stream' }), filename ?? part.name);
     }
   }

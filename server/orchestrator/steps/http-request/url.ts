@@ -4,9 +4,9 @@ import { InvalidStep } from '../common-fields.ts';
 import { MAX_URL_LENGTH } from './page-fields.ts';
 
 /**
- * Renders the URL of a request. A value is inserted as it is at the beginning, where an address may come from a template,
- * and percent-encoded everywhere else: input can change neither the path nor the parameters around it. Throws
- * TemplateUnresolved and InvalidStep.
+ * Renders the URL of a request. At the beginning of the URL, where an address may come from a template, a value is
+ * inserted unchanged. Everywhere else it is percent-encoded, so that input can change neither the path nor the
+ * parameters around it. Throws TemplateUnresolved and InvalidStep.
  */
 export function renderUrl({ parts }: Template, field: string, scope: TemplateScope): string {
   let url = '';
@@ -40,7 +40,7 @@ export function withoutFragment(url: URL): URL {
   return url;
 }
 
-/** Returns why a text is no URL that can be called; null if it is one. */
+/** Returns why a text is not a URL that can be called; null if it is one. */
 export function urlProblem(text: string): string | null {
   const url = URL.parse(text);
   if (url === null) return 'is not a URL with a scheme and a host, such as https://api.example.com/orders';
@@ -49,11 +49,11 @@ export function urlProblem(text: string): string | null {
   return null;
 }
 
-/** Returns what is certainly wrong with a URL that may hold templates; null if nothing is. */
+/** Returns the problem of a URL that holds for all values of its templates; null if it has none. */
 export function templatedUrlProblem(text: string): string | null {
   if (!hasTemplate(text)) return urlProblem(text);
   const parts = partsOf(text);
-  // A URL that begins with a template can become any URL. A digit can stand in a host, a port, a path and a query alike.
+  // A URL that begins with a template can become any URL. A digit is valid in a host, a port, a path and a query.
   if (parts === null || typeof parts[0] !== 'string') return null;
   return urlProblem(parts.map(part => (typeof part === 'string' ? part : '1')).join(''));
 }
@@ -68,8 +68,8 @@ export function fixedOrigin(text: string): string | null {
 }
 
 /**
- * Returns what stands before a template that can change the host or the port of a URL, such as `https://api.example.com`
- * where a `/` is missing; empty for a URL that begins with a template; null if the host and port are fixed.
+ * Returns the text before a template that can change the host or the port of a URL, such as `https://api.example.com`
+ * if a `/` is missing; empty for a URL that begins with a template; null if host and port are fixed.
  */
 export function beforeTemplateInHost(text: string): string | null {
   const [first, second] = hasTemplate(text) ? (partsOf(text) ?? []) : [];
@@ -77,7 +77,7 @@ export function beforeTemplateInHost(text: string): string | null {
   return second !== undefined && first !== undefined && /^https?:[/\\]*[^/?#\\]*$/i.test(first) ? first : null;
 }
 
-/** Null for what is no template, which the validation of all templates reports. */
+/** Returns null for a malformed template, which the validation of all templates reports. */
 function partsOf(text: string): Template['parts'] | null {
   try {
     return parseTemplate(text).parts;
@@ -87,7 +87,7 @@ function partsOf(text: string): Template['parts'] | null {
   }
 }
 
-/** Parsing a URL removes such segments, and what stands before them. */
+/** Whether a URL has dot segments. Parsing the URL removes them, and the segments before them. */
 function hasDotSegment(url: string): boolean {
   const [path = ''] = url.split(/[?#]/, 1);
   return path.split(/[/\\]/).some(segment => /^(\.|%2e){1,2}$/i.test(segment));

@@ -53,7 +53,7 @@ describe('the task', () => {
       },
     });
   });
-  test('is for the person for whom the run acts, who is named once', async () => {
+  test('is assigned to the person for whom the run acts, who is listed once', async () => {
     const assignees = ['run_starter', 'ada@x.org', '{{input.who}}'];
     const ask = (startedBy?: string) => run({ assignees }, { who: 'run_starter' }, startedBy);
     expect(await ask('Ada@x.org')).toMatchObject({ task: { assignees: ['ada@x.org'] } });
@@ -61,7 +61,7 @@ describe('the task', () => {
     for (const none of [undefined, '', 'a service'])
       expect(await ask(none)).toMatchObject({ error: { code: 'invalid_step', message: /not started for a person/ } });
   });
-  test('what cannot be asked fails the step', async () => {
+  test('a task that cannot be asked fails the step', async () => {
     expect(await run({ instructions: '{{input.gone}}' })).toMatchObject({
       kind: 'failed',
       error: { code: 'template_unresolved' },

@@ -14,7 +14,7 @@ import { description } from './description.ts';
 import { facts } from './facts.ts';
 
 const ROLES = new Set(['project_contributor', 'tenant_admin']);
-/** Stands for the person for whom the run acts. */
+/** The placeholder for the person for whom the run acts. */
 const STARTER = 'run_starter';
 
 const fields = z.strictObject({
@@ -35,7 +35,7 @@ const fields = z.strictObject({
 });
 const read = fieldReader(fields);
 
-// Deliberately loose: the address is compared with members' addresses, never written to.
+// Deliberately loose: the address is only compared with the addresses of members, and no email is sent to it.
 const isEmail = (text: string) => text.length <= 320 && /^[^\s@]+@[^\s@]+$/.test(text);
 const isAssignee = (text: string) => ROLES.has(text) || text === STARTER || isEmail(text);
 
@@ -46,8 +46,8 @@ const exampleDecision = ({ form }: GraphStep, { now }: TrialFacts): JsonValue =>
 };
 
 /**
- * Rendered assignees, each once: a template may give one text or a list of them. Whoever a run acts for is known when the
- * task is asked, and stays its assignee.
+ * Returns the rendered assignees without duplicates. A template may give one text or a list of them. The person for
+ * whom a run acts is determined when the task is asked, and stays its assignee.
  */
 function assigneesOf(texts: string[], rendering: Rendering, startedBy: string): string[] {
   const rendered = (rendering.value('assignees', texts) as JsonValue[]).flat();
@@ -94,7 +94,8 @@ function check(step: GraphStep): StepProblem[] {
   if (!parsed.success) return [];
   const { form, assignees } = parsed.data;
   const problems: StepProblem[] = [];
-  // A form with templates (choices that come from a step, say) can only be judged once rendered, when the task is asked.
+  // A form with templates (for example choices from another step) can only be checked once rendered, when the task is
+  // asked.
   if (form && collectReferences(form).length === 0) problems.push(...checkForm(form));
   for (const [index, assignee] of (assignees ?? []).entries()) {
     if (hasTemplate(assignee) || isAssignee(assignee)) continue;
@@ -108,8 +109,8 @@ function check(step: GraphStep): StepProblem[] {
 }
 
 /**
- * `human_task`: asks a person and waits (docs/specification/steps.md#human_task). Its timeout belongs to the task,
- * not to the attempt.
+ * `human_task`: asks a person and waits (docs/specification/steps.md#human_task). The timeout belongs to the task, not
+ * to the attempt.
  */
 export const humanTask: StepType = {
   type: 'human_task',

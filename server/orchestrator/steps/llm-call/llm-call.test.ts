@@ -13,7 +13,7 @@ const answer: ModelAnswer = {
   usage: { inputTokens: 7, outputTokens: 0 },
 };
 
-/** Remembers what it was asked, logs a line and answers. */
+/** Records the request, logs a line and answers. */
 function callerOf(reply: ModelAnswer) {
   const calls: ModelCall[] = [];
   const models: ModelCaller = {
@@ -46,7 +46,7 @@ function run(fields: JsonMap, { reply = answer, input = {} as JsonMap } = {}) {
 }
 
 describe('the question', () => {
-  test('is rendered, with all that the step says', async () => {
+  test('is rendered, with all fields of the step', async () => {
     const { outcome, calls, lines } = run(
       {
         model: 'openai/{{input.size}}',
@@ -89,7 +89,7 @@ describe('the question', () => {
 });
 
 describe('the answer', () => {
-  test('is the result; only tokens that were used are to be paid', async () => {
+  test('is the result; only used tokens are charged', async () => {
     expect(await run({}).outcome).toEqual({
       kind: 'completed',
       result: {
@@ -102,12 +102,12 @@ describe('the answer', () => {
     });
   });
 
-  test('with an object and lines that came at the end', async () => {
+  test('with an object and lines that arrived last', async () => {
     const reply: ModelAnswer = { ...answer, object: { pick: 'x' }, log: ['last'] };
     expect(await run({}, { reply }).outcome).toMatchObject({ result: { object: { pick: 'x' } }, log: ['last'] });
   });
 
-  test('a failure keeps what was used, and how long to wait', async () => {
+  test('a failure keeps the usage, and the time to wait', async () => {
     const reply: ModelAnswer = {
       kind: 'failed',
       code: 'response_schema_mismatch',
@@ -133,13 +133,13 @@ describe('at publish', () => {
   const check = (fields: JsonMap) =>
     llmCall(callerOf(answer).models).check({ id: 'ask', type: 'llm_call', prompt: 'Hi.', ...fields }, scope);
 
-  test('the model is judged by whoever knows them, unless it is a template', async () => {
+  test('the model is checked by the port, unless it is a template', async () => {
     expect(await check({ model: 'no' })).toMatchObject([{ path: 'model', code: 'model_malformed' }]);
     expect(await check({ model: 'openai/tiny' })).toEqual([]);
     expect(await check({ model: '{{input.model}}' })).toEqual([]);
   });
 
-  test('the schema of the answer is judged as forms are', async () => {
+  test('the schema of the answer is checked like a form', async () => {
     const problems = await check({
       model: 'openai/tiny',
       response_schema: { type: 'array', properties: { a: { $ref: '#/b' }, c: { pattern: '(' } } },
@@ -152,7 +152,7 @@ describe('at publish', () => {
     expect(await check({ model: 'openai/tiny', response_schema: { type: '{{input.x}}' } })).toEqual([]);
   });
 
-  test('without anybody to ask it cannot be published', async () => {
+  test('without a model caller the step cannot be published', async () => {
     const type = llmCall(undefined);
     expect(type.available).toMatchObject({ message: expect.stringContaining('llm_call') });
     expect(await type.check({ id: 'a', type: 'llm_call', model: 'openai/x', prompt: 'p' }, scope)).toEqual([]);

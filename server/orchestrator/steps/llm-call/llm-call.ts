@@ -37,8 +37,8 @@ const MIN_ANSWER_TOKENS = 16;
 const read = fieldReader(fields);
 
 /**
- * `llm_call`: asks a language model (docs/specification/steps.md#llm_call). Without a caller, as in a simulation,
- * only drafts may hold it.
+ * `llm_call`: calls a language model (docs/specification/steps.md#llm_call). Without a caller, as in a simulation, only
+ * drafts may contain the type.
  */
 export function llmCall(models: ModelCaller | undefined): StepType {
   return {
@@ -73,7 +73,7 @@ export function llmCall(models: ModelCaller | undefined): StepType {
   };
 }
 
-/** Templates can only be judged once rendered. */
+/** A schema with templates can only be checked once rendered. */
 function checkSchema(step: GraphStep): StepProblem[] {
   const parsed = fields.shape.response_schema.safeParse(step.response_schema);
   const schema = parsed.success ? parsed.data : undefined;
@@ -108,7 +108,7 @@ function callOf(attempt: Attempt): ModelCall {
   };
 }
 
-/** Reserves what the call may cost. Returns how long its answer may be, or why the call is not made. */
+/** Reserves the possible cost of the call. Returns the maximum length of its answer, or why the call is not made. */
 async function reserved(
   attempt: Attempt,
   { prompt, system = '', responseSchema, maxTokens }: ModelCall,
@@ -163,7 +163,7 @@ function outcome(answer: ModelAnswer): Outcome {
 
 type Consumed = NonNullable<Extract<Outcome, { kind: 'completed' }>['consumed']>;
 
-/** The tokens for which an attempt is charged. */
+/** Returns the tokens for which an attempt is charged. */
 export function consumedTokens(usage: TokenUsage | undefined): Consumed {
   const all: Consumed = [
     { action: 'llm_input_tokens', quantity: usage?.inputTokens ?? 0 },

@@ -51,7 +51,7 @@ describe('templates in scripts are values, never code', () => {
   test.each(places)('%s', async (script, expected) => {
     for (const x of nasty) expect(await run(script, { x })).toEqual({ kind: 'completed', result: expected(x) });
   });
-  test('any text comes through unchanged', async () => {
+  test('any text is passed unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'grapheme' }), async x => {
         const text = x.replaceAll('\0', '').toWellFormed();
@@ -62,7 +62,7 @@ describe('templates in scripts are values, never code', () => {
       { numRuns: 60 },
     );
   });
-  test('types are kept in code; tables of tables stay Lua; lines stay', async () => {
+  test('types are kept in code; tables of tables stay Lua; lines are kept', async () => {
     expect(await run('return {{input.o}}', { o: { a: [1] } })).toMatchObject({ result: { a: [1] } });
     expect(await run('return {{1, 2}, {3}}')).toMatchObject({ result: [[1, 2], [3]] });
     expect(await run('return {{input.o ?? 7}}')).toMatchObject({ result: 7 });
@@ -75,7 +75,7 @@ describe('templates in scripts are values, never code', () => {
       error: { message: 'script:5: here' },
     });
   });
-  test('what does not resolve or is malformed fails the step and names it', async () => {
+  test('a reference that does not resolve or is malformed fails the step, with a message that names it', async () => {
     expect(await run('return {{input.gone}}')).toMatchObject({
       kind: 'failed',
       retryable: false,
@@ -99,14 +99,14 @@ describe('a script with thousands of templates', () => {
   const large = { text: 'x'.repeat(900_000), n: 1 };
   const many = (count: number, of: (n: number) => string) => Array.from({ length: count }, (_, n) => of(n)).join('\n');
 
-  test('binds each value once and sends it once, however it is spelled', async () => {
+  test('binds each value once and sends it once, in any spelling', async () => {
     const spelled = ['{{input}}', '{{ input }}', '{{input ?? 1}}', '{{input ?? 2}}'];
     const prepared = prepareScript(`${many(8_000, n => `local _ = ${spelled[n % 4]}`)}\nreturn 1`);
     expect(prepared.bound).toHaveLength(3);
     const script = (count: number) => `local n = 0\n${many(count, n => `n = n + ${spelled[n % 4]}.n`)}\nreturn n`;
     expect(await run(script(8_000), large)).toMatchObject({ kind: 'completed', result: 8_000 });
     expect(await run(script(9_999), large)).toMatchObject({ kind: 'completed', result: 9_999 });
-    // A hundred bindings of 900 KB would be more than the 32 MiB that a script is sent.
+    // A hundred bindings of 900 KB would exceed the 32 MiB that a script may be sent.
     const fallbacks = `local n = 0\n${many(100, n => `n = n + {{input ?? ${n}}}.n`)}\nreturn n`;
     expect(prepareScript(fallbacks).bound).toHaveLength(100);
     expect(await run(fallbacks, large)).toMatchObject({ kind: 'completed', result: 100 });
@@ -116,7 +116,7 @@ describe('a script with thousands of templates', () => {
     const script =
       'local a, b = {{input.o}}, {{input.o}} a.n = 2 return {b.n, "{{input.o}}", {{input.s}}, "{{input.s}}"}';
     const input = { o: { n: 1 }, s: 'x' };
-    // One binding, one table: what is changed through one template is seen through the other, as with `input.o`.
+    // One binding is one table: a change through one template is visible through the other, as with `input.o`.
     expect(await run(script, input)).toMatchObject({ result: [2, '{"n":1}', 'x', 'x'] });
     const missing = 'return {{input.no ?? null}} == nil and {{steps.a.result}} == nil and "{{steps.a.result}}"';
     expect(await run(missing, {}, { a: null })).toMatchObject({ result: 'null' });
@@ -130,7 +130,7 @@ describe('a script with thousands of templates', () => {
     });
   });
 
-  test('fails where its values together exceed 32 MiB, at the first that does', async () => {
+  test('fails at the first value with which they exceed 32 MiB together', async () => {
     let reads = 0;
     const results = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`s${n}`, { text: 'x'.repeat(999_000) }]));
     const one = attempt(
@@ -148,7 +148,7 @@ describe('a script with thousands of templates', () => {
     expect(reads).toBe(34);
   });
 
-  test('is read in linear time where none of them is closed', () => {
+  test('is read in linear time if no template is closed', () => {
     const { errors } = prepareScript(`return "${'{{input ?? [ '.repeat(19_000)}"`);
     expect(errors).toHaveLength(101);
     expect(errors.at(-1)?.message).toBe('more than 100 malformed templates');
@@ -156,8 +156,8 @@ describe('a script with thousands of templates', () => {
   });
 });
 
-test('prepared scripts are kept by their size, not by their number', () => {
-  // Twice the text and the source in UTF-16: about 1 MiB each, of which half of 32 MiB is certain to be kept.
+test('prepared scripts are cached by their size, not by their number', () => {
+  // The text and the source in UTF-16 are about 1 MiB per script. Half of the 32 MiB is certain to be kept.
   const large = (n: number) => `return ${n} --${'x'.repeat(255 * 1024)}`;
   const first = prepareScript(large(0));
   for (let n = 1; n <= 14; n++) prepareScript(large(n));
@@ -166,7 +166,7 @@ test('prepared scripts are kept by their size, not by their number', () => {
   expect(prepareScript(large(0))).not.toBe(first);
 });
 
-describe('only what a script can read is sent to it', () => {
+describe('only the results that a script can read are sent to it', () => {
   test.each([
     ['return 1', []],
     ['return steps.a.result', ['a']],
@@ -192,7 +192,7 @@ describe('only what a script can read is sent to it', () => {
     });
     expect(await run('return steps.z == nil', {}, { a: 2 })).toMatchObject({ result: true });
   });
-  test('the log comes with the outcome, failed or not', async () => {
+  test('the log is part of the outcome, failed or not', async () => {
     expect(await run('log("x") error("y")')).toMatchObject({ kind: 'failed', retryable: true, log: ['x'] });
   });
 });

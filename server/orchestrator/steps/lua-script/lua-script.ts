@@ -23,12 +23,15 @@ const fields = z.strictObject({
   }),
 });
 const read = fieldReader(fields);
-/** The maximum data that is sent to a worker; Lua's own memory could not hold more. */
+/** The maximum data that is sent to a worker. More would not fit in Lua's own memory. */
 const MAX_DATA_BYTES = 32 * 1024 * 1024;
 /** Parsing a result of this length takes about a millisecond. */
 const LARGE_RESULT = 64 * 1024;
 
-/** The input of a run is the same object for all its steps: its JSON is made once for those that follow each other. */
+/**
+ * The JSON of a run's input. All steps of the run share the same input object, so consecutive steps share one JSON
+ * text.
+ */
 class InputJson {
   #input: JsonMap | undefined;
   #json = '{}';
@@ -41,7 +44,9 @@ class InputJson {
   }
 }
 
-/** The result of an ancestor as JSON; undefined for any other name, which reads as nil like every absent field. */
+/**
+ * Returns the result of an ancestor as JSON; undefined for any other name, which reads as nil like every absent field.
+ */
 function textOf(step: string, attempt: Attempt): string | undefined {
   try {
     return attempt.resultText?.(step) ?? JSON.stringify(attempt.result(step));
@@ -50,12 +55,12 @@ function textOf(step: string, attempt: Attempt): string | undefined {
   }
 }
 
-/** The data that the script read exceeds MAX_DATA_BYTES. */
+/** The error for a script whose data exceeds MAX_DATA_BYTES. */
 class DataTooLarge extends Error {}
 
 /**
- * The values of the script's templates. A value is serialized and sent once, for any number of templates that read it.
- * Throws TemplateUnresolved and DataTooLarge.
+ * Returns the values of the script's templates. A value is serialized and sent once, for any number of templates that
+ * read it. Throws TemplateUnresolved and DataTooLarge.
  */
 function boundValues({ bound }: PreparedScript, attempt: Attempt): LuaData {
   const values: string[] = [];
@@ -64,7 +69,7 @@ function boundValues({ bound }: PreparedScript, attempt: Attempt): LuaData {
   let size = 0;
   const places = bound.map(({ reference, as }) => {
     const value = resolve(reference, attempt);
-    // As text, a string is itself and everything else its JSON.
+    // As text, a string is inserted unchanged and any other value as JSON.
     const inText = as === 'text' && typeof value !== 'string';
     const places = inText ? known.text : known.value;
     const present = places.get(value);
@@ -79,7 +84,7 @@ function boundValues({ bound }: PreparedScript, attempt: Attempt): LuaData {
   return { values, places };
 }
 
-/** The data that the script can read. Throws TemplateUnresolved and DataTooLarge. */
+/** Returns the data that the script can read. Throws TemplateUnresolved and DataTooLarge. */
 function dataOf(script: PreparedScript, attempt: Attempt, input: InputJson): LuaData {
   const data: LuaData = script.bound.length === 0 ? { values: [] } : boundValues(script, attempt);
   if (script.readsInput) data.input = input.of(attempt.input);
@@ -106,7 +111,7 @@ function dataOf(script: PreparedScript, attempt: Attempt, input: InputJson): Lua
     failures ??= [];
     failures.push([id, JSON.stringify(error)]);
   }
-  // fromEntries defines: a step may be called __proto__.
+  // fromEntries defines keys instead of assigning them: a step may be called __proto__.
   if (results.length > 0) data.steps = Object.fromEntries(results);
   if (failures !== null) data.errors = Object.fromEntries(failures);
   if (sizeOf(data) > MAX_DATA_BYTES) throw new DataTooLarge();
@@ -115,7 +120,7 @@ function dataOf(script: PreparedScript, attempt: Attempt, input: InputJson): Lua
 
 const isAdded = ({ id }: GraphStep): boolean => addedId(id) !== null;
 
-/** The steps whose results the script reads, directly or through a template. */
+/** Returns the steps whose results the script reads, directly or through a template. */
 function readsOf(step: GraphStep): Iterable<string> | 'all' {
   const { steps, bound } = prepareScript(read(step).script, isAdded(step));
   if (steps === 'all') return 'all';
@@ -125,7 +130,7 @@ function readsOf(step: GraphStep): Iterable<string> | 'all' {
 function outcome(run: LuaRun): Outcome {
   const log = run.log.length > 0 ? { log: run.log } : {};
   if (run.ok) return { kind: 'completed', result: readJson(run.result), ...log };
-  // A script may draw random numbers or read the clock: where its author asked for retries, they are given.
+  // A script may draw random numbers or read the clock, so retries are made if the author asked for them.
   return {
     kind: 'failed',
     error: { code: run.code, message: run.message, ...(run.details && { details: run.details }) },
@@ -153,7 +158,7 @@ function checkInGraph({ script }: GraphStep, graph: GraphCheck): void {
   const { bound, steps } = prepareScript(script, graph.inLoop);
   for (const { step } of bound.flatMap(({ reference }) => pathsOf(reference)))
     if (step !== null) graph.reads(step, 'script', 'error');
-  // `steps.x` of a step that did not come before is nil, which a script may well ask for: a warning.
+  // `steps.x` of a step that is not an ancestor is nil, which a script may legitimately test for, so this is a warning.
   if (steps !== 'all') for (const read of steps) graph.reads(read, 'script', 'warning');
 }
 
@@ -181,7 +186,7 @@ export function luaScript(pool: LuaPool): StepType {
         const began = () => attempt.began?.();
         const data = () => dataOf(script, attempt, input);
         const run = await pool.run(script.source, data, { tenant: attempt.run.tenantId, signal, began });
-        // A worker answers for up to 32 scripts at a time: large results are parsed one by one.
+        // A worker answers up to 32 scripts at a time, so large results are parsed one by one.
         if (run.ok && run.result.length > LARGE_RESULT) await attempt.ownTurn?.();
         return outcome(run);
       } catch (error) {

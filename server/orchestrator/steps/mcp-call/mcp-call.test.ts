@@ -23,7 +23,7 @@ function attempt(of: GraphStep, input: JsonMap = {}, more: Partial<Attempt> = {}
   };
 }
 
-/** The port's other side: answers `answer` and keeps what it was asked. */
+/** A fake implementation of the port: returns `answer` and records the calls. */
 function caller(answer: ToolAnswer): ToolCaller & { calls: ToolCall[]; checked: unknown[] } {
   const calls: ToolCall[] = [];
   const checked: unknown[] = [];
@@ -75,7 +75,7 @@ describe('mcp_call', () => {
     expect(lines).toEqual(['1/2']);
   });
 
-  test('passes on why and when to try again; what was never sent costs nothing', async () => {
+  test('passes on the reason of a failure and the time of a retry; a call that was never sent costs nothing', async () => {
     const failed = { kind: 'failed', code: 'mcp_rate_limited', message: 'later', retryable: true } as const;
     expect((await run({ ...failed, retryAfterMs: 5_000 }, step())).outcome).toEqual({
       kind: 'failed',
@@ -87,13 +87,13 @@ describe('mcp_call', () => {
     expect((await run({ ...failed, unsent: true }, step())).outcome).not.toHaveProperty('consumed');
   });
 
-  test('fails without a call where a template does not resolve', async () => {
+  test('fails without a call if a template does not resolve', async () => {
     const { outcome, calls } = await run(done, step({ tool_args: { a: '{{input.missing}}' } }));
     expect(outcome).toMatchObject({ kind: 'failed', error: { code: 'template_unresolved' }, retryable: false });
     expect(calls).toEqual([]);
   });
 
-  test('is checked where instance and tool are known, and fields are not wrong', async () => {
+  test('is checked if instance and tool are known and the fields are valid', async () => {
     const tools = caller(done);
     const type = mcpCall(tools);
     const scope = { tenantId: 't', projectId: 'p' };
@@ -110,7 +110,7 @@ describe('mcp_call', () => {
     }
   });
 
-  test('cannot be published where nobody calls tools', async () => {
+  test('cannot be published without a tool caller', async () => {
     const type = mcpCall(undefined);
     expect(type.available).toMatchObject({ message: expect.stringContaining('mcp_call') });
     expect(await type.check(step(), { tenantId: 't', projectId: 'p' })).toEqual([]);

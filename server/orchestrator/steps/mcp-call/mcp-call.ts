@@ -20,7 +20,7 @@ const fields = z.strictObject({
   on_lost: onLostField,
 });
 const read = fieldReader(fields);
-/** Two results of the largest size and some more. */
+/** Room for two results of the maximum size, and some more. */
 const MAX_ARGUMENT_BYTES = 4 * 1024 * 1024;
 const message = unavailableMessage('mcp_call', 'this server has no tool servers configured');
 
@@ -36,8 +36,8 @@ const trial: StepTrial = {
 };
 
 /**
- * `mcp_call` (docs/specification/steps.md#mcp_call): calls a tool of an MCP instance. Without `tools` drafts may hold
- * it, and no more.
+ * `mcp_call` (docs/specification/steps.md#mcp_call): calls a tool of an MCP instance. Without `tools`, only drafts may
+ * contain the type.
  */
 export function mcpCall(tools: ToolCaller | undefined): StepType {
   return {
@@ -58,7 +58,7 @@ export function mcpCall(tools: ToolCaller | undefined): StepType {
       const parsed = fields.partial().loose().safeParse(step);
       if (!tools || !parsed.success) return [];
       const { tool_name: toolName, instance_id: instanceId, tool_args: args } = parsed.data;
-      // Missing fields are reported as such; the values of templates are known when the step runs.
+      // Missing fields are reported separately. The values of templates are known only when the step runs.
       if (toolName === undefined || instanceId === undefined) return [];
       if (hasTemplate(toolName) || hasTemplate(instanceId)) return [];
       return tools.check(scope, { instanceId, toolName, args: args as JsonMap | undefined });

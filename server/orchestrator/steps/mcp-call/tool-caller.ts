@@ -7,7 +7,7 @@ export type ToolCall = {
   projectId: string;
   instanceId: string;
   toolName: string;
-  /** Rendered already. */
+  /** The rendered arguments. */
   args: JsonMap;
   /** `<run_id>:<step_id>`, sent in `_meta` (docs/specification/steps.md#idempotency-key). */
   idempotencyKey: string;
@@ -15,8 +15,8 @@ export type ToolCall = {
 };
 
 /**
- * The outcome of a call. `unsent`: the call certainly never reached the tool, so it is not charged. `details`: what the tool or its
- * server said about the failure as JSON.
+ * The outcome of a call. `unsent`: the call certainly never reached the tool, so it is not charged. `details`: the JSON
+ * that the tool or its server returned about the failure.
  */
 export type ToolAnswer =
   | { kind: 'result'; result: JsonValue }
@@ -30,16 +30,16 @@ export type ToolAnswer =
       unsent?: true;
     };
 
-/** The port of `mcp_call`; the domain of MCP servers implements it. */
+/** The port of `mcp_call`, which the domain of MCP servers implements. */
 export type ToolCaller = {
-  /** Returns the problems of a step that names this instance and tool; templates in `args` stand for any value. */
+  /** Returns the problems of a step that names this instance and tool. Templates in `args` match any value. */
   check(
     scope: CheckScope,
     call: { instanceId: string; toolName: string; args: JsonMap | undefined },
   ): Promise<StepProblem[]>;
   /**
-   * Calls the tool once. Resolves soon after `signal` aborts, having told the server so. Progress notifications become log
-   * lines. Values of the connection's credentials are redacted from everything it returns and logs.
+   * Calls the tool once. After `signal` aborts, notifies the server and resolves soon. Progress notifications become
+   * log lines. Values of the connection's credentials are redacted from everything that it returns and logs.
    */
   call(call: ToolCall, on: { signal: AbortSignal; log: (lines: string[]) => void }): Promise<ToolAnswer>;
 };

@@ -17,7 +17,9 @@ const fields = z.strictObject({
 });
 const read = fieldReader(fields);
 
-/** `memory_extract`: proposes items from a part of an episode. Only the workflow of extractions has it. */
+/**
+ * `memory_extract`: proposes memory items from a part of an episode. Only the workflow of extractions has this type.
+ */
 export function memoryExtract(extractor: MemoryExtractor | undefined): StepType {
   return {
     type: 'memory_extract',

@@ -9,19 +9,19 @@ import { description } from './description.ts';
 
 const fields = z.strictObject({
   stands_for: z.string().max(200),
-  /** The fields of the replaced step. Their templates are rendered, so that one that does not resolve fails here too. */
+  /** The fields of the replaced step. Their templates are rendered, so that an unresolved template also fails here. */
   inputs: JsonObjectSchema,
-  /** Returned unchanged. */
+  /** The result, which the step returns unchanged. */
   result: z.custom<JsonValue>(),
 });
 const read = fieldReader(fields);
 const MAX_INPUT_BYTES = 4 * 1024 * 1024;
-/** The most that the log shows of the fields that the step would get, in characters. */
+/** The maximum characters of the step's fields that the log shows. */
 const MAX_SHOWN = 8_000;
 
 /**
- * `stand_in`: takes the place of a step that would write, send or ask people, in a trial of a workflow. It does nothing, and
- * returns a result that was decided before. Only trials have it.
+ * `stand_in`: replaces a step that would write, send or ask people in a trial of a workflow. It has no effects and
+ * returns a predetermined result. Only trials have this type.
  */
 export const standIn: StepType = {
   type: 'stand_in',
@@ -47,7 +47,7 @@ function standInFor(attempt: Attempt): Outcome {
   const { stands_for, inputs, result } = read(attempt.step);
   const given = new Rendering(attempt).value('inputs', inputs as JsonMap, MAX_INPUT_BYTES);
   const shown = JSON.stringify(given).slice(0, MAX_SHOWN).toWellFormed();
-  // A person sees here what exactly the step would send.
+  // Shows a person exactly what the step would send.
   return {
     kind: 'completed',
     result,

@@ -26,7 +26,7 @@ function duration(seconds: number): string {
   return `${count} ${count === 1 ? unit.one : unit.many}`;
 }
 
-/** Returns an instant to the minute, in the offset that it was written with. */
+/** Formats an instant to the minute, in its original UTC offset. */
 function shortInstant(instant: string): string {
   const written = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)\S*?(Z|[+-]\d\d:\d\d)$/.exec(instant);
   if (!written) return withShortTemplates(instant);

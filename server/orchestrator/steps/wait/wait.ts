@@ -10,7 +10,7 @@ import { description } from './description.ts';
 import { facts } from './facts.ts';
 
 const seconds = z.number().min(0).max(MAX_WAIT_S);
-/** An instant needs its offset: no result may depend on the server's time zone. */
+/** An instant must have an offset: no result may depend on the server's time zone. */
 const instant = z.iso.datetime({ offset: true });
 const MAX_FIELD_LENGTH = 1_000;
 
@@ -57,8 +57,8 @@ function check({ seconds: given, until }: GraphStep): StepProblem[] {
 }
 
 /**
- * `wait` (docs/specification/steps.md#wait): the attempt only reads until when; then the step sleeps, without a slot
- * and without memory.
+ * `wait` (docs/specification/steps.md#wait): the attempt only determines the end of the wait. The step then sleeps
+ * without a slot and without memory.
  */
 export const wait: StepType = {
   type: 'wait',
