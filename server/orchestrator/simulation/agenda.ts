@@ -1,24 +1,24 @@
 type Item = { at: number; act: () => void; background: boolean };
 
 /**
- * Virtual time: what is to happen at which ms. Events due at the same time happen in the order
- * in which they were planned.
+ * Virtual time: the actions that are planned, each for a ms. Actions due at the same time run in the order in which
+ * they were planned.
  */
 export class Agenda {
   now = 0;
-  /** The number of things that have happened. */
+  /** The number of actions that have run. */
   steps = 0;
   #items: Item[] = [];
   #foreground = 0;
 
-  /** Whether anything other than background work is still to happen. */
+  /** Whether any action other than background work is still planned. */
   get busy(): boolean {
     return this.#foreground > 0;
   }
 
   /**
-   * Plans `act` and returns a function that cancels it. `background` is for what recurs forever (the checks of a
-   * session, the attempts of a standby): it alone does not keep the world from being at rest.
+   * Plans `act` and returns a function that cancels it. `background` marks actions that recur forever (the checks of a
+   * session, the attempts of a standby): a world with only these is at rest.
    */
   after(delay: number, act: () => void, background = false): () => void {
     const at = this.now + Math.max(0, Math.ceil(delay));
@@ -36,7 +36,7 @@ export class Agenda {
     };
   }
 
-  /** Does what is due next; returns false if nothing is left to do. */
+  /** Runs the next action. Returns false if none is planned. */
   step(): boolean {
     const next = this.#items.pop();
     if (next === undefined) return false;

@@ -3,18 +3,18 @@ import type { History } from './history.ts';
 
 /** The length of an agent's conversation according to the log (docs/adr/0021). */
 export type ConversationView = {
-  /** Tokens, and from how many on the conversation is compacted. */
+  /** The tokens of the conversation, and the number of tokens from which on it is compacted. */
   context: number;
   compactAt: number;
-  /** No turn has ended since the last compaction was added. */
+  /** Whether no turn has ended since the last compaction was added. */
   isCompacted: boolean;
-  /** The last turn was refused: what is to follow, if anything but its failure. */
+  /** The last turn was refused: the next action, or null if the agent fails. */
   after: 'compact' | 'repeat' | null;
-  /** Turns that were refused and are made once more. */
+  /** Refused turns that are repeated. */
   repeated: ReadonlySet<string>;
 };
 
-/** Reads the log from its beginning, without regard to speed. */
+/** Reads the log from its beginning, without optimization. */
 export function conversationOf(history: History, id: string): ConversationView {
   const plan = history.step(id).expanded?.data.plan;
   if (plan?.type !== 'agent') throw new Error(`"${id}" is no agent that has expanded`);

@@ -13,7 +13,7 @@ import { type StepPlan, stepPlan } from './plans.ts';
 import type { Random } from './random.ts';
 import type { Knobs } from './scenario.ts';
 
-/** The script of an agent of a run: the calls of each turn; the turn after them answers. */
+/** The script of an agent: the calls of each turn. The turn after the last of these answers. */
 export type AgentScript = {
   readonly plan: AgentPlan;
   readonly turns: readonly (readonly TurnCall[])[];
@@ -26,7 +26,7 @@ export type AgentScript = {
 const OF_AGENTS: readonly StepPlan['kind'][] = ['hangs', 'endless', 'poison', 'throws'];
 const MAX_CALLS = 3;
 
-/** Turns some steps of a graph into agents, those of its loops too, at least one where there is a step that can be one. */
+/** Turns some steps of a graph and of its loops into agents, at least one if any step can be an agent. */
 export function addAgents(random: Random, graph: Graph): void {
   const all = allSteps(graph);
   const able = all.filter(({ type }) => type === 'lua_script' || type === 'mcp_call');
@@ -45,7 +45,10 @@ export function addAgents(random: Random, graph: Graph): void {
   }
 }
 
-/** The plans of the agents among these steps, and of all that they may add. `plans`: of all steps, by their ids. */
+/**
+ * Returns the plans of the agents among these steps, and of all steps that they may add. `plans`: the plans of all
+ * steps, by id.
+ */
 export function agentPlans(
   random: Random,
   knobs: Knobs,
@@ -76,11 +79,11 @@ function addPlansOf(random: Random, knobs: Knobs, id: string, script: AgentScrip
   }
 }
 
-/** The one that answers, the closing one, and those that are made once more. */
+/** Adds the turn that answers, the closing turn and the repeated turns. */
 const mostTurns = ({ turns, refused }: AgentScript): number => turns.length + 2 + refused.length;
 
 function randomScript(random: Random): AgentScript {
-  // One that goes round in circles, now and then.
+  // An occasional agent that repeats the same call.
   const circles = random.chance(0.1);
   const turns = Array.from({ length: circles ? 6 : random.below(4) }, () =>
     Array.from({ length: random.below(MAX_CALLS + 1) }, () =>
@@ -106,11 +109,11 @@ function randomScript(random: Random): AgentScript {
   return { plan: { ...plan, ...fitted, ...closes, ...randomContext(random) }, turns, ...randomConversation(random) };
 }
 
-/** Whether a turn finds that another one would not fit the budget. Drawn from the budget itself. */
+/** Whether a turn finds that another one would not fit the budget. Derived from the drawn budget. */
 export const closesItself = ({ plan }: AgentScript, turn: number): boolean =>
   plan.fitted === true && plan.budget !== undefined && plan.budget % 3 === 0 && turn === 1 + (plan.budget % 4);
 
-/** Some calls of `send` are carried out at once because a person has allowed them for good. */
+/** Some calls of `send` are carried out immediately because a person has allowed them permanently. */
 const granted = (call: TurnCall): TurnCall =>
   call.tool === 'send' && call.policy === 'auto' ? { ...call, grant: `grant-${call.hash}` } : call;
 
@@ -137,10 +140,10 @@ export type NextOfAgent =
   | { is: 'compact' }
   | { is: 'end'; limit: AgentLimit | null }
   | { is: 'limit'; limit: AgentLimit }
-  /** A turn failed, or a call in a way that its model cannot be told. */
+  /** A turn failed, or a call failed in a way that is not reported to its model. */
   | { is: 'failed'; step: string };
 
-/** Decides it from the text of docs/adr/0021 alone, without regard to speed. */
+/** Returns the next action, derived only from the text of docs/adr/0021 and without optimization. */
 export function expectedNext(history: History, id: string): NextOfAgent {
   const conversation = conversationOf(history, id);
   const children = history.step(id).children.map(child => history.step(child));
@@ -155,11 +158,11 @@ export function expectedNext(history: History, id: string): NextOfAgent {
   return next.is === 'turn' && next.closing !== 'budget' && isLong ? { is: 'compact' } : next;
 }
 
-/** The last turn was refused: the conversation is compacted, and the turn is made once more, if both can be paid. */
+/** The last turn was refused: if both fit the budget, the conversation is compacted and the turn is repeated. */
 function afterRefusal(history: History, id: string, after: 'compact' | 'repeat'): NextOfAgent {
   const plan = planOf(history, id);
   const closing = closingOf(history, id);
-  const isPaid = spentUnder(history, id) + dearest(history, id, 'agent_turn') <= usable(plan);
+  const isPaid = spentUnder(history, id) + maxAttemptCost(history, id, 'agent_turn') <= usable(plan);
   if (isPaid) return after === 'compact' ? { is: 'compact' } : { is: 'turn', closing };
   if (after === 'repeat' && closing !== null) return { is: 'turn', closing };
   if (plan.on_limit === 'fail') return { is: 'limit', limit: 'budget' };
@@ -167,7 +170,7 @@ function afterRefusal(history: History, id: string, after: 'compact' | 'repeat')
   return canClose ? { is: 'turn', closing: 'budget' } : { is: 'end', limit: closing ?? 'budget' };
 }
 
-/** The limit for which a closing turn was added. */
+/** Returns the limit for which a closing turn was added. */
 function closingOf(history: History, id: string): AgentLimit | null {
   const closing = history.step(id).children.map(child => history.step(child).spec.closing);
   return (closing.findLast(each => each !== undefined) as AgentLimit | undefined) ?? null;
@@ -195,7 +198,7 @@ function afterTurn(history: History, id: string, children: readonly StepHistory[
     [ofLast < runnable.length && made.length >= plan.max_tool_calls, 'max_tool_calls'],
     [ofLast < runnable.length, 'budget'],
     [mostRepeated(history, id) >= MAX_SAME_CALLS, 'repeated_calls'],
-    [(plan.fitted === true ? 0 : dearest(history, id, 'agent_turn')) > left, 'budget'],
+    [(plan.fitted === true ? 0 : maxAttemptCost(history, id, 'agent_turn')) > left, 'budget'],
     [turns.length >= plan.max_turns, 'max_turns'],
   ];
   const reached = limits.find(([isReached]) => isReached)?.[1];
@@ -216,20 +219,20 @@ export function isExpandedAgent({ expanded }: StepHistory): boolean {
   return expanded?.data.plan.type === 'agent';
 }
 
-/** The calls that a turn asked for. */
+/** Returns the calls for which a turn asked. */
 export function callsOf({ end }: StepHistory): readonly TurnCall[] {
   return (end?.type === 'step_completed' && 'result' in end.data && end.data.turn?.calls) || [];
 }
 
-/** The limit for which a turn became the closing one by itself. */
+/** Returns the limit at which a turn became the closing turn. */
 function limitOf({ end }: StepHistory): AgentLimit | undefined {
   return end?.type === 'step_completed' && 'result' in end.data ? end.data.turn?.limit : undefined;
 }
 
-/** A tenth of the budget is kept for the closing answer. */
+/** Reserves a tenth of the budget for the closing answer. */
 const usable = ({ budget }: AgentPlan): number => (budget === undefined ? Number.POSITIVE_INFINITY : budget * 0.9);
 
-/** Microcredits that the steps under an agent have cost. */
+/** Returns the microcredits that the steps under an agent have cost. */
 function spentUnder(history: History, id: string): number {
   return history.step(id).children.reduce((sum, child) => sum + costOf(history)(history.step(child)), 0);
 }
@@ -243,8 +246,8 @@ const costOf =
       0,
     );
 
-/** The most that one attempt of a step has cost. */
-function dearest(history: History, id: string, type: string): number {
+/** Returns the maximum cost of one attempt of a step of this type under the agent. */
+function maxAttemptCost(history: History, id: string, type: string): number {
   const costs = history.events.map(event =>
     'step' in event &&
     event.step.startsWith(`${id}.`) &&
@@ -259,7 +262,7 @@ function dearest(history: History, id: string, type: string): number {
 function affordable(history: History, id: string): number {
   const left = usable(planOf(history, id)) - spentUnder(history, id);
   if (left <= 0) return 0;
-  const price = dearest(history, id, 'agent_tool');
+  const price = maxAttemptCost(history, id, 'agent_tool');
   return price > 0 ? Math.floor(left / price) : Number.POSITIVE_INFINITY;
 }
 
@@ -280,7 +283,7 @@ function mostRepeated(history: History, id: string): number {
   return Math.max(0, ...times.values());
 }
 
-/** The result of an agent, by the log. */
+/** Returns the result of an agent, derived from the log. */
 export function agentResult(history: History, id: string): JsonValue {
   const next = expectedNext(history, id);
   const turns = history.step(id).children.filter(child => history.step(child).spec.type === 'agent_turn');

@@ -57,16 +57,16 @@ export type AuditedRun = {
   readonly graph: CompiledGraph;
   readonly stored: StoredRun;
   readonly history: History;
-  /** The fold of the log. */
+  /** The state folded from the log. */
   readonly state: RunState;
-  /** Virtual time of the last commit. */
+  /** The virtual time of the last commit. */
   changedAt: number;
 };
 
 /** Reads every commit as it is written and checks it against the guarantees. */
 export class Auditor {
   readonly runs = new Map<string, AuditedRun>();
-  /** Events written. */
+  /** The number of events written. */
   events = 0;
   readonly #database: Database;
   readonly #at: Surroundings;
@@ -113,7 +113,7 @@ export class Auditor {
     checkAddedInMemory(run);
   }
 
-  /** `folded`: the same event as read by a process that folds the log. */
+  /** `folded`: the same event, as a process reads it that folds the log. */
   #event(run: AuditedRun, event: RunEvent, folded: RunEvent): void {
     checkSequence(run.history, event, { timeWentBack: this.#at.timeWentBack });
     for (const check of EVENT_CHECKERS) check(run.history, event);
@@ -191,7 +191,9 @@ export class Auditor {
     if (phase(run.state) === 'blocked') count('blocked');
   }
 
-  /** Counts the step if a condition before it took a branch that does not lead to it, or one of two that do. */
+  /**
+   * Counts the step if a condition before it took a branch that does not lead to it, or one of two branches that do.
+   */
   #tallyEdges({ history }: AuditedRun, step: string): void {
     const { dependencies, added } = history.step(step);
     if (dependencies.some(dependency => !isEdgeTaken(history, dependency, step)))

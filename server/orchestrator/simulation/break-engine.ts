@@ -18,8 +18,8 @@ type Violation = { seed?: number; checker?: string; message?: string };
 export type BrokenEngines = { noticed: string[]; unnoticed: string[] };
 
 /**
- * Breaks the engine in each of these ways, in a process of its own, and simulates until a checker notices. Returns
- * which mutations were noticed by one of the checkers in `caughtBy`. Throws if a mutation's text is not in its file.
+ * Breaks the engine with each mutation in a separate process, and simulates until a checker notices. Returns which
+ * mutations were noticed by one of the checkers in `caughtBy`. Throws if a mutation's text is not in its file.
  */
 export async function breakEngine(mutations: readonly Mutation[]): Promise<BrokenEngines> {
   const waiting = [...mutations];
@@ -37,7 +37,7 @@ export async function breakEngine(mutations: readonly Mutation[]): Promise<Broke
 
 async function firstViolation(mutation: Mutation): Promise<Violation> {
   const args = [mutant, String(MUTATIONS.indexOf(mutation)), String(SEEDS)];
-  // Only for an engine that never ends: beside load, a process that gives way waited for minutes.
+  // A limit for engines that never end. It is long because a process with low priority waited for minutes under load.
   const running = run(process.execPath, args, { timeout: 900_000 });
   giveWay(running.child);
   return JSON.parse((await running).stdout);

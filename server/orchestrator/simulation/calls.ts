@@ -23,14 +23,18 @@ export type CallPlan = {
 /** A workflow that steps call, and the behavior of its steps in every run of it. */
 export type CalledWorkflow = Pick<Scenario, 'graph' | 'plans'>;
 
-/** How deep drawn workflows call one another. One that calls itself continues to the limit of the engine. */
+/**
+ * The maximum depth of calls between drawn workflows. A workflow that calls itself continues to the limit of the
+ * engine.
+ */
 const DEEPEST = 2;
 /**
- * The oddities of a step that calls a workflow. The others are about results, and its result is that of the called run.
+ * The oddities of a step that calls a workflow. The other oddities are about results, but this step's result is that of
+ * the called run.
  */
 const OF_CALLS: readonly StepPlan['kind'][] = ['hangs', 'endless', 'poison', 'throws'];
 
-/** Makes some steps of a graph call workflows, at least one if any step can. Returns these workflows. */
+/** Makes some steps of a graph call workflows, at least one if any step can. Returns the called workflows. */
 export function addCalls(random: Random, knobs: Knobs, workflowId: string, graph: Graph): Map<string, CalledWorkflow> {
   const workflows = new Map<string, CalledWorkflow>();
   addCallsTo(random, knobs, { workflowId, graph, depth: 1 }, workflows);
@@ -43,7 +47,7 @@ function addCallsTo(random: Random, knobs: Knobs, of: Caller, workflows: Map<str
   const able = allSteps(of.graph).filter(({ type }) => type === 'lua_script' || type === 'mcp_call');
   const [first] = able;
   if (first === undefined) return;
-  // Only one step, and without retries: otherwise it would call itself a thousand times.
+  // Only a single step without retries calls its own workflow: otherwise it would call itself a thousand times.
   const callsItself = of.depth > 1 && random.chance(0.15);
   const some = random.some(able, 0.3);
   const chosen = callsItself || some.length === 0 ? [first] : some;
@@ -58,7 +62,7 @@ function addCallsTo(random: Random, knobs: Knobs, of: Caller, workflows: Map<str
   }
 }
 
-/** Makes some calls of agents start runs of a workflow of their own, which is added to those that are called. */
+/** Makes some calls of agents start runs of a new workflow, which is added to the called workflows. */
 export function addRunTools(
   random: Random,
   knobs: Knobs,
@@ -67,7 +71,7 @@ export function addRunTools(
   const tool = `${workflowId}/tool`;
   for (const [id, plan] of plans) {
     const { parent: agentId = '' } = agentStepType(id) === 'agent_tool' ? (addedId(id) ?? {}) : {};
-    // What a run may charge depends on what attempts happen to cost: agents with a budget call none.
+    // The cost of a called run depends on the cost of its attempts, so agents with a budget call no workflows.
     const { budget = null } = plans.get(agentId)?.agent?.plan ?? { budget: 0 };
     if (budget !== null || !random.chance(0.6)) continue;
     const kind = OF_CALLS.includes(plan.kind) ? plan.kind : 'works';
@@ -134,7 +138,7 @@ export function calledScenario(parent: Scenario, step: string, call: ChildCall):
   };
 }
 
-/** How many calls and requests lead to a run. */
+/** Returns the number of calls and requests that lead to a run. */
 export const depthOf = ({ parent, beneath }: Pick<RunStartedData, 'parent' | 'beneath'>): number =>
   parent?.depth ?? beneath?.depth ?? 0;
 

@@ -57,7 +57,7 @@ export class Clients {
     if (this.#at.random.chance(0.05)) this.#twice(() => this.#startOnce(scenario));
   }
 
-  /** Sends a random command, which may or may not fit the run. */
+  /** Sends a random command, which may or may not be valid for the run. */
   anything(scenario: Scenario): void {
     const kind = this.#at.random.next();
     if (kind < 0.3) this.command(scenario, { type: 'pause', by: this.#name() });
@@ -129,7 +129,7 @@ export class Clients {
     });
   }
 
-  /** Returns what checks the refusal of a start that is sent now. */
+  /** Returns a function that checks the refusal of a start that is sent now. */
   #refusal(scenario: Scenario): (error: AppError, server: Server) => void {
     const isInLog = this.#promises.known(scenario.runId) > 0;
     return (error, server) => {
@@ -162,7 +162,7 @@ export class Clients {
     });
   }
 
-  /** One request to one process: either it is answered, or the process dies and the client learns nothing. */
+  /** Sends one request to one process: either it is answered, or the process dies and the client learns nothing. */
   #ask(
     what: string,
     call: (server: Server) => Promise<RunSnapshot>,

@@ -1,4 +1,4 @@
-/** Counts how often each case occurred that the simulation must cover: one that never occurs is not tested. */
+/** Counts how often each case occurred that the simulation must cover. A case that never occurs is not tested. */
 export class Coverage {
   readonly counts = new Map<string, number>();
 
@@ -18,7 +18,7 @@ export class Coverage {
 /** Counted when a step expands in at least one run of a seed. */
 export const GROWN_HISTORY = 'history that grows';
 
-/** All that the short form of the simulation must cover at least once. */
+/** All cases that the short form of the simulation must cover at least once. */
 export const EXPECTED = [
   // ends
   'run completed',

@@ -34,7 +34,7 @@ export type AccountRow = {
   grantedSince: boolean;
 };
 
-/** Everything that the database holds of one run. */
+/** All data of one run in the database. */
 export type StoredRun = {
   readonly row: RunsRow;
   readonly events: StoredRow[];
@@ -55,8 +55,8 @@ export class DatabaseError extends Error {
 }
 
 /**
- * The tables that the log's statement writes, in memory: the same keys, the same atomicity, the same refusals.
- * database.test.ts compares it with PostgreSQL.
+ * The tables that the log's statement writes, in memory, with the same keys, atomicity and refusals. database.test.ts
+ * compares them with PostgreSQL.
  */
 export class Database {
   readonly runs = new Map<string, StoredRun>();
@@ -151,7 +151,10 @@ export class Database {
   }
 }
 
-/** An escape of NUL or of half a surrogate pair, as JSON.stringify writes them: no field of such a value can be read. */
+/**
+ * An escape of NUL or of half a surrogate pair, as JSON.stringify writes them: no field of a value with one can be
+ * read.
+ */
 const UNREADABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 
 /** Returns the microcredits that the commit of an entry takes from its workspace's account. */

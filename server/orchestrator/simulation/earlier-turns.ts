@@ -11,8 +11,8 @@ import type { AgentScript } from './agents.ts';
 import type { StepPlan } from './plans.ts';
 
 /**
- * Has a run go on from the first turn of an agent in another run, of which some calls completed, some failed, and some were not made.
- * Not drawn, so that it changes nothing else of a seed.
+ * Makes a run continue from the first turn of an agent in another run, in which some calls completed, some failed, and
+ * some were not made. Not drawn, so that it changes nothing else of a seed.
  */
 export function addEarlierTurns(data: RunStartedData, graph: Graph, plans: ReadonlyMap<string, StepPlan>): void {
   for (const { id } of graph.steps) {
@@ -26,7 +26,7 @@ export function addEarlierTurns(data: RunStartedData, graph: Graph, plans: Reado
 
 function stepsOf(agent: string, { plan, turns }: AgentScript): JsonMap {
   const turn = turnId(agent, 1);
-  // Some starts are large enough to be stored apart.
+  // Some starts are large enough to be stored externally.
   const text = plan.on_limit === 'fail' ? 'e'.repeat(17_000) : 'earlier';
   const ends: [string, JsonValue][] = [[turn, { result: { text } }]];
   for (const number of (turns[0] ?? []).keys()) {
@@ -37,7 +37,7 @@ function stepsOf(agent: string, { plan, turns }: AgentScript): JsonMap {
   return Object.fromEntries(ends);
 }
 
-/** How a step ended in the run that this one goes on from; null for one that is to be executed. */
+/** Returns how a step ended in the run from which this run continues; null for a step that is to be executed. */
 export function earlierEnd({ earlier_turns: earlier }: RunStartedData, step: string): JsonValue {
   if (earlier === undefined || addedId(step)?.parent !== earlier.agent) return null;
   return Object.entries(earlier.steps).find(([id]) => id === step)?.[1] ?? null;

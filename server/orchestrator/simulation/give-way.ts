@@ -1,11 +1,14 @@
 import type { ChildProcess } from 'node:child_process';
 import { setPriority } from 'node:os';
 
-/** A process of the usual 0 gets three times the CPU. */
+/** The niceness of the simulation. A process with the default 0 gets three times the CPU time. */
 const NICENESS = 5;
 
-/** Lets a process that only computes give way to the tests and journeys beside it, which also wait for much. */
+/**
+ * Lowers the priority of a process that only computes below that of the tests and journeys that run beside it, which
+ * often wait.
+ */
 export function giveWay({ pid }: ChildProcess): void {
-  // There is none where it could not be started.
+  // The pid is undefined if the process could not be started.
   if (pid !== undefined) setPriority(pid, NICENESS);
 }

@@ -4,7 +4,7 @@ import type { Random } from './random.ts';
 /** Ids that would break a map that is a plain object. */
 const TRICKY_IDS = ['__proto__', 'constructor', 'hasOwnProperty'];
 
-/** A graph of at most `maxSteps` steps. */
+/** Returns a graph of at most `maxSteps` steps. */
 export function randomGraph(random: Random, maxSteps: number, minSteps = 0): Graph {
   const ids: string[] = [];
   const tricky = random.chance(0.1);
@@ -49,7 +49,7 @@ function randomStep(random: Random, id: string, { before, all, width }: Place): 
   return step;
 }
 
-/** Branches of a condition, among these steps. */
+/** Returns branches of a condition, drawn from these steps. */
 export function randomBranches(random: Random, all: readonly string[]): { then: string[]; else: string[] } {
   return { then: random.some(all, 0.3), else: random.some(all, 0.3) };
 }

@@ -11,7 +11,7 @@ export type LoopPlan = { readonly items: number };
 /** The greatest depth of nested loops. */
 const DEEPEST = 2;
 
-/** The oddities of a loop. The others are about results, and a loop's result is that of its steps. */
+/** The oddities of a loop. The other oddities are about results, but a loop's result is that of its steps. */
 const OF_LOOPS: readonly StepPlan['kind'][] = ['hangs', 'endless', 'poison', 'throws'];
 
 /** The numbers of items of loops, drawn evenly: most have some, and few have many, which are slow to simulate. */
@@ -35,7 +35,7 @@ export function addLoops(random: Random, { steps }: Graph, depth = 1): void {
     const inner = randomGraph(random, 3, 1);
     if (depth < DEEPEST && random.chance(0.3)) addLoops(random, inner, depth + 1);
     step.type = 'for_each';
-    // A graph is JSON: only its type has absent fields as undefined ones.
+    // A graph is JSON, but its type declares absent fields as undefined.
     step.steps = inner.steps as JsonValue;
     step.concurrency = 1 + random.below(3);
     step.on_item_error = random.pick(['fail', 'continue', 'continue']);

@@ -12,16 +12,16 @@ export type StepHistory = {
   lost: number;
   /** Whether an attempt was lost, and no person has decided since to repeat the step. */
   isInDoubt: boolean;
-  /** Whether a person has said that it is to be repeated, and it has not begun since. */
+  /** Whether a person has decided that the step is to be repeated, and it has not begun since. */
   isToRepeat: boolean;
-  /** The leader terms in which the interrupted attempts started, and that of the last attempt. */
+  /** The leader terms in which the interrupted attempts started, and the term of the last attempt. */
   interruptedIn: number[];
   term: number | null;
   /** When the attempt that is to be retried failed, and when the retry may start. */
   failedAt: number | null;
   retryAt: number | null;
   retries: number;
-  /** The last task of the step; one that was answered is still here. */
+  /** The last task of the step. An answered task stays here. */
   asked: { dueAt: number | null } | null;
   answer: Extract<RunEvent, { type: 'task_completed' }>['data'] | null;
   /** The run that the step waits for. */
@@ -30,13 +30,13 @@ export type StepHistory = {
   calledBy: number;
   /** Whether the run that it called has completed. */
   returned: boolean;
-  /** The time until which it waits, or waited. */
+  /** The time until which the step waits, or waited. */
   waitsUntil: number | null;
   end: Extract<RunEvent, { type: 'step_completed' | 'step_failed' | 'step_cancelled' }> | null;
-  /** The step that added it, and the item or turn for which it was added; null for an authored step. */
+  /** The step that added this step, and the item or turn for which it was added; null for an authored step. */
   readonly added: { readonly parent: string; readonly index: number; readonly name: string } | null;
   expanded: Extract<RunEvent, { type: 'step_expanded' }> | null;
-  /** Ids of the steps that it added. */
+  /** Ids of the steps that this step added. */
   readonly children: string[];
 };
 
@@ -151,10 +151,10 @@ export class History {
   }
 }
 
-/** Whether the step has a task, unless a person has answered that it is to be repeated. */
+/** Whether the step has a task, unless a person has decided that the step is to be repeated. */
 export const hasTask = ({ asked, answer }: StepHistory): boolean => asked !== null && answer?.decision !== 'repeat';
 
-/** Returns the graph that a loop has of its own. */
+/** Returns the steps of a loop's own graph. */
 export function stepsOf({ steps }: GraphStep): GraphStep[] {
   // In scenarios, `steps` always holds graphs.
   return Array.isArray(steps) ? (steps as GraphStep[]) : [];

@@ -5,7 +5,7 @@ export function asksWhenLost({ type, on_lost, tool }: GraphStep): boolean {
   return type === 'agent_tool' ? tool === 'send' : type === 'mcp_call' && on_lost === 'ask';
 }
 
-/** The task in which such a step asks a person. */
+/** The task in which a step asks a person about a call that may have happened. */
 export const IN_DOUBT: TaskRequest = {
   name: 'It may have happened',
   instructions: '',
@@ -17,8 +17,8 @@ export const IN_DOUBT: TaskRequest = {
 };
 
 /**
- * Returns the answer of the `count`-th client, under a name that says what it means. A task of another kind treats it
- * as its result.
+ * Returns the answer of the `count`-th client. The client's name contains the decision. A task of another kind treats
+ * the answer as its result.
  */
 export function decisionOf(count: number, approved: boolean): { by: string; result: JsonMap } {
   const name = `user ${count}`;

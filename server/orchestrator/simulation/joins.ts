@@ -3,8 +3,8 @@ import { stepsOf } from './history.ts';
 import type { Random } from './random.ts';
 
 /**
- * Gives some conditions of a graph, and of its loops, what few drawn graphs have: a dependent that both branches name,
- * or a branch that leads straight to a step to which the other branch leads as well.
+ * Adds cases that few drawn graphs have to some conditions of a graph and of its loops: a dependent that both branches
+ * name, or a branch that leads directly to a step to which the other branch also leads.
  */
 export function addJoins(random: Random, { steps }: Graph): void {
   for (const step of steps) {
@@ -12,7 +12,7 @@ export function addJoins(random: Random, { steps }: Graph): void {
     if (step.type !== 'condition' || step.mode === 'validate' || random.chance(0.4)) continue;
     const branch = choose(random, dependentsOf(steps, step.id));
     if (branch === undefined) continue;
-    // What depends on the branch already may depend on the condition as well: it closes no cycle.
+    // A step that already depends on the branch may also depend on the condition: this closes no cycle.
     const join = choose(random, dependentsOf(steps, branch.id)) ?? branch;
     join.depends_on = [...new Set([...(join.depends_on ?? []), step.id])];
     const [one, other] = random.chance(0.5) ? (['then', 'else'] as const) : (['else', 'then'] as const);

@@ -5,8 +5,8 @@ import type { Random } from './random.ts';
 import { type Scenario, TENANTS } from './scenario.ts';
 
 /**
- * Many runs of one tenant that end at the same time, each with many events: they wait until the same second, and then all
- * other steps are skipped.
+ * Returns many runs of one tenant that end at the same time, each with many events: they wait until the same second,
+ * and then all other steps are skipped.
  */
 export function randomLargeEnds(random: Random, first: number): Scenario[] {
   const tenantId = random.pick(TENANTS);
@@ -39,7 +39,7 @@ export function randomLargeEnds(random: Random, first: number): Scenario[] {
   });
 }
 
-/** Limits at which the ends are more than the share of their tenant. */
+/** Returns limits at which these ends exceed the share of their tenant. */
 export function limitsForLargeEnds(random: Random): Pick<WriterLimits, 'queuedRows' | 'batchRows' | 'quantumRows'> {
   const queuedRows = 30 + random.below(90);
   const batchRows = 8 + random.below(32);

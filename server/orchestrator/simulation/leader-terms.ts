@@ -11,7 +11,7 @@ export class ServerTerms implements LeaderTerms {
   readonly #at: Surroundings;
   readonly #process = { leftInOrder: false };
   #hasSaidSo = false;
-  /** The terms whose numbers have reached the process: it records the survival of these alone. */
+  /** The terms whose numbers have reached the process. It records the survival of only these. */
   readonly #heard: SimulatedTerm[] = [];
 
   constructor(table: TermTable, server: Server, at: Surroundings) {
@@ -41,7 +41,7 @@ export class ServerTerms implements LeaderTerms {
     this.#hasSaidSo = true;
   };
 
-  /** Notes that the process lives after its term has ended. */
+  /** Notes that the process is alive after its term has ended. */
   outlived(): void {
     this.#end('outlived');
   }

@@ -6,7 +6,7 @@ import type { Surroundings } from './surroundings.ts';
 
 /** The journal of loads, kept like load-journal.ts keeps it, but in the simulated database. */
 export function simulatedJournal(database: Database, server: Server, at: Surroundings): LoadJournal {
-  /** The last write that ended: whether there was room for a run when it began, and when it ended. */
+  /** The last write that ended: whether a run had room when it began, and the time of its end. */
   const before = { hadRoom: false, endedAt: -1 };
   const hasRoom = () => server.runtime?.resources.memory.hasRoom !== false;
   const ask = <T>(act: () => T): Promise<T> => {
@@ -27,7 +27,7 @@ export function simulatedJournal(database: Database, server: Server, at: Surroun
         return new Map(database.loadDeaths);
       }),
     begin: (lane, runIds) => {
-      // If this write waited for another one to end, it was decided while there was room.
+      // If this write waited for another one to end, it was decided while memory had room.
       const hadRoom = before.endedAt === at.agenda.now && before.hadRoom;
       if (lane === 'background' && !hasRoom() && !hadRoom)
         at.fail('memory', `${runIds.length} runs are loaded in the background while memory is used up`);

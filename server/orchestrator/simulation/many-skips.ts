@@ -6,8 +6,8 @@ import type { Random } from './random.ts';
 const SHARE = 12;
 
 /**
- * Adds many dependents to a step: one failure, stop or branch skips all of them, and so does the end of the step if they are
- * disabled or gated. Returns their plans.
+ * Adds many dependents to a step: one failure, stop or branch skips all of them, and so does the end of the step if
+ * they are disabled or gated. Returns the plans of the dependents.
  */
 export function addManySkips(random: Random, { steps }: Graph): Map<string, StepPlan> {
   const plans = new Map<string, StepPlan>();

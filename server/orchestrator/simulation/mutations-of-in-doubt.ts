@@ -3,7 +3,7 @@ import type { Mutation } from './mutations.ts';
 /** Many faults, so that many attempts are lost. */
 const knobs = { faults: 8, oddities: 0 };
 
-/** Ways to break what becomes of calls that may have happened. */
+/** Ways to break the handling of calls that may have happened. */
 export const IN_DOUBT: readonly Mutation[] = [
   {
     name: 'a call that may have happened is made again by itself',

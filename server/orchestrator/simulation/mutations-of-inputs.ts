@@ -1,6 +1,6 @@
 import type { Mutation } from './mutations.ts';
 
-/** Ways to let hostile values into the engine, or to fail on those that are already stored. */
+/** Ways to let hostile values into the engine, or to fail on hostile values that are already stored. */
 export const INPUTS: readonly Mutation[] = [
   {
     name: 'overrides are not validated when a run starts',

@@ -44,8 +44,7 @@ export class ObservedRuntime extends Runtime {
 
   override schedule(run: LiveRun, isUrgent?: boolean): void {
     const { at } = this.#server;
-    // By now the start that was just admitted counts itself. A called run may take the memory
-    // of the run that called it.
+    // At this point the admitted start counts itself. A called run may take the memory of the run that called it.
     const called = at.scenario(run.identity.runId).data.parent !== undefined;
     if (run.state.status === null && !called) this.#checkMemory(run);
     super.schedule(run, isUrgent);
@@ -81,13 +80,13 @@ export class ObservedRuntime extends Runtime {
     const { at, postgres, alive } = this.#server;
     if (!alive) return;
     if (run.quiescent && !turn.ended) at.count('left memory');
-    // A quarantined run holds none of its values.
+    // A quarantined run holds no values.
     if (run.quarantined !== null) return;
     at.check(() => {
       const logged = postgres.auditor.run(run.identity.runId);
       if (logged === undefined || run.state.seq > logged.state.seq)
         throw new Violation('replay', `${run.identity.runId} is thought to be further than its log`);
-      // Another process may have written meanwhile: this one learns that from its next write.
+      // Another process may have written meanwhile. This process learns that from its next write.
       if (run.state.seq === logged.state.seq) checkReplay(run.state, logged.state);
     });
   }
@@ -100,7 +99,10 @@ export class ObservedRuntime extends Runtime {
     this.slots.checkGuarantees(() => this.#server.isFrozen || !this.#server.leads || this.load().backlogRows > 0);
   }
 
-  /** A run starts only while those of its tenant take less memory than is free, or than the tenant is guaranteed. */
+  /**
+   * Checks that a run starts only while the runs of its tenant take less memory than is free, or than the tenant is
+   * guaranteed.
+   */
   #checkMemory({ identity, state }: LiveRun): void {
     const { memory, limits } = this.resources;
     const held = memory.heldBy(identity.tenantId) - state.residentBytes;
@@ -110,7 +112,7 @@ export class ObservedRuntime extends Runtime {
       this.#server.at.fail('memory', `${identity.runId} starts beside ${held} bytes of its tenant, ${free} are free`);
   }
 
-  /** After a graceful shutdown no attempt is executing, and everything that could be written is written. */
+  /** Checks that after a graceful shutdown no attempt is executing, and everything that could be written is written. */
   #checkClosed(startedAt: number): void {
     const { work, session, at } = this.#server;
     const left = work.executingOn(this.#server);

@@ -3,8 +3,8 @@ import type { History } from './history.ts';
 import type { StepPlan } from './plans.ts';
 
 /**
- * Decides, from docs/specification/steps.md#skips alone and without regard to speed, about a step whose dependencies
- * have all ended without failing the run: `run`, or the reason why it is skipped.
+ * Decides, from docs/specification/steps.md#skips only and without optimization, about a step whose dependencies have
+ * all ended without failing the run: `run`, or the reason why the step is skipped.
  */
 export function expectedFate(history: History, id: string): 'run' | SkipReason {
   const step = effectiveFields(history, history.step(id).spec);
@@ -27,7 +27,7 @@ export function expectedFate(history: History, id: string): 'run' | SkipReason {
 }
 
 /**
- * The fields of a step in this run: those of `trigger_steps` replace its own, except for id, type,
+ * Returns the fields of a step in this run: those of `trigger_steps` replace the step's own, except for id, type,
  * dependencies and on_error.
  */
 export function effectiveFields(history: History, spec: GraphStep): GraphStep {
@@ -54,7 +54,7 @@ function reasonOf(history: History, id: string): SkipReason | undefined {
   return end?.type === 'step_completed' && 'skipped' in end.data ? end.data.reason : undefined;
 }
 
-/** Whether the edge from a step that has ended to one that depends on it is taken, outside of episodes. */
+/** Whether the edge from a step that has ended to a dependent step is taken, outside of episodes. */
 export function isEdgeTaken(history: History, from: string, to: string): boolean {
   if (reasonOf(history, from) === 'branch_not_taken') return false;
   const branch = branchOf(history, from);
@@ -93,8 +93,8 @@ export function retriesOf({ retry_count }: GraphStep): number {
 }
 
 /**
- * Whether the run continues after the step has failed. Not after a condition with branches,
- * which would take none of them.
+ * Whether the run continues after the step has failed. It does not after a condition with branches, which would take
+ * neither branch.
  */
 export function mayContinue({ on_error, type, mode }: GraphStep): boolean {
   return on_error === 'continue' && (type !== 'condition' || (mode !== undefined && mode !== 'branch'));

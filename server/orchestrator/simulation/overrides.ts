@@ -77,7 +77,7 @@ function isRefusedBySchema(step: GraphStep, override: JsonMap): boolean {
   });
 }
 
-/** Gives the run the overrides that it requests if they pass the checks of a start, else none. */
+/** Gives the run the overrides that it requests if they pass the checks of a start, and none otherwise. */
 export async function admitRequest({ graph, data, request, runId }: Scenario, at: Surroundings): Promise<void> {
   if (Object.keys(request).length === 0) return;
   if (storageProblem({ trigger_steps: request }) !== null) {

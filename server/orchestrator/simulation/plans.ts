@@ -41,7 +41,7 @@ export type StepPlan = {
   readonly call: CallPlan | null;
 };
 
-/** The plan of a step about which nothing is odd. */
+/** The plan of a step without oddities. */
 export const WORKS: StepPlan = {
   kind: 'works',
   failures: 0,
@@ -113,7 +113,7 @@ const ODD_RESULTS: readonly [JsonValue, ...JsonValue[]] = [
 function randomResult(random: Random, step: GraphStep, large: number): JsonValue {
   const value = random.chance(0.5);
   if (step.type === 'condition') return { value, branch: value ? 'then' : 'else' };
-  // Sizes around the threshold; no two results are alike.
+  // Draws sizes around the threshold. No two results are alike.
   if (random.chance(large)) {
     const drawn = random.pick([16_370, 16_372, 16_373, 17_500]);
     // In a run with many large results, all of them are stored externally.

@@ -11,8 +11,8 @@ import type { Surroundings } from './surroundings.ts';
 export type Backend = { readonly id: number; mark: Session | null };
 
 /**
- * The server that sessions connect to. One backend at a time holds the leader's lock, like the real advisory lock,
- * unless the seed says that locks do not hold, and only the primary key can fence.
+ * The server to which sessions connect. One backend at a time holds the leader's lock, like the real advisory lock,
+ * unless the seed says that locks do not hold, so that only the primary key can fence.
  */
 export class Postgres {
   readonly database: Database;

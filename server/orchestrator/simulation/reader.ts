@@ -98,7 +98,7 @@ function storedTime(at: Surroundings, runId: string, time: number): Date | numbe
   return bad ?? new Date(time);
 }
 
-/** Ends the process, because the read is too large. */
+/** Ends the process because the read is too large. */
 async function dieOfLoading(server: Server, at: Surroundings, onLarge?: () => Promise<void>): Promise<never> {
   await onLarge?.();
   at.count('crash by a load');
@@ -141,7 +141,10 @@ export function loadVersionOf(
   return ({ workflowId }) => answerOf(server, at, 'graph not readable', () => graphs.get(workflowId) ?? null);
 }
 
-/** The database's answer, as of the time of the request: sometimes late, and none if the process is dead. */
+/**
+ * Returns the database's answer, as of the time of the request. It is sometimes late, and never arrives if the process
+ * is dead.
+ */
 export function answerOf<T>(server: Server, at: Surroundings, failure: string, read: () => T, risk = 0.04): Promise<T> {
   if (!server.seam()) return new Promise(() => {});
   const { promise, resolve, reject } = Promise.withResolvers<T>();

@@ -10,7 +10,7 @@ import { hostileRequest, storedUnchecked } from './overrides.ts';
 import { type StepPlan, stepPlan } from './plans.ts';
 import type { Random } from './random.ts';
 
-/** How much may happen in one simulation. Turning these down makes a failing one smaller. */
+/** The knobs of a simulation. Turning them down makes a failing simulation smaller. */
 export type Knobs = {
   runs: number;
   steps: number;
@@ -22,7 +22,7 @@ export type Knobs = {
   failures: number;
   /** Chance that a step does something odd (hangs, throws, returns what cannot be stored), in percent. */
   oddities: number;
-  /** Chance that a run belongs to a tenant that takes all it can get, with many steps that hang, in percent. */
+  /** Chance that a run belongs to a tenant that takes as much as possible, with many steps that hang, in percent. */
   hostile: number;
   /** Chance that the process is replaced repeatedly, in percent. */
   deployments: number;
@@ -79,8 +79,8 @@ export type Scenario = {
 export const REFUSED = 'REFUSED BY THE DATABASE';
 export const TENANTS = ['tenant-a', 'tenant-b', 'tenant-c'] as const;
 /**
- * Sources of random numbers. Hostile values, loops, calls, agents, their calls of runs, joins and many skips have their own, so that
- * they change nothing else of a seed.
+ * Sources of random numbers. Hostile values, loops, calls, agents, runs called by agents, joins and many skips have
+ * separate sources, so that they change nothing else of a seed.
  */
 export type Sources = {
   random: Random;
@@ -140,7 +140,9 @@ export function randomScenario(
   };
 }
 
-/** Many large results at the same time: all steps start together, except one that reads some of the others. */
+/**
+ * Makes many large results arrive at the same time: all steps start together, except one that reads some of the others.
+ */
 function gather({ steps }: Graph): void {
   const [reader, ...others] = steps;
   for (const step of others) step.depends_on = [];

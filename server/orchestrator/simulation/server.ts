@@ -29,8 +29,8 @@ const DEFECTS = /because of a defect/;
 const SHUTDOWN_MS = 5_000 + 2_000 + QUERY_TIMEOUT_MS + 2_000;
 
 /**
- * One process: the real orchestrator, with all its dependencies simulated. When it dies, it loses what it holds, and
- * from then on receives and sends nothing.
+ * One process: the real orchestrator, with all its dependencies simulated. When it dies, it loses its memory, and from
+ * then on receives and sends nothing.
  */
 export class Server {
   readonly name: string;
@@ -41,7 +41,7 @@ export class Server {
   readonly orchestrator: Embedded;
   /** Whether the database has failed to tell it that a run exists. */
   missedLookup = false;
-  /** The connection that was opened last for leading. */
+  /** The connection that was last opened for leading. */
   session: Session | null = null;
   readonly reader: LogReader;
   readonly terms: ServerTerms;
@@ -56,7 +56,7 @@ export class Server {
   #poolDownUntil = 0;
   #connectsInVainUntil = 0;
   readonly #onDeath: (() => void)[] = [];
-  /** The process dies at the seam that reduces this to zero. */
+  /** The number of seams until the process dies. */
   #seamsUntilCrash = Number.POSITIVE_INFINITY;
   #skewMs = 0;
   #stoppedAt: number | null = null;
@@ -109,7 +109,7 @@ export class Server {
     return this.postgres.holds(this.session);
   }
 
-  /** Whether it leads, and no fault that would show only later keeps it from continuing. */
+  /** Whether it leads, without a fault that would later keep it from continuing. */
   get leadsWell(): boolean {
     return this.leads && !this.isFrozen && this.holdsLock && this.session?.healthy === true;
   }
@@ -142,7 +142,7 @@ export class Server {
     return () => cancel();
   }
 
-  /** Called wherever something leaves the process. Returns false if the process has died just before. */
+  /** Call this at every point where something leaves the process. Returns false if the process has just died. */
   seam(): boolean {
     if (!this.alive) return false;
     this.#seamsUntilCrash -= 1;
@@ -182,7 +182,7 @@ export class Server {
     this.#frozenMs += ms;
   }
 
-  /** The network drops everything of its session, its pool, or both, and new connections for a while. */
+  /** Drops all traffic of its session, its pool, or both, and new connections, for a while. */
   partition(of: { session: boolean; pool: boolean }, ms: number): void {
     const { agenda } = this.at;
     if (of.session) {
@@ -200,7 +200,7 @@ export class Server {
 
   setClock(byMs: number): void {
     this.at.count(byMs < 0 ? 'clock set back' : 'clock set forward');
-    // If the clock is set forward, it seems to have gone back for the next process.
+    // After the clock is set forward, it seems to have gone back for the next process.
     this.at.timeWentBack = true;
     this.#skewMs += byMs;
   }

@@ -15,13 +15,13 @@ const MAX_HANG_MS = 35_000;
 
 type Fate = { sendMs: number; answerMs: number; applies: boolean; answers: 'ok' | 'lost' | 'never' | 'disk full' };
 
-/** A statement, from its sending to its answer. */
+/** A statement, from when it is sent to when it is answered. */
 type Statement = {
   /** The entries that it writes, or null. */
   readonly batch: readonly LogEntry[] | null;
   readonly fate: Fate;
   readonly execute: () => unknown;
-  /** Only the session itself waits for it. */
+  /** Only the session itself waits for the statement. */
   readonly background: boolean;
   answer: unknown;
   /** Why the database refused it, or null. */
@@ -38,7 +38,7 @@ export class Session implements LeaderConnection {
   readonly server: Server;
   /** Stored with the rows that it writes. */
   readonly writer: string;
-  /** The term of its process, once that leads. */
+  /** The term of its process, once the process leads. */
   term: number | null = null;
   readonly lost: Promise<unknown>;
   readonly #postgres: Postgres;
@@ -49,24 +49,24 @@ export class Session implements LeaderConnection {
   acquired = false;
   /** Whether the database was read-only when it asked for the lock. */
   readOnlyWhenLocked = false;
-  /** Whether something was committed, and the server knows. */
+  /** Whether a commit succeeded and the server knows it. */
   committed = false;
   /** Whether it is broken on the server's side. */
   #broken = false;
-  /** Whether nothing passes any more, in either direction and for good; neither side gets an error. */
+  /** Whether the connection drops everything permanently, in both directions and without an error on either side. */
   #silent = false;
-  /** Whether what is sent now still reaches the database. */
+  /** Whether statements sent now still reach the database. */
   #reaches = true;
   /** Whether answers still reach the server. */
   #answers = true;
-  /** Statements that have not been answered, oldest first: those on their way to the database, … */
+  /** Statements that have not been answered, oldest first: those that have not reached the database yet. */
   readonly #sent: Statement[] = [];
-  /** … and those whose answers are on their way back. */
+  /** Statements whose answers have not reached the server yet. */
   readonly #executed: Statement[] = [];
-  /** When the last of each will have arrived, in virtual ms: on a connection, order is preserved. */
+  /** When the last of each will have arrived, in virtual ms: a connection preserves the order. */
   #sentBy = 0;
   #answeredBy = 0;
-  /** When the database last received something of it. */
+  /** When the database last received data from the session. */
   #heardAt = 0;
   readonly #lose: (cause: unknown) => void;
 
@@ -84,7 +84,7 @@ export class Session implements LeaderConnection {
     return !this.#broken && this.#underWay.some(({ batch }) => batch !== null);
   }
 
-  /** Whether both sides can hear each other, as far as either knows. */
+  /** Whether both sides can reach each other, as far as either knows. */
   get healthy(): boolean {
     return this.isOpen && !this.#broken && !this.#silent && this.#answers;
   }
@@ -149,13 +149,13 @@ export class Session implements LeaderConnection {
     this.server.later(0, () => this.#rejectAll());
   }
 
-  /** The database or the network ends it; the server learns this in `afterMs`. */
+  /** Ends the session from the side of the database or the network. The server learns this in `afterMs`. */
   cut(afterMs: number): void {
     this.#postgres.end(this);
     if (!this.#silent) this.server.later(afterMs, () => this.#isLost());
   }
 
-  /** From now on nothing passes, and neither side ever gets an error. */
+  /** Drops everything from now on, and neither side ever gets an error. */
   silence(): void {
     this.#silent = true;
     this.#reaches = false;
@@ -201,7 +201,7 @@ export class Session implements LeaderConnection {
     }
   }
 
-  /** The oldest statement that was sent has reached the database, unless the network dropped it. */
+  /** Handles the arrival of the oldest sent statement at the database, unless the network dropped it. */
   #arrived(): void {
     const statement = this.#sent.shift();
     if (statement === undefined) return;
@@ -229,7 +229,7 @@ export class Session implements LeaderConnection {
     return execute();
   }
 
-  /** The answer to the oldest executed statement has arrived, unless it was lost. */
+  /** Handles the arrival of the answer to the oldest executed statement, unless it was lost. */
   #answered(): void {
     const statement = this.#executed[0];
     if (statement === undefined || !this.#answers) return;
@@ -257,7 +257,7 @@ export class Session implements LeaderConnection {
     this.#rejectAll();
   }
 
-  /** None of the statements will be answered; those already sent may still be executed. */
+  /** Rejects all statements. Those already sent may still be executed. */
   #rejectAll(): void {
     for (const statement of this.#underWay) statement.reject(new ConnectionLost());
     this.#executed.length = 0;
@@ -320,7 +320,7 @@ export class Session implements LeaderConnection {
     const { at } = this.#postgres;
     const { random } = at;
     const fate: Fate = { sendMs: random.below(3), answerMs: random.below(3), applies: true, answers: 'ok' };
-    // It is still on its way when the session is lost.
+    // The statement is still on its way when the session is lost.
     const before = this.#underWay.findLast(({ batch }) => batch !== null);
     if (before?.fate.answers === 'lost') return { ...fate, sendMs: random.below(40) };
     if (!at.trouble(0.06)) return fate;

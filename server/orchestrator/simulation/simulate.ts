@@ -19,9 +19,9 @@ import { Server, type ServerConfig } from './server.ts';
 import { Surroundings } from './surroundings.ts';
 import { Work } from './work.ts';
 
-/** Until then anything may happen (ms of virtual time); afterwards everything must come to its end. */
+/** The end of the faults, in ms of virtual time. After it, every run must come to its end. */
 const TROUBLE_ENDS = 15_000;
-/** How often people help before a run counts as one that never ends. */
+/** The maximum number of times that people help before a run counts as one that never ends. */
 const HELP_AT_MOST = 60;
 /** A simulation takes a few hundred steps; one that takes this many has a loop. */
 const MAX_STEPS = 60_000;
@@ -57,7 +57,7 @@ class World {
   readonly #work: Work;
   readonly #clients: Clients;
   readonly #leadership: LeadershipWatch;
-  /** Since when nothing has happened except attempts to lead. */
+  /** The time since when nothing has happened except attempts to lead. */
   #waitingSince: number | null = null;
   readonly #config: ServerConfig;
   #servers: Server[] = [];
@@ -146,7 +146,7 @@ class World {
     });
   }
 
-  /** Does one thing; everything that follows from it immediately (promises) is done before the next turn. */
+  /** Runs one action. The promises that it settles immediately are processed before the next turn. */
   #turn(): boolean {
     const { agenda, violation } = this.at;
     if (violation !== null) throw violation;
@@ -169,7 +169,7 @@ class World {
     return this.#help();
   }
 
-  /** Whether exactly one process leads, and its checks of its session change nothing any more. */
+  /** Whether exactly one process leads, and its checks of its session no longer change anything. */
   #isLed(): boolean {
     const leading = this.#servers.filter(server => server.leads);
     return leading.length === 1 && leading[0]?.leadsWell === true && !this.#servers.some(server => server.isStopping);
@@ -183,7 +183,7 @@ class World {
     }
   }
 
-  /** More shutdowns in a row than the number of crashes after which a step is given up. */
+  /** Shuts down more often in a row than the number of crashes after which a step is given up. */
   #deployAgainAndAgain(): void {
     this.at.count('deployed again and again');
     for (let n = 1; n <= 8; n++)
@@ -192,12 +192,12 @@ class World {
       });
   }
 
-  /** A random time, usually early, while much is going on. */
+  /** Returns a random time, usually early, while much is happening. */
   #anyTime(): number {
     return this.at.random.below(this.at.random.pick([500, 3_000, TROUBLE_ENDS]));
   }
 
-  /** Someone buys credits, through the leading process or another one. */
+  /** Grants bought credits, through the leading process or another one. */
   #grant(amount: number): void {
     const { random, agenda } = this.at;
     const tenant = random.pick(TENANTS);
@@ -262,7 +262,7 @@ class World {
     else this.#fillDisk(random.below(8_000));
   }
 
-  /** SIGTERM at any time, also while a process is about to lead. */
+  /** Sends SIGTERM at any time, also while a process is about to lead. */
   #terminate(server: Server): void {
     const { random, agenda } = this.at;
     if (random.chance(0.7)) return void server.close();
@@ -272,7 +272,7 @@ class World {
     agenda.after(random.below(40), () => void next?.close());
   }
 
-  /** The process only seems to be dead: another one takes over while it continues for a while. */
+  /** Makes a process seem dead: another one takes over while the process continues for a while. */
   #leadBeside(server: Server): void {
     const { random, agenda } = this.at;
     this.#postgres.lockless = true;
@@ -300,7 +300,7 @@ class World {
     });
   }
 
-  /** Two processes behind a pooler that gives each transaction any backend. */
+  /** Starts two processes behind a pooler that gives each transaction any backend. */
   #startPooled(): void {
     const { random, agenda } = this.at;
     this.at.count('pooler in transaction mode');
@@ -342,7 +342,7 @@ class World {
     }
   }
 
-  /** People do what the runs wait for. Returns false if all runs have ended. */
+  /** Makes people do the tasks for which the runs wait. Returns false if all runs have ended. */
   #help(): boolean {
     const { postponed } = this.#clients;
     const missing = [...this.at.scenarios.values()].filter(
@@ -367,7 +367,7 @@ class World {
     if (state.status === 'paused' && state.stopRequested === null)
       this.#clients.command(scenario, { type: 'resume', by: 'a helper' });
     else if (state.waiting.size > 0) for (const step of state.waiting) this.#clients.complete(scenario, step);
-    // The run that it waits for is helped instead, or is itself stuck.
+    // The run for which it waits is helped instead, or is itself stuck.
     else if (state.calling.size > 0 && state.inFlight.size === 0) return;
     else this.#clients.command(scenario, { type: 'stop', mode: 'immediate', by: 'a helper' });
   }
@@ -383,7 +383,7 @@ class World {
   }
 }
 
-/** A large result of the simulation has 17 kB, and a run has room for one or for many. */
+/** Returns memory limits with room for one or for many runs. A large result of the simulation has 17 kB. */
 function randomMemory(random: Random): MemoryLimits {
   const small = random.chance(0.3);
   return {
@@ -396,7 +396,7 @@ function randomMemory(random: Random): MemoryLimits {
   };
 }
 
-/** Small limits, so that all of them are met. */
+/** Returns small limits, so that all of them are reached. */
 function randomConfig(random: Random): ServerConfig {
   // With many slots, many results arrive at the same time.
   const wide = random.chance(0.15);

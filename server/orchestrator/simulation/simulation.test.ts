@@ -25,7 +25,7 @@ function cli(...args: string[]): Promise<{ status: number | null; stdout: string
 }
 
 describe('simulation', () => {
-  test(`no guarantee is broken in ${RUNS} runs, whatever happens when`, async () => {
+  test(`no guarantee is broken in ${RUNS} runs, in any order of events and faults`, async () => {
     const distant = String(testSeed * 1_000_000);
     const halves = await Promise.all([
       cli('--seed', '1', '--runs', String(RUNS / 2)),
@@ -62,7 +62,7 @@ describe('simulation', () => {
 });
 
 describe('npm run simulate', () => {
-  test('prints its first seed, what it met and what it simulated', async () => {
+  test('prints its first seed, the cases that it met and what it simulated', async () => {
     const { status, stdout } = await cli('--seed', '7', '--runs', '5');
     expect(status).toBe(0);
     expect(stdout).toMatch(/^from seed 7 on\n/);

@@ -61,7 +61,7 @@ export class Listener {
     }
   }
 
-  /** When nothing is in flight, everything that the current session wrote must have been streamed. */
+  /** Checks that, when nothing is in flight, everything that the current session wrote has been streamed. */
   checkAtRest(): void {
     const { session, postgres } = this.#server;
     for (const { row, events } of postgres.database.runs.values()) {
@@ -111,7 +111,7 @@ const storedAs = ({ seq, type, step, attempt, json, at }: EventRow): StoredEvent
   created_at: new Date(at),
 });
 
-/** The number of the last event that a row stands for. */
+/** Returns the number of the last event for which a row stands. */
 const lastSeqOf = (row: EventRow): number => row.seq + expandRow(storedAs(row)).length - 1;
 
 /** The value after it passed the driver and the log: -0 becomes 0. */

@@ -77,7 +77,7 @@ export class Surroundings {
     return this.#violation;
   }
 
-  /** Notes a violation. It is not thrown, because the code under test would catch some of them. */
+  /** Notes a violation. It is not thrown, because the code under test would catch some violations. */
   fail(checker: string, message: string): void {
     this.#violation ??= new Violation(checker, message);
   }
@@ -91,7 +91,7 @@ export class Surroundings {
     }
   }
 
-  /** Throws for a run that neither a client starts nor a step calls. */
+  /** Returns the scenario of a run. Throws for a run that neither a client starts nor a step calls. */
   scenario(runId: string): Scenario {
     const scenario = this.scenarios.get(runId) ?? this.#called.get(runId);
     if (scenario === undefined) throw new Violation('calls', `There is no run "${runId}".`);

@@ -6,7 +6,7 @@ export type SimulatedTerm = {
   readonly term: number;
   readonly process: Process;
   survived: boolean;
-  /** The terms that were recorded as survived when this one began: its leader knows only these. */
+  /** The terms that were recorded as survived when this one began. Its leader knows only these. */
   readonly known: ReadonlySet<number>;
   fate: 'open' | 'died' | 'outlived' | 'died while it shut down';
 };

@@ -14,8 +14,8 @@ export type ExpectedEnd = {
 };
 
 /**
- * Returns the end of an undisturbed run: one step after the other, without time, slots or faults. Null if it has none,
- * because one of its steps ends only by a stop.
+ * Returns the end of an undisturbed run: one step after the other, without time, slots or faults. Null if the run has
+ * no end, because one of its steps ends only by a stop.
  */
 export function expectedEnd(scenario: Scenario): ExpectedEnd | null {
   return new Undisturbed(scenario).run();
@@ -126,7 +126,10 @@ class Undisturbed {
   }
 }
 
-/** A result as the log must keep it: U+FFFD for what PostgreSQL cannot read. Written apart from the rule of the engine. */
+/**
+ * Returns a result as the log must keep it, with U+FFFD for characters that PostgreSQL cannot read. Written
+ * independently of the engine's rule.
+ */
 function stored(result: JsonValue): JsonValue {
   const text = JSON.stringify(result).replaceAll(/\\u(?:0000|d[89a-f][0-9a-f]{2})/g, '\uFFFD');
   return readJson(text);

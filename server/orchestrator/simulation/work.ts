@@ -33,7 +33,7 @@ import type { Surroundings } from './surroundings.ts';
 export type Execution = { server: Server; attempt: Attempt; signal: AbortSignal; plan: StepPlan };
 
 /**
- * The longest until the end of a run or a step aborts the attempts concerned, ms: the slowest answer of the database.
+ * The longest time in which the end of a run or a step aborts its attempts, in ms: the slowest answer of the database.
  */
 const ABORT_WITHIN_MS = 1_000;
 /** Steps that end together end at a multiple of this. */
@@ -111,12 +111,12 @@ export class Work {
     this.#checkStart(server, attempt);
     const earlier = this.#earlier(attempt);
     if (earlier !== null) return earlier;
-    // A call of a run that has ended asks about nothing: the log has its end.
+    // A call whose run has ended asks no question: the log has the run's end.
     const mayHaveHappened = attempt.inDoubt && attempt.child == null;
     if (mayHaveHappened && asksWhenLost(attempt.step)) return { kind: 'waiting', task: IN_DOUBT };
     const plan = this.#plan(attempt);
     if (plan.kind === 'throws') throw new Error('a step type with a defect');
-    // Read before anything else: it is gone when the attempt is aborted.
+    // Read first, because it is gone when the attempt is aborted.
     const { gathered = null, child = null, agent = null } = attempt;
     const execution: Execution = { server, attempt, signal, plan };
     this.executing.add(execution);
@@ -215,7 +215,7 @@ export class Work {
         this.#at.fail('replay', `${key} sees another error of "${dependency}" than the log has`);
     }
     const { added, isInDoubt } = logged.history.step(step.id);
-    // A process that has lost the lead without knowing it may begin an attempt after another one took it for lost.
+    // A process that has lost the lead without knowing it may begin an attempt after another process considers it lost.
     const isLast = logged.history.step(step.id).attempt === attempt.attempt;
     if (isLast && attempt.inDoubt !== isInDoubt)
       this.#at.fail('in-doubt', `${key} may have happened: ${isInDoubt}, and is told: ${attempt.inDoubt}`);
@@ -239,7 +239,7 @@ export class Work {
     return knobs.oddities > 0 && values.chance(0.03) ? values.pick(UNUSABLE) : 1;
   }
 
-  /** The end of a step that ended in the run that this one goes on from: nothing is asked again. */
+  /** Returns the end of a step that ended in the run from which this run continues: no person is asked again. */
   #earlier(attempt: Attempt): Outcome | null {
     const { run, step } = attempt;
     const { data } = this.#at.scenario(run.id);
@@ -263,7 +263,7 @@ export class Work {
   }
 
   /**
-   * Returns the calls that a turn of an agent asks for, the digest that tells the results of calls apart, and the
+   * Returns the calls for which a turn of an agent asks, the digest that distinguishes the results of calls, and the
    * tokens of its conversation; null for any other step.
    */
   #ofAgent({ run, step }: Attempt, { result }: StepPlan): OfAgentStep | null {
@@ -326,16 +326,16 @@ export class Work {
 
 type Before = { gathered: Gathered | null; hasCalled: boolean; agent: AgentProgress | null };
 
-/** The behavior of an agent: first it expands, and when its last turn has ended it returns how it went. */
+/** Returns the outcome of an agent: first it expands, and when its last turn has ended it returns the result. */
 function agentOutcome({ plan }: AgentScript, progress: AgentProgress | null): Outcome {
   if (progress === null) return { kind: 'expanding', plan, items: [], agent: AGENT };
   return { kind: 'completed', result: { limit: progress.limit, turns: progress.turns.length } };
 }
 
-/** Large enough to be stored apart from its event. */
+/** Large enough to be stored externally. */
 const AGENT: JsonMap = { instructions: 'i'.repeat(17_000) };
 
-/** The behavior of a loop: first it expands, and when its items have ended it returns their results. */
+/** Returns the outcome of a loop: first it expands, and when its items have ended it returns their results. */
 function loopOutcome(step: GraphStep, { items: count }: LoopPlan, gathered: Gathered | null): LoopOutcome {
   if (count === 0) return { kind: 'completed', result: { results: [], failed: 0 } };
   if (gathered === null) {
@@ -347,7 +347,7 @@ function loopOutcome(step: GraphStep, { items: count }: LoopPlan, gathered: Gath
   return { kind: 'completed', result: loopResult(gathered) };
 }
 
-/** The behavior of a step that calls a workflow, whether it waits for it or not. */
+/** Returns the outcome of a step that calls a workflow, whether it waits for the run or not. */
 function callOutcome(call: CallPlan, random: Random): Outcome {
   const input: JsonMap = random.chance(0.05) ? { large: 'i'.repeat(17_000) } : { n: random.below(100) };
   return { kind: 'calling', call: { ...call, version: 1, input } };

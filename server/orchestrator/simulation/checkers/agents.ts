@@ -8,8 +8,8 @@ import { Violation } from './violation.ts';
 const fail = (message: string) => new Violation('agents', message);
 
 /**
- * Checks that what an agent adds to its run, and when its calls begin, follows from its log and its limits alone
- * (docs/adr/0021).
+ * Checks that the steps that an agent adds to its run, and the starts of its calls, follow only from its log and its
+ * limits (docs/adr/0021).
  */
 export function checkAgents(history: History, event: RunEvent): void {
   if (event.type === 'steps_added' && isExpandedAgent(history.step(event.step))) checkAdded(history, event);
@@ -25,7 +25,7 @@ function checkAdded(history: History, { step, data, at }: Extract<RunEvent, { ty
   const ids = data.steps.map(({ id }) => id);
   const [first] = data.steps;
   const next = expectedNext(history, step);
-  // One that was refused is made once more.
+  // A refused turn is repeated.
   const isRepeated = next.is === 'turn' && next.closing === 'timeout';
   if (first?.fields?.closing === 'timeout' && !isRepeated) {
     if (planOf(history, step).on_limit !== 'answer') throw fail(`"${step}" answers at its limit, but is to fail`);
@@ -76,7 +76,7 @@ function stepsOf(history: History, agent: string, next: NextOfAgent): Expected[]
   });
 }
 
-/** A call that needs an approval begins only after somebody has approved it. */
+/** Checks that a call that needs an approval begins only after a person has approved it. */
 function checkApproved(history: History, id: string): void {
   if (history.step(id).spec.type !== 'agent_tool') return;
   const approval = history.steps.get(`${id}.ok`);
@@ -98,7 +98,10 @@ function checkEnd(history: History, { step, data }: Extract<RunEvent, { type: 's
     throw fail(`"${step}" returns ${JSON.stringify(data.result)}, not ${JSON.stringify(expected)}`);
 }
 
-/** Its time was up: its closing turn has taken the place of what was at work, or has not ended in the time kept for it. */
+/**
+ * Checks a cancelled step of an agent whose time was up: its closing turn has replaced the active steps, or did not end
+ * within the time reserved for it.
+ */
 function checkLimit(history: History, { step, data, at }: Extract<RunEvent, { type: 'step_cancelled' }>): void {
   const agent = data.caused_by_step_id ?? '';
   const { timeout_s = Number.POSITIVE_INFINITY, closing_s } = planOf(history, agent);
@@ -109,7 +112,7 @@ function checkLimit(history: History, { step, data, at }: Extract<RunEvent, { ty
   if (!closing || !step.startsWith(`${agent}.`)) throw fail(`"${step}" was cancelled by a limit of "${agent}"`);
 }
 
-/** After each decision: each agent of a run that goes on has something at work, or has its answer. */
+/** Checks after each decision that each agent of a run that continues has an active step or its answer. */
 export function checkAgentsGoOn(history: History): void {
   if (history.isTerminal || history.stopping) return;
   for (const [id, step] of history.steps) {
@@ -117,7 +120,7 @@ export function checkAgentsGoOn(history: History): void {
     const isOpen = (child: string) =>
       history.step(child).end === null &&
       history.step(child).spec.closing === undefined &&
-      // Made for a closing turn that was refused.
+      // Added for a closing turn that was refused.
       history.step(child).spec.overflow === undefined;
     const isClosing = step.children.some(child => history.step(child).spec.closing !== undefined);
     if (isClosing && step.children.some(isOpen)) throw fail(`"${id}" closes, and goes on with what it was doing`);

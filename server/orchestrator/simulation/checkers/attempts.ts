@@ -3,7 +3,7 @@ import { type History, hasTask, type StepHistory } from '../history.ts';
 import { effectiveFields, retriesOf } from '../oracle.ts';
 import { Violation } from './violation.ts';
 
-/** The longest time for which a timer is set. */
+/** The longest duration of a timer. */
 const MAX_INTERVAL_MS = 86_400_000;
 
 const NEED_ATTEMPT: readonly RunEvent['type'][] = [
@@ -17,7 +17,10 @@ const NEED_ATTEMPT: readonly RunEvent['type'][] = [
 
 const fail = (message: string) => new Violation('attempts', message);
 
-/** The numbers of attempts increase by one, their events carry them, and there are no more attempts than allowed. */
+/**
+ * Checks that the numbers of attempts increase by one, that their events carry them, and that there are no more
+ * attempts than allowed.
+ */
 export function checkAttempts(history: History, event: RunEvent): void {
   if (!('step' in event)) return;
   const step = history.step(event.step);

@@ -11,8 +11,8 @@ const fail = (message: string) => new Violation('calls', message);
 export type FindRun = (runId: string) => AuditedRun | undefined;
 
 /**
- * Checks runs and the runs that they call (docs/adr/0020): a called run starts because the log of another one says so,
- * once and as that log says, and ends as that log says.
+ * Checks runs and the runs that they call (docs/adr/0020): a called run starts once, only if the log of the calling run
+ * says so, and as that log says. The calling step ends as the log of the called run says.
  */
 export function checkCalls(run: Pick<AuditedRun, 'id' | 'history'>, event: RunEvent, find: FindRun): void {
   if (event.type === 'run_started' && event.data.parent !== undefined) checkStarted(run.id, event, find);
@@ -53,12 +53,12 @@ function checkEnded(history: History, { step, data }: Extract<RunEvent, { type: 
   if (status !== data.status) throw fail(`${data.run_id} is said to be ${data.status}, but is ${status}`);
 }
 
-/** Whether other runs have used up the memory: for a run that is to be loaded, and for one that a run is to start. */
+/** Whether other runs have used up the memory: for loading a run, and for a start of a run by another run. */
 export type UsedUp = { toLoad(run: AuditedRun): boolean; toStart(run: AuditedRun): boolean };
 
 /**
- * At rest, each step that waits for a run waits for one that continues, and each called run is waited
- * for unless it need not be.
+ * Checks at rest that each step that waits for a run waits for one that continues, and that each called run has a step
+ * that waits for it, unless none is required.
  */
 export function checkCallsAtRest(runs: readonly AuditedRun[], find: FindRun, memory: UsedUp): void {
   for (const run of runs) {

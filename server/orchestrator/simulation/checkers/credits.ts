@@ -7,15 +7,15 @@ import type { Surroundings } from '../surroundings.ts';
 import { eventsOf, isPaidFor } from './usage.ts';
 import { Violation } from './violation.ts';
 
-/** The longest time until a grant has been read, or a refusal answered, ms: the slowest read in a frozen process. */
+/** The longest time until a grant has been read, or a refusal answered, in ms: the slowest read in a frozen process. */
 const READ_WITHIN_MS = 5_000;
 
-/** The longest time until a commit is answered, unless the process is frozen, ms. */
+/** The longest time until a commit is answered, unless the process is frozen, in ms. */
 const CHARGED_WITHIN_MS = 1_000;
 
 const fail = (message: string) => new Violation('credits', message);
 
-/** The charge of an event, recomputed from the prices and the usage in it. */
+/** Returns the charge of an event, recomputed from the prices and the event's usage. */
 function priceOf(event: RunEvent, at: Surroundings): number {
   const { prices } = at.economy;
   if (!isPaidFor(event)) return 0;
@@ -26,7 +26,7 @@ function priceOf(event: RunEvent, at: Surroundings): number {
 const saidOf = (event: RunEvent): number => ('credits' in event.data ? (event.data.credits ?? 0) : 0);
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
-/** Checks that the commit charges the cost of its events, both by the prices and by the amounts in them. */
+/** Checks that the commit charges the cost of its events, both by the prices and by the amounts in the events. */
 export function checkCredits(run: AuditedRun, entry: LogEntry, at: Surroundings): void {
   const fresh = eventsOf(run, entry);
   for (const event of fresh)
@@ -38,8 +38,8 @@ export function checkCredits(run: AuditedRun, entry: LogEntry, at: Surroundings)
 }
 
 /**
- * Checks that the total taken from each workspace is the total of its events, each counted
- * once, and of its runs' states.
+ * Checks that the total taken from each workspace equals the total of its events, each counted once, and the total of
+ * the states of its runs.
  */
 export function checkBooks(runs: Iterable<AuditedRun>, database: Database, at: Surroundings): void {
   const charged = new Map<string, number>();
@@ -71,15 +71,15 @@ function cannotOverdraw(tenantId: string, at: Surroundings): boolean {
 
 /**
  * Counts the reservations of each workspace from the entries that one leader hands to its log: for a step from its
- * start to its end, for a charge until it is answered. So it knows whether an attempt that starts can be paid for, and
- * whether one that is denied could not.
+ * start to its end, for a charge until it is answered. From these it knows whether a started attempt can be paid for,
+ * and whether a denied attempt could not.
  */
 export class CreditWatch {
   readonly #at: Surroundings;
   readonly #database: Database;
   /**
-   * Whether it still holds the lock. A leader that has lost it unawares decides by outdated knowledge,
-   * but none of that is written.
+   * Returns whether the leader still holds the lock. A leader that lost the lock without noticing decides from outdated
+   * data, but none of its decisions is written.
    */
   readonly #holdsLock: () => boolean;
   readonly #held = new Map<string, Map<string, number>>();
@@ -177,8 +177,8 @@ export class CreditWatch {
   }
 
   /**
-   * Whether the balance was read recently and credits were granted since: the step may have
-   * waited for its slot in between.
+   * Whether the balance was read recently and credits were granted since. The step may have waited for its slot in
+   * between.
    */
   #readBeforeGrant(tenantId: string): boolean {
     const { readAt, grantedSince } = this.#database.account(tenantId);

@@ -11,8 +11,8 @@ type Known = {
 };
 
 /**
- * Checks a run that starts beneath another one: it names the run at the top, and there are no more runs beneath that one than the
- * limits allow, whoever has led in the meantime.
+ * Checks a run that starts beneath another one: it names the run at the top, and no more runs are beneath the top than
+ * the limits allow, even if the leader has changed.
  */
 export function checkDescendants(runId: string, event: RunEvent, { runs, limits }: Known): void {
   if (event.type !== 'run_started' || event.data.parent === undefined) return;
@@ -26,7 +26,7 @@ export function checkDescendants(runId: string, event: RunEvent, { runs, limits 
     throw fail(`${active.length + 1} runs are active beneath ${root}`);
 }
 
-/** Follows the calls up to a run that no other one called, and to the run on whose behalf that was started. */
+/** Follows the calls up to a run that no other run called, and from there to the run on whose behalf it was started. */
 function topOf(runs: Known['runs'], runId: string): string {
   const { parent, beneath } = runs.get(runId)?.history.started ?? {};
   return parent === undefined ? (beneath?.root_run_id ?? runId) : topOf(runs, parent.run_id);

@@ -4,7 +4,10 @@ import { earlierEnd } from '../earlier-turns.ts';
 import type { History } from '../history.ts';
 import { Violation } from './violation.ts';
 
-/** A step that ended in the run that this one goes on from ends as it did there (docs/specification/runs.md#reruns). */
+/**
+ * Checks that a step that ended in the run from which this run continues has the same end here
+ * (docs/specification/runs.md#reruns).
+ */
 export function checkEarlierTurns(history: History, event: RunEvent): void {
   if (event.type !== 'step_completed' || !('result' in event.data) || history.started === null) return;
   const end = earlierEnd(history.started, event.step);

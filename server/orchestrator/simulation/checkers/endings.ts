@@ -8,7 +8,7 @@ const fail = (message: string) => new Violation('endings', message);
 type Ends = { failed: string[]; cancelled: Map<string, string>; causes: Set<string | undefined>; skipped: Set<string> };
 
 /**
- * Checks that a run ends as the ends of its steps require, and that they agree with its end
+ * Checks that a run ends as the ends of its steps require, and that the ends of its steps agree with the end of the run
  * (docs/specification/runs.md#states-and-transitions).
  */
 export function checkEndings(history: History, event: RunEvent): void {
@@ -21,7 +21,9 @@ export function checkEndings(history: History, event: RunEvent): void {
   else checkOthers(to, ends, history);
 }
 
-/** A run continues after a failure exactly if the step's author said so and the run is not already ending. */
+/**
+ * Checks that a run continues after a failure exactly if the step's author chose so and the run is not already ending.
+ */
 function checkContinues(history: History, { step, data }: Extract<RunEvent, { type: 'step_failed' }>): void {
   const may = mayContinue(effectiveFields(history, history.step(step).spec)) && !history.stopping;
   const expected = may && !ENDS_THE_RUN.includes(data.error.code);
@@ -60,7 +62,7 @@ function checkOthers(to: RunStatus, ends: Ends, history: History): void {
 function collect(history: History): Ends {
   const ends: Ends = { failed: [], cancelled: new Map(), causes: new Set(), skipped: new Set() };
   for (const [id, { end, added }] of history.steps) {
-    // checkGrowth checks what a failure in a loop ends.
+    // checkGrowth checks which steps a failure in a loop ends.
     if (added !== null && isOfLoop(end)) continue;
     if (end?.type === 'step_failed' && !end.data.continues) ends.failed.push(id);
     if (end?.type === 'step_cancelled') {

@@ -9,7 +9,7 @@ import { Violation } from './violation.ts';
 
 const fail = (message: string) => new Violation('growth', message);
 
-/** Checks that the steps which a run adds, and their ends, follow from its loops alone (docs/adr/0017). */
+/** Checks that the steps that a run adds, and the ends of these steps, follow only from its loops (docs/adr/0017). */
 export function checkGrowth(history: History, event: RunEvent): void {
   if (event.type === 'steps_added' && loopPlanOf(history.step(event.step)) !== null) checkAdded(history, event);
   if (event.type === 'step_expanded') checkExpanded(history, event);
@@ -47,7 +47,7 @@ function checkAdded(history: History, { step, data }: Extract<RunEvent, { type: 
   }
 }
 
-/** A step that fails in a loop is handled by the loop, which fails with it only if `on_item_error` says so. */
+/** Checks a failed step in a loop: the loop handles the failure, and fails only if `on_item_error` says so. */
 function checkFailure(history: History, { step, data }: Extract<RunEvent, { type: 'step_failed' }>): void {
   const { added } = history.step(step);
   const own = history.step(step);
@@ -64,7 +64,7 @@ function checkFailure(history: History, { step, data }: Extract<RunEvent, { type
     throw fail(`"${step}" fails because of "${data.caused_by_step_id}", which has not failed`);
 }
 
-/** A step in a loop is cancelled only if another one of that loop failed, or the loop timed out. */
+/** Checks that a step in a loop is cancelled only if another step of that loop failed, or the loop timed out. */
 function checkCancelled(history: History, { step, data, at }: Extract<RunEvent, { type: 'step_cancelled' }>): void {
   const cause = history.step(data.caused_by_step_id ?? '');
   const loop = cause.end?.type === 'step_failed' ? cause.added?.parent : cause.spec.id;
@@ -78,7 +78,9 @@ function checkCancelled(history: History, { step, data, at }: Extract<RunEvent, 
   if (at < (deadlineOf(history, loop) ?? Number.POSITIVE_INFINITY)) throw fail(`the time of "${loop}" was not up`);
 }
 
-/** The result has the results of all items in the order of the list, in whatever order they ended. */
+/**
+ * Checks that the result contains the results of all items in the order of the list, in whatever order the items ended.
+ */
 function checkResult(history: History, { step, data }: Extract<RunEvent, { type: 'step_completed' }>): void {
   if ('skipped' in data) throw fail(`"${step}" was skipped after it had expanded`);
   if (openItems(history, step).next < (loopPlanOf(history.step(step))?.count ?? 0))
@@ -91,8 +93,8 @@ function checkResult(history: History, { step, data }: Extract<RunEvent, { type:
 const plain = (value: JsonValue): unknown => readJson(JSON.stringify(value));
 
 /**
- * After each decision, a loop of a run that continues has as many items in progress as it may, and
- * has handled every failure.
+ * Checks after each decision that a loop of a run that continues has as many items in progress as it may, and has
+ * handled every failure.
  */
 export function checkLoops(history: History): void {
   for (const [id, { end }] of history.steps)
@@ -114,7 +116,7 @@ export function checkLoops(history: History): void {
   }
 }
 
-/** A step of a loop is blocked only by a failure in that loop, or in a loop that contains it. */
+/** Checks that a step of a loop is blocked only by a failure in that loop, or in a loop that contains it. */
 function checkBlocked(history: History, id: string): void {
   const { added } = history.step(id);
   if (added === null || history.status === 'failed') return;
@@ -125,7 +127,7 @@ function checkBlocked(history: History, id: string): void {
   throw fail(`"${id}" is blocked, but no step of its loop has failed`);
 }
 
-/** Whether the time of an agent is up: a run that was paused for longer does not begin the closing turn any more. */
+/** Whether the time of an agent is up. A run that was paused for longer no longer begins the closing turn. */
 function isTimeUp(history: History, id: string): boolean {
   const step = history.step(id);
   const { timeout_s } = isExpandedAgent(step) ? planOf(history, id) : {};
@@ -160,7 +162,7 @@ export function isGathered(history: History, id: string): boolean {
   return step.expanded !== null && !isAtWork(history, step);
 }
 
-/** Returns when a step that has expanded times out; null if it does not, or if nothing is under it any more. */
+/** Returns when a step that has expanded times out; null if it does not, or if no step is left under it. */
 export function deadlineOf(history: History, id: string): number | null {
   const step = history.step(id);
   if (isExpandedAgent(step)) return agentDeadline(history, id);
@@ -176,18 +178,18 @@ function isAtWork(history: History, step: StepHistory): boolean {
   return open.size > 0 || next < (loopPlanOf(step)?.count ?? 0);
 }
 
-/** When the time of an agent is up; null where it has none, has its answer, or has begun its closing turn. */
+/** Returns when the time of an agent is up; null if it has no limit, has its answer, or has begun its closing turn. */
 export function agentDeadline(history: History, id: string): number | null {
   const step = history.step(id);
   const { timeout_s, closing_s } = planOf(history, id);
   const isClosing = step.children.some(child => history.step(child).spec.closing !== undefined);
   if (timeout_s === undefined || step.end !== null || !isAtWork(history, step)) return null;
-  // Older plans keep no time for the closing turn, which then has no end.
+  // Older plans reserve no time for the closing turn, so its end has no deadline.
   if (isClosing && closing_s === undefined) return null;
   return (step.expanded?.at ?? 0) + (isClosing ? timeout_s : timeout_s - (closing_s ?? 0)) * 1_000;
 }
 
-/** A turn failed, or the agent reached a limit at which it is to fail. */
+/** Checks that a turn failed, or that the agent reached a limit at which it has to fail. */
 function checkAgentFailure(history: History, id: string, cause: StepHistory): void {
   const next = expectedNext(history, id);
   const isCause = cause.added?.parent === id;

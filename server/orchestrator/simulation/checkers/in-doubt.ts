@@ -6,8 +6,8 @@ import { Violation } from './violation.ts';
 const fail = (message: string) => new Violation('in-doubt', message);
 
 /**
- * Checks that a step that may have happened continues as a person decided (docs/specification/steps.md#on_lost): it is
- * started again only to ask or to be repeated; and it ends only as it was decided, unless its run or its parent ends.
+ * Checks that a step whose call may have happened continues as a person decided (docs/specification/steps.md#on_lost).
+ * It starts again only to ask or to be repeated, and it ends only as decided, unless its run or its parent ends.
  */
 export function checkInDoubt(history: History, event: RunEvent): void {
   if (!('step' in event)) return;
@@ -40,7 +40,7 @@ function checkDecision(step: StepHistory, { step: id, data }: Extract<RunEvent, 
   const { decision, approved, completed_by: by } = data;
   if ((decision !== undefined) !== asksWhenLost(step.spec)) throw fail(`"${id}" was decided: ${decision}`);
   if (decision === undefined) return;
-  // Clients say under their names what they choose.
+  // The names of clients contain their decisions.
   const chosen = by?.split(': ')[1];
   if (chosen !== decision) throw fail(`"${id}" is decided as ${decision}, but "${by}" said otherwise`);
   if (approved !== (decision !== 'skip')) throw fail(`"${id}" is decided as ${decision}, and approved: ${approved}`);

@@ -1,7 +1,9 @@
 import type { AuditedRun } from '../auditor.ts';
 import { Violation } from './violation.ts';
 
-/** Every task that was ever asked is in the inbox, in the state that follows from the log, and no others are. */
+/**
+ * Checks that the inbox contains exactly the tasks that were ever asked, each in the state that follows from the log.
+ */
 export function checkInbox(run: AuditedRun): void {
   const { tasks } = run.stored;
   let asked = 0;

@@ -3,18 +3,18 @@ import type { Session } from '../session.ts';
 import type { Surroundings } from '../surroundings.ts';
 
 /**
- * By then a leader knows that another one has taken over: it received an error, a check showed it, or
- * three checks were not answered.
+ * By this time a leader knows that another one has taken over, from an error, from a check, or from three unanswered
+ * checks.
  */
 const STEPS_DOWN_WITHIN_MS = 11_000;
-/** A leader whose session worked for this long may next wait a short time again. */
+/** A leader whose session worked for this long may wait only a short time again before its next attempt. */
 const STEADY_MS = 59_000;
 /** The longest wait that is expected here; the real maximum is longer. */
 const MAX_WAIT_MS = 5_000;
 
 type Leadership = { session: Session; at: number; fruitless: number };
 
-/** Watches which process starts to lead, on which session, and how soon after its last leadership. */
+/** Watches which process becomes the leader, on which session, and how soon after its last leadership. */
 export class LeadershipWatch {
   readonly #at: Surroundings;
   readonly #last = new Map<Server, Leadership>();
@@ -41,7 +41,7 @@ export class LeadershipWatch {
       this.#at.fail('leadership', `${server.name} leads again after ${now - last.at} ms, ${fruitless} times in vain`);
   }
 
-  /** Checks that no two processes lead at the same time, without knowing of each other, for too long. */
+  /** Checks that two processes do not lead at the same time, without knowing of each other, for too long. */
   check(servers: readonly Server[]): void {
     const leading = servers.filter(server => server.leads && !server.isFrozen);
     const { now } = this.#at.agenda;

@@ -5,14 +5,14 @@ import type { SimulatedTerm, TermTable } from '../term-table.ts';
 import { Violation } from './violation.ts';
 
 /**
- * `leader`: the leader of the term in which the event was written. It does not learn which
- * processes survived after it began.
+ * `leader`: the leader of the term in which the event was written. It does not learn which processes survived after the
+ * term began.
  */
 type Written = { terms: TermTable; leader: SimulatedTerm | undefined };
 
 /**
- * A step is started again however often it was interrupted, except when its process died while it was running: after
- * MAX_LOST_ATTEMPTS such deaths it fails, and not before.
+ * Checks that an interrupted step is started again, any number of times, unless its process died while it was running:
+ * it fails after MAX_LOST_ATTEMPTS such deaths, and not before.
  */
 export function checkLost(history: History, event: RunEvent, { terms, leader }: Written): void {
   if (event.type === 'step_started') {

@@ -21,7 +21,7 @@ export function checkMemory(runtime: ObservedRuntime, resident: readonly Audited
     throw new Violation('memory', `${storedResults.cachedBytes} bytes of results are kept`);
 }
 
-/** No run holds more than its budget. */
+/** Checks that no run exceeds its memory budget. */
 export function checkRunBudget(run: AuditedRun, { runBytes }: Pick<Surroundings, 'runBytes'>): void {
   if (run.state.bytes > runBytes + ANSWERS_BYTES)
     throw new Violation('memory', `${run.id} has ${run.state.bytes} bytes of ${runBytes}`);

@@ -5,8 +5,8 @@ import { Violation } from './violation.ts';
 const fail = (message: string) => new Violation('not-stuck', message);
 
 /**
- * After each decision, the run has ended, is paused, or something will continue it: an attempt in flight, a step that
- * may start, a retry, or a person's answer. No step is left that should have been skipped.
+ * Checks after each decision that the run has ended, is paused, or will continue because of an attempt in flight, a
+ * step that may start, a retry, or a person's answer. No step is left that should have been skipped.
  */
 export function checkNotStuck(history: History): void {
   if (history.isTerminal || history.status === null) return;

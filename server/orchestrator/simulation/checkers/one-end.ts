@@ -4,7 +4,7 @@ import { Violation } from './violation.ts';
 
 const fail = (message: string) => new Violation('one-end', message);
 
-/** A step has exactly one end and no event after it, and no run ends before all its steps have. */
+/** Checks that a step has exactly one end and no event after it, and that no run ends before all its steps have. */
 export function checkOneEnd(history: History, event: RunEvent): void {
   if ('step' in event && history.step(event.step).end !== null) {
     throw fail(`${event.type} for "${event.step}", which has ended`);

@@ -5,8 +5,8 @@ import { Violation } from './violation.ts';
 const fail = (message: string) => new Violation('order', message);
 
 /**
- * No step starts before its dependencies have ended, before its retry is due, or in a run that is paused or stopping;
- * no waiting step continues before its time, or in such a run.
+ * Checks that no step starts before its dependencies have ended, before its retry is due, or in a run that is paused or
+ * stopping, and that no waiting step continues before its time or in a run that is paused or stopping.
  */
 export function checkOrder(history: History, event: RunEvent): void {
   if (event.type === 'step_completed') checkWait(history, event);
@@ -20,7 +20,7 @@ export function checkOrder(history: History, event: RunEvent): void {
       throw fail(`"${event.step}" began, but "${dependency}" ${end === null ? 'has not ended' : `had ${end.type}`}`);
     }
   }
-  // If the clock shows a time before the failure, it was set back, and cannot tell how much of the delay is left.
+  // If the clock shows a time before the failure, it was set back and cannot show how much of the delay is left.
   if (step.retryAt !== null && event.at < step.retryAt && event.at >= (step.failedAt ?? 0))
     throw fail(`"${event.step}" began ${step.retryAt - event.at} ms early`);
   if (hasTask(step)) throw fail(`"${event.step}" began again while a person was being asked`);

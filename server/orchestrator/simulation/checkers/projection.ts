@@ -6,15 +6,15 @@ import { deadlineOf } from './growth.ts';
 import { Violation } from './violation.ts';
 
 /**
- * The row of a run agrees with its log: in all fields if the commit wrote the row, otherwise in all fields but the
- * progress (`steps_done`, `steps_skipped`, `last_seq`), which may lag for a moment.
+ * Checks that the row of a run agrees with its log: in all fields if the commit wrote the row, otherwise in all fields
+ * except the progress (`steps_done`, `steps_skipped`, `last_seq`), which may lag for a moment.
  */
 export function checkProjection(run: AuditedRun, written: boolean): void {
   const { row } = run.stored;
   const { state, history } = run;
   const expected = {
     status: history.status,
-    // A paused run drains while attempts are executing, which the log does not know; checkRest checks it.
+    // A paused run drains while attempts are executing. The log does not show these; checkRest checks them.
     phase: phase(state, row.phase === 'paused' ? state.inFlight.size : 0),
     pendingTasks: [...history.steps.values()].filter(step => hasTask(step) && step.end === null).length,
     endedAt: history.isTerminal ? (history.events.at(-1)?.at ?? null) : null,
@@ -32,7 +32,7 @@ export function checkProjection(run: AuditedRun, written: boolean): void {
   if (written) checkProgress(run);
 }
 
-/** At rest, no field of the row may be behind. */
+/** Checks at rest that no field of the row is outdated. */
 export function checkProgress(run: AuditedRun): void {
   const { row } = run.stored;
   const ended = [...run.history.steps.values()].filter(step => step.end !== null && step.added === null);

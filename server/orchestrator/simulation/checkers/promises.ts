@@ -20,7 +20,7 @@ export class Promises {
     this.#maxActive = maxActive;
   }
 
-  /** Returns the number of events of the run that are written so far, on which a caller can rely. */
+  /** Returns the number of events of the run that are written so far. A caller can rely on these. */
   known(runId: string): number {
     return this.#auditor.run(runId)?.history.events.length ?? 0;
   }
@@ -56,8 +56,8 @@ export class Promises {
       if (!unstorable) this.#fail(`the start of ${runId} was refused with what it brought`);
       if (run !== undefined) this.#fail(`the start of ${runId} was refused, but is in the log`);
     }
-    // Runs that ended a moment ago may still count, or be in a commit that hangs, and so may starts
-    // that are not in the log yet.
+    // Runs that ended a moment ago may still count, or be in a commit that hangs. Starts that are not in the log yet
+    // may count too.
     if (
       code === 'too_many_active_runs' &&
       this.#at.calm &&
@@ -123,7 +123,7 @@ export class Promises {
   }
 }
 
-/** The codes of refusals for want of what a run takes. */
+/** The codes of refusals because a resource that a run needs is used up. */
 const LIMITS: readonly string[] = [
   'too_many_active_runs',
   'too_many_active_descendants',
@@ -131,7 +131,7 @@ const LIMITS: readonly string[] = [
   'too_much_memory',
 ];
 
-/** The types whose steps ask people, at least when they are in doubt. */
+/** The types of steps that ask people, at least when their calls are in doubt. */
 const ASKING: readonly string[] = ['human_task', 'agent_approval', 'agent_tool', 'mcp_call'];
 
 /** Returns whether exactly this command caused the event: every client has its own name. */
@@ -148,7 +148,7 @@ function bringsAbout(event: RunEvent, command: Asked): boolean {
   }
 }
 
-/** Returns whether what the command asks for was already true at some time after the first `known` events. */
+/** Returns whether the command's effect already held at some time after the first `known` events. */
 function holds(events: readonly RunEvent[], command: Asked, known: number): boolean {
   const statuses = statusesSince(events, known);
   switch (command.type) {

@@ -7,7 +7,10 @@ import { Violation } from './violation.ts';
 const CONSTANT: ReadonlySet<keyof RunState> = new Set(['started', 'input', 'overrides', 'scope', 'runId']);
 const seen = new WeakSet<RunState>();
 
-/** The state that a process holds is the one that follows from the log: it knows nothing that is not written. */
+/**
+ * Checks that the state that a process holds is the one that follows from the log, so that it contains nothing
+ * unwritten.
+ */
 export function checkReplay(live: RunState, replayed: RunState): void {
   const again = seen.has(live);
   seen.add(live);
@@ -36,7 +39,7 @@ function withoutGraphs(overrides: RunState['overrides']): Map<string, unknown> {
   return new Map([...overrides].map(([id, step]) => [id, { ...step, inner: null }]));
 }
 
-/** Everything except the graphs, which are the published ones. Results are compared as JSON. */
+/** Returns everything except the graphs, which are the published ones. Results are compared as JSON. */
 function growthText({ grown }: RunState): string {
   return JSON.stringify(grown, (key, value: unknown) => {
     if (key === 'graph') return undefined;

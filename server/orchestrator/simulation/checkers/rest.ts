@@ -25,8 +25,8 @@ export type AtRest = {
 };
 
 /**
- * Nothing more happens without a request. Then every caller has been answered, and each open run is paused, waits for
- * people without a time limit, or has an attempt in execution without a time limit.
+ * Checks a world in which nothing more happens without a request: every caller has been answered, and each open run is
+ * paused, waits for people without a time limit, or executes an attempt without a time limit.
  */
 export function checkRest({ at, servers, runs, work, clients }: AtRest): void {
   const leader = servers.find(server => server.leads);
@@ -41,7 +41,7 @@ export function checkRest({ at, servers, runs, work, clients }: AtRest): void {
     busy.add(attempt.run.id);
     live += 1;
   }
-  // While attempts never end, other steps may wait for the memory that those hold.
+  // While attempts never end, other steps may wait for the memory of these attempts.
   const { stepsWaitingForMemory } = leader.runtime.load();
   live += stepsWaitingForMemory;
   const mayBeBusy = runs.filter(
@@ -53,8 +53,8 @@ export function checkRest({ at, servers, runs, work, clients }: AtRest): void {
   for (const run of slots.neglected)
     throw new Violation('not-stuck', `${run.identity.runId} waits for a slot while there is one`);
   for (const run of runs) {
-    // While attempts never end, a run may wait for a slot forever, which is the purpose of the limits. If they use up
-    // the memory, it may also wait in the log.
+    // While attempts never end, a run may wait for a slot forever, which is the purpose of the limits. If these
+    // attempts use up the memory, the run may also wait in the log.
     const isLeftOut = !leader.runtime.resources.memory.hasRoom && !busy.has(run.id);
     const waits = slots.queues(run.id) || (isLeftOut && !run.history.isTerminal);
     checkRunAtRest(run, busy.has(run.id) || waits);
@@ -104,8 +104,8 @@ function checkTimers(timers: Timers): void {
 }
 
 /**
- * The row of a paused run is up to date, whichever process wrote it, and says `draining` only
- * while an attempt is executing.
+ * Checks that the row of a paused run is up to date, whichever process wrote it, and says `draining` only while an
+ * attempt is executing.
  */
 function checkPaused(run: AuditedRun, isBusy: boolean): void {
   checkProgress(run);
@@ -132,7 +132,7 @@ function checkRunAtRest(run: AuditedRun, busy: boolean): void {
     // The timers of a run that is being stopped do not fire.
     if (deadlineOf(history, id) !== null && !history.stopping)
       throw new Violation('not-stuck', `the time of the loop "${id}" of ${run.id} is up, and nothing happens`);
-    // In a run that is being stopped a loop, or an agent, ends with the run.
+    // In a run that is being stopped, a loop or an agent ends with the run.
     if (isGathered(history, id) && !history.stopping)
       throw new Violation('not-stuck', `the loop "${id}" of ${run.id} does not end`);
     if (hasReturned(history, id)) throw new Violation('not-stuck', `"${id}" of ${run.id} does not return`);

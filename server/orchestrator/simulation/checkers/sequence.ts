@@ -5,8 +5,8 @@ import { Violation } from './violation.ts';
 const fail = (message: string) => new Violation('sequence', message);
 
 /**
- * One start, which comes first; one end, which comes last; each transition is allowed and
- * starts at the status before it.
+ * Checks that a run has one start, which comes first, and one end, which comes last, and that each transition is
+ * allowed and starts at the status before it.
  */
 export function checkSequence(history: History, event: RunEvent, { timeWentBack }: { timeWentBack: boolean }): void {
   if (history.isTerminal) throw fail(`${event.type} was written to a run that is ${history.status}`);

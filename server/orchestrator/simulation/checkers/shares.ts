@@ -4,16 +4,16 @@ import { TENANTS } from '../scenario.ts';
 import type { Surroundings } from '../surroundings.ts';
 
 type Tenant = {
-  /** Rows and bytes of its entries that wait for their commit, in flight or not. */
+  /** Rows and bytes of the tenant's entries that wait for their commit, in flight or not. */
   rows: number;
   bytes: number;
-  /** Its entries that were not sent yet, in the order in which they were appended. */
+  /** The tenant's entries that were not sent yet, in the order in which they were appended. */
   readonly waiting: LogEntry[];
-  /** Batches that were sent since it waits, without an entry of it. */
+  /** The number of batches without an entry of the tenant that were sent since the tenant began to wait. */
   passed: number;
-  /** The size of its last entry, in rows. */
+  /** The size of the tenant's last entry, in rows. */
   lastCost: number;
-  /** The rows that it has appended in turn `turn` of the event loop. */
+  /** The rows that the tenant has appended in turn `turn` of the event loop. */
   appended: number;
   turn: number;
 };
@@ -61,7 +61,7 @@ export class ShareWatch {
   /** Call this for each batch that is sent. */
   sent(batch: readonly LogEntry[]): void {
     const [first] = batch;
-    // A part of a batch that was refused: all of it was sent before.
+    // This is a part of a refused batch: all of the batch was sent before.
     if (first === undefined || !this.#tenant(first.owner.tenantId).waiting.includes(first)) return;
     const waited = [...this.#tenants.values()].filter(({ waiting }) => waiting.length > 0);
     if (waited.length > 1) this.#at.count('tenants wait for their commits');

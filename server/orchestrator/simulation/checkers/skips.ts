@@ -6,7 +6,8 @@ import { Violation } from './violation.ts';
 const fail = (message: string) => new Violation('skips', message);
 
 /**
- * A step is skipped exactly if the oracle skips it, and for the same reason; a blocked or stopped step had not started.
+ * Checks that a step is skipped exactly if the oracle skips it, and for the same reason, and that a blocked or stopped
+ * step had not started.
  */
 export function checkSkips(history: History, event: RunEvent): void {
   if (event.type === 'step_started') {
@@ -20,7 +21,7 @@ export function checkSkips(history: History, event: RunEvent): void {
     checkCause(history, event.step, reason);
     return;
   }
-  // checkInDoubt checks these.
+  // checkInDoubt checks these skips.
   if (reason === 'not_repeated') return;
   for (const dependency of history.step(event.step).dependencies) {
     if (history.step(dependency).end === null)
@@ -31,7 +32,7 @@ export function checkSkips(history: History, event: RunEvent): void {
 }
 
 function checkCause(history: History, step: string, reason: 'blocked' | 'run_stopped'): void {
-  // A failure that a loop handles blocks steps of that loop, which checkGrowth checks.
+  // A failure that a loop handles blocks only steps of that loop. checkGrowth checks these.
   const { added } = history.step(step);
   const hasFailed = [...history.steps.values()].some(
     other => other.end?.type === 'step_failed' && !other.end.data.continues && other.added === null,

@@ -2,7 +2,7 @@ import type { LiveRun } from '../../runtime/runs/live-run.ts';
 import { guaranteedSlots, type SlotKind, type SlotLimits } from '../../runtime/runs/slots.ts';
 import type { Surroundings } from '../surroundings.ts';
 
-/** The longest that a tenant may wait for a slot that it is guaranteed, ms: a frozen process grants none. */
+/** The longest that a tenant may wait for a slot that it is guaranteed, in ms: a frozen process grants none. */
 const GUARANTEE_WITHIN_MS = 5_000;
 
 /**
@@ -28,7 +28,7 @@ export class SlotWatch {
   /** For each waiting tenant, the tenants that were served since it began to wait. */
   readonly #passedBy = new Map<string, Set<string>>();
   readonly #runsPassedBy = new Map<LiveRun, Set<LiveRun>>();
-  /** Since when a tenant waits for a slot that it is guaranteed. */
+  /** The time since when a tenant waits for a slot that it is guaranteed. */
   readonly #deniedSince = new Map<string, number>();
 
   constructor(at: Surroundings, limits: SlotLimits) {
@@ -43,7 +43,7 @@ export class SlotWatch {
   }
 
   claims(run: LiveRun): void {
-    // A run that is loaded again after a failed commit has a new place: in between, its tenant did not wait.
+    // A run that is loaded again after a failed commit gets a new place. Its tenant did not wait in between.
     if (!this.#isWaiting(run.tenantId)) this.#passedBy.delete(run.tenantId);
     this.#claiming.add(run);
     if (this.#watched.has(run)) return;

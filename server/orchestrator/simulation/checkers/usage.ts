@@ -20,8 +20,8 @@ export function eventsOf({ history }: AuditedRun, { rows }: LogEntry): RunEvent[
 
 /**
  * Whether an attempt ended by itself, successfully or not (docs/specification/billing.md#charges). Written from the
- * specification, not from the core: there is no charge for what was skipped, cancelled, lost in a crash, or not
- * started for lack of credits.
+ * specification, not from the core: steps that were skipped, cancelled, lost in a crash, or not started for lack of
+ * credits are not charged.
  */
 export function isPaidFor(event: RunEvent): boolean {
   if (event.type === 'step_retrying') return true;
