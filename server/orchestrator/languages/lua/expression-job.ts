@@ -6,7 +6,7 @@ import type { LuaData, LuaOutcome } from './sandbox.ts';
 /** The result of an expression: true or false, or the type of any other result. */
 export type Verdict = { value: boolean } | { type: string };
 
-/** What an evaluation returns: a Verdict, or the value as JSON. */
+/** The kind of result to return: a Verdict, or the value as JSON. */
 export type Wanted = 'verdict' | 'value';
 
 /**
