@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { setBounded } from './bounded-map.ts';
 
-test('a bounded map evicts its oldest entry, and one that is set again is the newest', () => {
+test('a bounded map evicts its oldest entry, and setting an entry again makes it the newest', () => {
   const map = new Map([
     ['a', 1],
     ['b', 2],

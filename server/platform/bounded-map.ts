@@ -1,4 +1,4 @@
-/** Adds an entry as the newest one; if the map has `capacity` others, the oldest of them is evicted. */
+/** Adds an entry as the newest one; if the map already has `capacity` other entries, the oldest entry is evicted. */
 export function setBounded<K, V>(map: Map<K, V>, key: K, value: V, capacity: number): void {
   map.delete(key);
   if (map.size >= capacity)

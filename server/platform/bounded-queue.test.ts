@@ -7,7 +7,7 @@ async function all<T>(queue: BoundedQueue<T>): Promise<T[]> {
   return items;
 }
 
-test('hands out what was added, before and while it is read, until it ends', async () => {
+test('yields the items that were added before and during reading, until it ends', async () => {
   const queue = new BoundedQueue<number>(100);
   queue.push(1, 1);
   const reading = all(queue);
@@ -19,14 +19,14 @@ test('hands out what was added, before and while it is read, until it ends', asy
   expect(await reading).toEqual([1, 2, 3]);
 });
 
-test('takes as much as its limit; with more, nothing of it is handed out', async () => {
+test('accepts items up to its limit; after an overflow it yields nothing', async () => {
   const full = new BoundedQueue<string>(10);
   expect([full.push('a', 4), full.push('b', 6)]).toEqual([true, true]);
   expect(full.push('c', 1)).toBe(false);
   expect(await all(full)).toEqual([]);
 });
 
-test('has room again for what was taken', async () => {
+test('has room again after items were taken', async () => {
   const queue = new BoundedQueue<string>(10);
   const read: string[] = [];
   queue.push('a', 10);

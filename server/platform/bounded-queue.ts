@@ -1,7 +1,4 @@
-/**
- * Items that one side adds and the other takes in order, at most `limit` bytes of them waiting. A queue that has overflowed hands
- * out nothing more: its reader has missed something.
- */
+/** A queue that holds at most `limit` bytes of items. After an overflow it yields nothing more, because its reader has missed an item. */
 export class BoundedQueue<T> {
   readonly #limit: number;
   #items: { item: T; bytes: number }[] = [];
@@ -13,7 +10,7 @@ export class BoundedQueue<T> {
     this.#limit = limit;
   }
 
-  /** Adds an item. Returns false if it would be more than may wait: then the queue has ended, and what waited is gone. */
+  /** Adds an item. If the item exceeds the limit, returns false, ends the queue and discards the waiting items. */
   push(item: T, bytes: number): boolean {
     if (this.#ended) return true;
     if (this.#bytes + bytes > this.#limit) {
@@ -27,13 +24,13 @@ export class BoundedQueue<T> {
     return true;
   }
 
-  /** Ends the queue once what waits has been taken. */
+  /** Ends the queue once the waiting items have been taken. */
   end(): void {
     this.#ended = true;
     this.#wake();
   }
 
-  /** Yields the items until the queue has ended. For one reader. */
+  /** Yields the items until the queue has ended. Only one reader may iterate. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void> {
     for (;;) {
       const next = this.#items.shift();

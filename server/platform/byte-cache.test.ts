@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { ByteCache, bytesInMemory } from './byte-cache.ts';
 
 describe('a cache of 100 bytes', () => {
-  test('keeps an entry of half that size, and none that is larger', () => {
+  test('keeps an entry of 50 bytes, and does not keep a larger one', () => {
     const cache = new ByteCache<number>(100);
     for (const bytes of [49, 50, 51]) cache.set(`of ${bytes}`, bytes, bytes);
     expect([49, 50, 51].map(bytes => cache.get(`of ${bytes}`))).toEqual([49, 50, undefined]);
   });
 
-  test('is full at 100, and beyond that drops the least recently used', () => {
+  test('is full at 100 bytes, and then drops the least recently used entry', () => {
     const cache = new ByteCache<string>(100);
     for (const key of ['a', 'b', 'c', 'd']) cache.set(key, key, 25);
     expect([cache.bytes, cache.size]).toEqual([100, 4]);
@@ -20,7 +20,7 @@ describe('a cache of 100 bytes', () => {
     expect(cache.bytes).toBeLessThanOrEqual(100);
   });
 
-  test('counts an entry once, whatever it is replaced by', () => {
+  test('counts an entry once, even if it is replaced by one of another size', () => {
     const cache = new ByteCache<number>(100);
     cache.set('a', 1, 40);
     cache.set('a', 2, 10);
@@ -53,7 +53,7 @@ test('the entries used last, up to half of the bytes, are kept, and the limit is
   );
 });
 
-test('the size of a value is about that of its texts, keys and slots', () => {
+test('the size of a value is about the total of its strings, keys and slots', () => {
   expect(bytesInMemory('x'.repeat(1_000))).toBe(2_016);
   expect(bytesInMemory([1, 2])).toBe(120);
   expect(bytesInMemory({ ab: null })).toBe(92);

@@ -18,7 +18,7 @@ test('a value that can be stored is returned as it is', () => {
   expect(cleanJson(value)).toBe(value);
 });
 
-test('what comes out can be stored, and depth cannot exhaust the stack', () => {
+test('the result can be stored, and deep nesting cannot exhaust the stack', () => {
   fc.assert(
     fc.property(fc.json({ stringUnit: 'binary', maxDepth: 3 }), text => {
       expect(storageProblem(cleanJson(parseJson(text)))).toBeNull();

@@ -2,21 +2,21 @@ import { hasPlainPrototype } from './json.ts';
 import { canonicalNumber } from './json-text.ts';
 
 /**
- * Returns the text in a form that PostgreSQL can store and read: U+FFFD stands for U+0000 and for half a surrogate
- * pair. A column of json keeps both, but PostgreSQL then refuses to read any field of the value.
+ * Returns the text in a form that PostgreSQL can store and read: U+FFFD replaces U+0000 and lone surrogates. A json column stores
+ * both, but PostgreSQL then refuses to read any field of the value.
  */
 export function cleanText(text: string): string {
   return text.includes('\0') || !text.isWellFormed() ? text.replaceAll('\0', '\uFFFD').toWellFormed() : text;
 }
 
-/** Deeper values, such as cycles, are refused as a result, and need not be clean. */
+/** Deeper values, such as cycles, need not be clean, because they are refused as results. */
 const MAX_DEPTH = 220;
 class TooDeep extends Error {}
 
 /**
- * Returns a JSON value in the form in which it is read from the log again: all texts and keys are clean, and large
- * integers are bigints. It is the value itself if nothing differs, which is the rule. Keys that become equal are told
- * apart by further U+FFFD. Objects with a class are left alone.
+ * Returns a JSON value in the form in which it is read from the log again: all texts and keys are clean, and large integers are
+ * bigints. Usually nothing differs, and the value itself is returned. Keys that would become equal get further U+FFFD. Instances
+ * of classes are unchanged.
  */
 export function cleanJson<T>(value: T): T {
   try {
@@ -57,6 +57,6 @@ function cleanObject(value: Record<string, unknown>, depth: number): object {
     fields ??= new Map(entries.slice(0, index));
     fields.set(name, cleaned);
   }
-  // fromEntries defines: a key may be __proto__.
+  // Object.fromEntries defines properties, so that a key `__proto__` is kept.
   return fields === null ? value : Object.fromEntries(fields);
 }

@@ -22,7 +22,7 @@ test('a timestamp is the same as Date’s, whatever was formatted before', () =>
     expect(isoTimestamp(ms)).toBe(new Date(ms).toISOString());
 });
 
-test('a time outside of four-digit years becomes the nearest representable one, and affects no other', () => {
+test('a time outside of the four-digit years becomes the nearest representable one, and does not affect later timestamps', () => {
   const now = isoTimestamp(1_763_712_000_007);
   for (const ms of [latest + 1, LAST_INSTANT_MS, LAST_INSTANT_MS + 1, Number.POSITIVE_INFINITY, Number.NaN])
     expect(isoTimestamp(ms)).toBe('9999-12-31T23:59:59.999Z');

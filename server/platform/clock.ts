@@ -11,7 +11,7 @@ export const DAY_MS = 86_400_000;
 
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** Calls `ring` once after about `delayMs`; returns a function that cancels it. Nothing else waits in real time. */
+/** Calls `ring` once after about `delayMs`; returns a function that cancels it. No other code waits in real time. */
 export type Alarm = {
   (delayMs: number, ring: () => void): () => void;
   /** The longest that timers wait before they read the clock again, in ms; by default an hour. */
@@ -22,10 +22,7 @@ export const systemAlarm: Alarm = (delayMs, ring) => {
   const timeout = setTimeout(ring, delayMs);
   return () => clearTimeout(timeout);
 };
-/**
- * Within this time a clock that was set forward, or a machine that slept, is noticed; a
- * wake-up costs a few microseconds.
- */
+/** The time within which timers notice a clock that was set forward, or a machine that slept. A wake-up costs a few microseconds. */
 systemAlarm.longestMs = 5_000;
 
 /** A clock that moves only when told to, for tests. */
@@ -48,7 +45,7 @@ export class ManualClock implements Clock {
  * (docs/specification/http.md#timestamps).
  */
 export function isoTimestamp(ms: number): string {
-  // True for NaN too. Times outside of the years 0 to 9999 have no such form, and one bad row must not fail a page.
+  // Also true for NaN. Times outside of the years 0 to 9999 have no such form, and one bad row must not fail a page.
   if (!(ms <= LATEST_MS)) return '9999-12-31T23:59:59.999Z';
   if (ms < EARLIEST) return '0000-01-01T00:00:00.000Z';
   const whole = Math.trunc(ms);

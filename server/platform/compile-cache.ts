@@ -2,11 +2,11 @@ import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 
 /**
- * Returns the environment by which another process or thread uses the compiled code that this process caches; empty if it
- * caches none. Both then start with half of the CPU.
+ * Returns the environment variables that let another process or thread use this process's compile cache; empty if there is no
+ * cache. With the cache, a start takes half of the CPU time.
  */
 export function compileCacheOfThisProcess(): Record<string, string> {
-  // The folder for this version of Node, in the one that the environment names.
+  // A folder for this version of Node, inside the folder that the environment names.
   const folder = getCompileCacheDir();
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
 }

@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import { AppError } from './errors.ts';
 
-/** The maximum number of rows of one export: some 25 MB, which are held in memory. */
+/** The maximum number of rows of one export: about 25 MB, which are held in memory. */
 const MAX_CSV_ROWS = 100_000;
 
 /**
@@ -10,9 +10,9 @@ const MAX_CSV_ROWS = 100_000;
 export type CsvColumn<Row> = readonly [heading: string, cell: (row: Row) => string | number | null];
 
 /**
- * Returns rows as CSV (RFC 4180: CRLF, quotes where needed), the headings first. A text that begins with = + - @ or a
- * tab gets an apostrophe before it, because a spreadsheet would run it. Written page by page, so that the event loop is
- * free in between. AppError 422 beyond `most` rows.
+ * Returns rows as CSV (RFC 4180: CRLF, quotes where needed), the headings first. A text that begins with = + - @ or a tab gets an
+ * apostrophe before it, because a spreadsheet would run it. Writes page by page, so that the event loop is free in between.
+ * Throws AppError 422 beyond `most` rows.
  */
 export async function writeCsv<Row>(
   columns: readonly CsvColumn<Row>[],

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeBase64, decodeHex } from './encoded-bytes.ts';
 
-test('any bytes come back from each of their spellings', () => {
+test('any bytes are decoded from each of their encodings', () => {
   fc.assert(
     fc.property(fc.uint8Array(), given => {
       const bytes = Buffer.from(given);
@@ -21,8 +21,8 @@ test('any bytes come back from each of their spellings', () => {
   );
 });
 
-test.each(['a', 'abcde', 'ab=', 'ab===', 'a=b=', '=', 'ab\u00e4d', 'a,b', '{}'])('%j is no base64', text => {
+test.each(['a', 'abcde', 'ab=', 'ab===', 'a=b=', '=', 'ab\u00e4d', 'a,b', '{}'])('%j is not base64', text => {
   expect(decodeBase64(text)).toBeNull();
 });
 
-test.each(['a', 'abc', '0x12', 'zz', 'a b'])('%j is no hexadecimal', text => expect(decodeHex(text)).toBeNull());
+test.each(['a', 'abc', '0x12', 'zz', 'a b'])('%j is not hexadecimal', text => expect(decodeHex(text)).toBeNull());

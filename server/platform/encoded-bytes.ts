@@ -1,6 +1,6 @@
 /**
- * Reads base64 and base64url (RFC 4648, 4 and 5), with or without padding, and with line breaks as mail has them. Null for
- * a text that is neither.
+ * Reads base64 and base64url (RFC 4648, 4 and 5), with or without padding, and with line breaks as mail has them. Returns null
+ * for any other text.
  */
 export function decodeBase64(text: string): Buffer | null {
   const packed = /\s/.test(text) ? text.replace(/\s+/g, '') : text;
@@ -11,7 +11,7 @@ export function decodeBase64(text: string): Buffer | null {
   return Buffer.from(digits, 'base64');
 }
 
-/** Reads hexadecimal digits of either case. Null for a text that holds anything else, or half a byte. */
+/** Reads hexadecimal digits of either case. Returns null for a text with any other character, or with half a byte. */
 export function decodeHex(text: string): Buffer | null {
   return text.length % 2 === 0 && /^[0-9A-Fa-f]*$/.test(text) ? Buffer.from(text, 'hex') : null;
 }

@@ -10,7 +10,7 @@ export function withoutEmpty(env: Environment): Record<string, string> {
   );
 }
 
-/** Returns the name that was most likely meant, or undefined if none is similar. */
+/** Returns the known name that is most similar to `name`, or undefined if no name is similar. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   // A third of the letters may differ: a higher limit suggests unrelated names.

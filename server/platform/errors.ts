@@ -12,8 +12,8 @@ const MAX_DETAIL_MESSAGE_LENGTH = 2_000;
 const cut = (text: string, longest: number): string => (text.length > longest ? `${text.slice(0, longest)}…` : text);
 
 /**
- * Returns the first details, each with a limited length; the last one says how many more there are, with the `hidden` ones
- * for which there is no detail.
+ * Returns the first details, each with a limited length. If there are more, the last detail gives their number, including the
+ * `hidden` problems that have no detail.
  */
 function shownDetails(details: readonly ErrorDetail[], hidden: number): ErrorDetail[] {
   const shown = details.slice(0, MAX_DETAILS).map(detail => ({

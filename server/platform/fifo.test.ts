@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Fifo } from './fifo.ts';
 
-test('is an array whose first item is cheap to take, whatever the order of its operations', () => {
+test('behaves like an array, in any order of operations', () => {
   const operations = fc.array(
     fc.oneof(
       { weight: 5, arbitrary: fc.constant('push' as const) },

@@ -37,7 +37,7 @@ export class Fifo<T> {
     return item;
   }
 
-  /** Keeps the array's memory, which setting its length to 0 gives up: most queues of a tenant have one item at a time. */
+  /** Keeps the array's memory, which setting its length to 0 would release: most queues of a tenant have one item at a time. */
   #takeLast(): T | undefined {
     const item = this.#items.pop();
     if (this.#head > 0) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { groupCalls } from './group-calls.ts';
 
-/** Calls that end when the test says so. */
+/** Creates calls that the test ends. */
 function controlled(maxKeys?: number) {
   const reads: { keys: readonly string[]; end(values?: readonly string[]): void; fail(error: Error): void }[] = [];
   const read = groupCalls<string, string>(
@@ -20,7 +20,7 @@ function controlled(maxKeys?: number) {
 }
 
 describe('calls that are made at the same time', () => {
-  test('a single one starts immediately', async () => {
+  test('a single call starts immediately', async () => {
     const { reads, read, end } = controlled();
     const value = read('a');
     expect(reads.map(({ keys }) => keys)).toEqual([['a']]);
@@ -48,7 +48,7 @@ describe('calls that are made at the same time', () => {
     await expect(Promise.all([before, after])).resolves.toEqual(['old', 'new']);
   });
 
-  test('fail together, and alone: the next one is another call', async () => {
+  test('fail together, and the next call is independent of the failed one', async () => {
     const { reads, read, end } = controlled();
     const first = read('a').catch(error => error);
     const second = read('b');
@@ -67,7 +67,7 @@ describe('calls that are made at the same time', () => {
     await expect(Promise.all(values)).resolves.toEqual(['a!', 'b!', 'c!', 'd!']);
   });
 
-  test('fail if the call returns another number of values', async () => {
+  test('fail if the call returns the wrong number of values', async () => {
     const { read, end } = controlled();
     const value = read('a').catch(error => error);
     await end(0, []);

@@ -1,12 +1,11 @@
 /**
- * Groups calls that are made at the same time, as group commit does with appends. While one call is in progress, new
- * keys collect and go into the next call, each distinct key once. A single call is sent immediately, and no timer is
- * involved. Every answer comes from a call that started after the request, so it is never older than the answer of a
- * separate call would be: this is not a cache, and needs no invalidation. Callers with the same key share one answer,
- * so a write must be one that may be shared.
+ * Groups calls that are made at the same time, as group commit does with appends. While one call is in progress, new keys collect
+ * and go into the next call, each distinct key once. A single call is sent immediately, and no timer is involved. Every answer
+ * comes from a call that started after the request, so it is never older than the answer of a separate call would be: this is not
+ * a cache, and needs no invalidation. Callers with the same key share one answer, so a write must be safe to share.
  *
- * `call` gets keys that differ by `id`, at most `maxKeys` of them, and returns their values in the same order. If it
- * rejects, all callers that wait for it are rejected too.
+ * `call` gets keys that differ by `id`, at most `maxKeys` of them, and returns their values in the same order. If it rejects, all
+ * callers that wait for it are rejected too.
  */
 export function groupCalls<Key, Value>(
   id: (key: Key) => string,

@@ -27,7 +27,7 @@ describe('digest', () => {
 describe('envelope', () => {
   const key = randomBytes(32);
 
-  it('opens what it sealed, whatever it is', () => {
+  it('decrypts every plaintext that it encrypted', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 4096 }), fc.array(fc.string()), (plaintext, place) => {
         expect(new Uint8Array(open(key, seal(key, plaintext, place), place))).toEqual(plaintext);
@@ -35,7 +35,7 @@ describe('envelope', () => {
     );
   });
 
-  it('opens only in its own place', () => {
+  it('decrypts only in the same place', () => {
     const sealed = seal(key, Buffer.from('secret'), ['a', 'bc']);
     expect(() => open(key, sealed, ['ab', 'c'])).toThrow(DecryptionError);
     expect(() => open(key, sealed, ['a'])).toThrow(DecryptionError);
@@ -54,7 +54,7 @@ describe('envelope', () => {
     }
   });
 
-  it('never seals the same way twice', () => {
+  it('never gives the same ciphertext twice', () => {
     const twice = [seal(key, Buffer.from('x'), []), seal(key, Buffer.from('x'), [])];
     expect(twice[0]).not.toEqual(twice[1]);
   });
@@ -115,7 +115,7 @@ describe('master key', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  it('accepts a configured key of 32 bytes, and nothing else', async () => {
+  it('accepts only a configured key of 32 bytes', async () => {
     const key = randomBytes(32);
     const configured = key.toString('base64');
     expect(await loadMasterKey({ configured, dataDir: folder })).toEqual(key);

@@ -5,7 +5,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const HEADER_BYTES = 1 + IV_BYTES + TAG_BYTES;
 
-/** A ciphertext that does not belong to this key and place, or was changed. */
+/** The error for a ciphertext that does not belong to this key and place, or was changed. */
 export class DecryptionError extends Error {
   constructor() {
     super('The ciphertext does not decrypt with this key for this place.');
@@ -33,7 +33,7 @@ export function seal(key: Uint8Array, plaintext: Uint8Array, place: readonly str
   return Buffer.concat([Buffer.of(VERSION), iv, cipher.getAuthTag(), body]);
 }
 
-/** Decrypts what `seal` made with the same key and place. Throws DecryptionError for anything else. */
+/** Decrypts a ciphertext that `seal` made with the same key and place. Throws DecryptionError for any other bytes. */
 export function open(key: Uint8Array, sealed: Uint8Array, place: readonly string[]): Buffer {
   if (sealed.length < HEADER_BYTES || sealed[0] !== VERSION) throw new DecryptionError();
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, 1 + IV_BYTES), { authTagLength: TAG_BYTES });

@@ -8,9 +8,9 @@ type Accounts = Map<string, Waiter[]>;
 const waitersOf = (accounts: Accounts): number => [...accounts.values()].reduce((sum, { length }) => sum + length, 0);
 
 /**
- * Runs a few pieces of work at a time and lets a limited number wait. Addresses take turns, and so do the accounts of
- * one address. A full queue refuses the newest waiter of the address that has the most, so a flood from one address, or
- * at one account, delays and refuses only itself: another address is served after at most one of its requests.
+ * Runs a few pieces of work at a time and lets a limited number wait. Addresses take turns, and so do the accounts of one
+ * address. A full queue refuses the newest waiter of the address with the most waiters. So a flood from one address, or at one
+ * account, delays and refuses only its own requests: another address is served after at most one request of the flood.
  */
 export class FairQueue {
   readonly #running: number;
@@ -20,20 +20,17 @@ export class FairQueue {
   #active = 0;
   #queued = 0;
 
-  /** `refusal` creates the error for a request that finds no place. */
+  /** `refusal` creates the error for a request that is refused because the queue is full. */
   constructor(options: { running: number; waiting: number; refusal: () => Error }) {
     this.#running = options.running;
     this.#waiting = options.waiting;
     this.#refusal = options.refusal;
   }
 
-  /**
-   * Runs `work` when it is this requester's turn. If there is no place to wait, rejects with the
-   * refusal without running it.
-   */
+  /** Runs `work` when it is this requester's turn. If the queue is full, rejects with the refusal and does not run `work`. */
   async run<T>(requester: Requester, work: () => Promise<T>): Promise<T> {
     if (this.#active < this.#running) this.#active += 1;
-    // The finishing work passes its place on, so the number of running ones stays the same.
+    // Finishing work passes its slot on, so the number of running pieces stays the same.
     else await new Promise<void>((start, reject) => this.#enqueue(requester, start, () => reject(this.#refusal())));
     try {
       return await work();
@@ -74,7 +71,7 @@ export class FairQueue {
     const [account, waiters] = inner.value;
     const waiter = waiters.shift();
     this.#queued -= 1;
-    // Moved to the end of the line, for the next turn.
+    // Deleting and setting the account again moves it to the end of the line.
     accounts.delete(account);
     if (waiters.length > 0) accounts.set(account, waiters);
     this.#addresses.delete(address);
@@ -83,7 +80,7 @@ export class FairQueue {
   }
 }
 
-/** Returns the entry with the largest size; of several, the last, which arrived last or had its turn last. */
+/** Returns the entry with the largest size; among equal ones, the last entry, which arrived or had its turn last. */
 function longest<V>(entries: ReadonlyMap<string, V>, size: (value: V) => number): [string, V] {
   let found: [string, V] | undefined;
   for (const entry of entries) if (!found || size(entry[1]) >= size(found[1])) found = entry;

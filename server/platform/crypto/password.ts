@@ -25,7 +25,7 @@ const queue = new FairQueue({
     }),
 });
 
-/** Work that no client requested: at the start, or for an operator's command. */
+/** The requester of work that no client requested: at the start, or for an operator's command. */
 const OWN_WORK: Requester = { address: '', account: '' };
 
 function derive(password: string, salt: Uint8Array, cost: PasswordCost, requester: Requester): Promise<Buffer> {
@@ -75,10 +75,10 @@ function decode(encoded: string): Decoded {
 }
 
 /**
- * Compares a password with several stored hashes, each in constant time. Returns the index of the first that it
- * matches, else null, and its hash at today's cost with the salt of the first stored one, or a new salt if none is
- * stored. Hashes with the same salt and cost need one derivation in total, and so does an empty list, so the time
- * reveals neither whether there are hashes nor how many. AppError 429 when too many are waiting.
+ * Compares a password with several stored hashes, each in constant time. Returns the index of the first matching hash, or null,
+ * and a hash of the password at today's cost, with the salt of the first stored hash (a new salt if none is stored). Hashes with
+ * the same salt and cost need one derivation in total, and so does an empty list. So the time reveals neither whether there are
+ * hashes nor how many. AppError 429 when too many are waiting.
  */
 export async function matchPassword(
   password: string,
@@ -101,7 +101,7 @@ export async function matchPassword(
   return { matched, hash };
 }
 
-/** Returns whether two hashes have the same salt, as those of all accounts with one address do. */
+/** Returns whether two hashes have the same salt, as the hashes of all accounts with one address have. */
 export function haveSameSalt(one: string, other: string): boolean {
   return decode(one).salt.equals(decode(other).salt);
 }
@@ -119,7 +119,7 @@ export async function verifyPassword(
 const isSameCost = (one: PasswordCost, other: PasswordCost) =>
   one.log2N === other.log2N && one.r === other.r && one.p === other.p;
 
-/** Returns whether a hash has another cost than today's, and should be replaced at the next sign-in. */
+/** Returns whether a hash has a cost other than today's, and should be replaced at the next sign-in. */
 export function needsRehash(encoded: string, cost: PasswordCost = defaultCost): boolean {
   return !isSameCost(decode(encoded).cost, cost);
 }

@@ -39,7 +39,7 @@ const refused = {
     '8000::/1', // ULA, link-local, site-local, multicast
   ],
 };
-/** Two lists, because Node's compares IPv4 addresses with the ranges of IPv6 as if they were mapped. */
+/** Two lists, because Node's BlockList compares IPv4 addresses with IPv6 ranges as if the addresses were mapped. */
 function blocked(kind: 'ipv4' | 'ipv6') {
   const list = new BlockList();
   for (const cidr of refused[kind]) {
@@ -78,7 +78,7 @@ describe('every address is treated as the registries say', () => {
     );
   });
 
-  test('IPv4 written as IPv6 (mapped, NAT64) as the IPv4 it is; compatible, translated, 6to4, Teredo and local NAT64 never', () => {
+  test('IPv4 written as IPv6: mapped and NAT64 like the IPv4 address; compatible, translated, 6to4, Teredo and local NAT64 never', () => {
     fc.assert(
       fc.property(ipv4, parts => {
         const dotted = parts.join('.');
@@ -158,7 +158,7 @@ describe('every address is treated as the registries say', () => {
 });
 
 describe('an allow-list', () => {
-  test('permits what it names, in any spelling, and nothing else', () => {
+  test('permits only the addresses that it names, in any spelling', () => {
     const allowed = parseAllowList([
       '10.1.0.0/16',
       '127.0.0.1',

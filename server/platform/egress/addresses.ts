@@ -17,9 +17,7 @@ export type AllowList = {
   networks: readonly (readonly [Address, number])[];
 };
 
-/**
- * The only IPv6 range assigned to the public network (RFC 4291 §2.4); every other one, present or future, is refused.
- */
+/** The only IPv6 range assigned to the public network (RFC 4291 §2.4); addresses outside of it are refused. */
 const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 /**
  * The public translation prefix (RFC 6052): on an IPv6-only network with DNS64, every IPv4 host has such an address.
@@ -54,7 +52,7 @@ function parseNetwork(entry: string): [Address, number] | null {
 
 function parseHost(entry: string): string {
   const host = URL.canParse(`http://${entry}`) ? hostOf(new URL(`http://${entry}`)) : '';
-  // If the URL parser read it as something other than a name (a port, a path, 127.1 for 127.0.0.1), it is refused.
+  // An entry that the URL parser does not read as a plain name (a port, a path, 127.1 for 127.0.0.1) is refused.
   const name = /^[^\s/:@?#[\]*]+$/.test(entry) && host !== '' && !ipaddr.isValid(host);
   if (!name)
     throw new AllowListError(`"${entry}" is neither a host name nor an address nor a CIDR such as 10.1.0.0/16`);
@@ -73,9 +71,9 @@ export function mayConnect(address: string, allowed: AllowList): boolean {
   const [bare = ''] = address.split('%');
   if (isIP(bare) === 0) return false;
   const given = parse(bare);
-  // ::ffff:10.0.0.1 is only a spelling: the packets go to 10.0.0.1 over IPv4.
-  const meant = given instanceof ipaddr.IPv6 && given.isIPv4MappedAddress() ? given.toIPv4Address() : given;
-  return isPublic(meant) || isWithin(given, allowed) || isWithin(meant, allowed);
+  // ::ffff:10.0.0.1 is only another spelling: the packets go to 10.0.0.1 over IPv4.
+  const target = given instanceof ipaddr.IPv6 && given.isIPv4MappedAddress() ? given.toIPv4Address() : given;
+  return isPublic(target) || isWithin(given, allowed) || isWithin(target, allowed);
 }
 
 function parse(address: string): Address {

@@ -13,7 +13,7 @@ let egress: Egress;
 let server: TestHttpServer;
 let blocked: { url: string; close(): Promise<void> };
 
-/** One without connections to servers that were at the same address before. */
+/** Returns a new egress guard, without connections to servers that used the same address before. */
 function newEgress(): Egress {
   const made = createEgress({ allowPrivate: ['127.0.0.1/32'] });
   onTestFinished(() => made.close());
@@ -85,7 +85,7 @@ test('a GET carries a body if it is given one, on the same origin and after a re
   await expect(egress.fetch(`${server.url}/ok`, { method: 'HEAD', body: 'x' })).rejects.toThrow(TypeError);
 });
 
-describe('after a redirect that answers a request', () => {
+describe('following a redirect that answers a request', () => {
   const outcome = (path: string, method: string) =>
     egress.fetch(`${server.url}${path}`, { method }).catch((error: unknown) => error);
 

@@ -96,7 +96,7 @@ describe('what may be called', () => {
     await expect(refused.fetch(`http://${host}/`)).rejects.toThrow(EgressRefused);
   });
 
-  test('no private IPv4 address, in any spelling of a URL', async () => {
+  test('a private IPv4 address is refused, in any spelling of a URL', async () => {
     const { check } = egress();
     const byte = fc.nat(255);
     const address = fc.oneof(
@@ -125,7 +125,7 @@ describe('what may be called', () => {
     );
   });
 
-  test('no name that has a private address, IPv4 or IPv6', async () => {
+  test('a name that has a private address is refused, IPv4 or IPv6', async () => {
     const { check } = egress();
     for (const [at, answer] of [
       ['127.0.0.1'],
@@ -148,7 +148,7 @@ describe('what may be called', () => {
     await expect(egress().check('http://nowhere.test/')).rejects.toMatchObject({ cause: { code: 'ENOTFOUND' } });
   });
 
-  test('what the operator lists: an address, a network, or a name, whatever it resolves to', async () => {
+  test('addresses, networks and names on the operator’s list are allowed, whatever the names resolve to', async () => {
     const { port } = await serve(ok);
     dns.set('inner.test', ['127.0.0.1']);
     for (const entry of ['127.0.0.1', '127.0.0.0/8', 'inner.test']) {
@@ -164,7 +164,7 @@ describe('what may be called', () => {
     );
   });
 
-  test('an exempt URL, only this one, and only directly', async () => {
+  test('an exempt URL is allowed, but only directly and only this exact URL', async () => {
     const { port, seen } = await serve(({ url }, response) => {
       if (url.startsWith('/away')) response.writeHead(302, { location: '/mcp' });
       response.end('ok');
@@ -186,7 +186,7 @@ describe('what may be called', () => {
   });
 });
 
-test('a proxy of the environment is not used: it would resolve the name itself', async () => {
+test('a proxy from the environment is not used, because it would resolve the name itself', async () => {
   const target = await serve(ok);
   const proxy = await serve(ok);
   const script = `
@@ -201,7 +201,7 @@ test('a proxy of the environment is not used: it would resolve the name itself',
   expect([stdout, target.seen.length, proxy.seen.length]).toEqual(['ok', 1, 0]);
 });
 
-test('nothing is sent after the end, whether or not something was sent before', async () => {
+test('a closed guard sends nothing, whether or not it sent a request before', async () => {
   const { port, seen } = await serve(ok);
   const url = `http://127.0.0.1:${port}/`;
   const used = egress({ allowPrivate: ['127.0.0.1'] });
@@ -274,7 +274,7 @@ describe('redirects', () => {
     expect(seen).toHaveLength(6 + 6);
   });
 
-  test('take no credential to another origin, under any name, and keep them within one', async () => {
+  test('send no credential to another origin, under any name, and keep credentials within one origin', async () => {
     const target = await serve(ok);
     const { port } = await serve(({ url }, response) =>
       url === '/within'

@@ -22,7 +22,7 @@ import { skippingContinue } from './skip-continue.ts';
  */
 export type Egress = {
   /**
-   * Like the global fetch, but to any port, and with a body in a GET too. Rejects with EgressRefused, or with fetch's own
+   * Sends like the global fetch, but to any port, and a GET may have a body. Rejects with EgressRefused, or with fetch's own
    * TypeError for failures of the network.
    */
   readonly fetch: typeof globalThis.fetch;
@@ -35,7 +35,7 @@ export type Egress = {
   close(): Promise<void>;
 };
 
-/** A request that may not leave. The message names the host and the rule, never an address that a name resolved to. */
+/** The refusal of a request. The message names the host and the rule, never an address to which a name resolved. */
 export class EgressRefused extends Error {
   readonly code = 'egress_refused';
   constructor(message: string) {
@@ -45,8 +45,8 @@ export class EgressRefused extends Error {
 }
 
 /**
- * Returns why `url` may not be called; null if it may, or if its name cannot be resolved now: a host may be set up
- * later than what names it, and every request is checked again.
+ * Returns why `url` may not be called; null if it may be called, or if its name cannot be resolved now. A host may be set up
+ * after the URL is saved, and every request is checked again.
  */
 export async function egressRefusal(egress: Pick<Egress, 'check'>, url: string): Promise<EgressRefused | null> {
   try {
@@ -57,7 +57,7 @@ export async function egressRefusal(egress: Pick<Egress, 'check'>, url: string):
   return null;
 }
 
-/** Resolves a host name to all its addresses. Rejects as node:dns does if there is none. */
+/** Resolves a host name to all its addresses. If it has none, rejects as node:dns does. */
 export type Lookup = (hostname: string) => Promise<readonly { address: string; family: number }[]>;
 
 export type EgressOptions = {
@@ -71,8 +71,9 @@ export type EgressOptions = {
    */
   exempt?: readonly string[] | (() => readonly string[]);
   /**
-   * The origins under which this service itself is reached, and the header by which a request to them says on behalf of
-   * which run it is made; null where it is made for none. It is sent to no other origin, and none that a user gave is.
+   * The origins under which this service itself is reached, and the value of the lineage header, which tells this service for
+   * which run a request is made (null: for no run). The header is sent to no other origin, and a value that a user gave is never
+   * sent.
    */
   self?: { origins: readonly string[]; lineage: () => string | null };
   lookup?: Lookup;
@@ -148,7 +149,7 @@ async function fetchWith(
   init: RequestInit | undefined,
 ): Promise<Response> {
   let request = await readRequest(checkUrl(input instanceof Request ? input.url : input), input, init);
-  // The redirect with which a server answered the request itself, so that only reading is left.
+  // The redirect with which a server answered the original request: the requests that follow it only read.
   let done: Response | null = null;
   for (let hop = 0; ; hop += 1) {
     let response: Response;
@@ -174,7 +175,7 @@ async function fetchWith(
 /** Creates an agent when it is first used: undici is a hundred modules, 50 ms of every start. */
 function lazyAgent(timeouts: typeof defaultTimeouts, lookup: LookupFunction | undefined) {
   let agent: Agent | undefined;
-  // An import that has ended costs 10 µs more: it is resolved again.
+  // The module is kept, because importing it again costs 10 µs for each request.
   let imported: typeof import('undici') | undefined;
   let closed = false;
   return {
@@ -190,7 +191,7 @@ function lazyAgent(timeouts: typeof defaultTimeouts, lookup: LookupFunction | un
           undici.buildConnector({ allowH2: false, timeout: timeouts.connect, ...(lookup && { lookup }) }),
         ),
       });
-      // It then refuses what is sent, as an agent does that was in use before.
+      // A destroyed agent refuses requests, as an agent does that was in use before the close.
       if (closed) await agent.destroy();
       return { undici, dispatcher: agent as Dispatcher };
     },
@@ -255,9 +256,7 @@ function pinnedLookup(lookup: Lookup, allowed: AllowList): LookupFunction {
   };
 }
 
-/**
- * Returns the refusal among the causes of a failed fetch: a name may be rebound between the check and the connection.
- */
+/** Returns the EgressRefused among the causes of a failed fetch: a name may be rebound between the check and the connection. */
 function refusalIn(error: unknown): EgressRefused | undefined {
   for (let at = error; at instanceof Error; at = at.cause) if (at instanceof EgressRefused) return at;
   return undefined;

@@ -35,18 +35,18 @@ async function sent(url: string, headers: Record<string, string>, by: typeof lin
 }
 const genuine = seal.seal(lineage);
 
-test('a request of a run to this service says which run it is, and one to another server does not', async () => {
+test('a run’s request to this service names the run, and a request to another server does not', async () => {
   expect(await sent(`${own.url}/ok`, {})).toEqual({ own: [genuine], other: [] });
   expect(await sent(`${other.url}/ok`, {})).toEqual({ own: [], other: [undefined] });
   expect(await sent(`${own.url}/ok`, {}, null)).toEqual({ own: [undefined], other: [] });
 });
 
-test('a redirect away from this service takes it nowhere, and one to this service adds it', async () => {
+test('a redirect away from this service drops the header, and a redirect to this service adds it', async () => {
   expect(await sent(`${own.url}/away`, {})).toEqual({ own: [genuine], other: [undefined] });
   expect(await sent(`${other.url}/back`, {})).toEqual({ own: [genuine], other: [undefined] });
 });
 
-test.each(['baton-lineage', 'Baton-Lineage'])('what an author gives as %s is sent to nobody', async name => {
+test.each(['baton-lineage', 'Baton-Lineage'])('a header %s that an author sets is never sent', async name => {
   const given = { [name]: seal.seal({ ...lineage, depth: 0 }) };
   expect(await sent(`${own.url}/ok`, given)).toEqual({ own: [genuine], other: [] });
   expect(await sent(`${own.url}/ok`, given, null)).toEqual({ own: [undefined], other: [] });

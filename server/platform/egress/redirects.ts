@@ -3,7 +3,7 @@ export type Outgoing = {
   url: URL;
   method: string;
   headers: Headers;
-  /** A stream is used up once it was sent; bytes can be sent again after a redirect. */
+  /** A stream can be sent only once; bytes can be sent again after a redirect. */
   body: { content: Uint8Array<ArrayBuffer>; replayable: true } | { content: ReadableStream; replayable: false } | null;
   signal: AbortSignal;
   redirect: RequestRedirect;
@@ -19,8 +19,8 @@ export class TooManyRedirects extends TypeError {
 }
 
 /**
- * The headers that a request keeps when it is redirected to another origin. A list of those that stay: with `auth_mode:
- * header` a credential may have any name, so a list of those to remove would miss some.
+ * The headers that a request keeps when it is redirected to another origin. A list of headers to remove would miss some: with
+ * `auth_mode: header` a credential may have any name.
  */
 const carriedAcrossOrigins = new Set([
   'accept',
@@ -41,10 +41,9 @@ export async function readRequest(
   input: RequestInfo | URL,
   init: RequestInit | undefined,
 ): Promise<Outgoing> {
-  // Request parses everything except the address, which was parsed and checked already, and
-  // which its errors would repeat.
+  // Request parses everything except the address, which was already checked and which an error of Request would repeat.
   const isRequest = input instanceof Request;
-  // It refuses a body with GET, which some searches expect nevertheless.
+  // Request refuses a GET with a body, but some search APIs expect one.
   const isGetWithBody = !isRequest && init?.body != null && (init.method ?? 'GET').toUpperCase() === 'GET';
   const given = isGetWithBody ? { ...init, method: 'POST' } : init;
   const request = new Request(isRequest ? input : 'http://host.invalid', given);
@@ -68,7 +67,7 @@ export function isRedirect({ status }: Response): boolean {
   return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
 }
 
-/** Returns whether a redirect is followed with a GET: the server has carried out the request, and says where to read on. */
+/** Returns whether a redirect is followed with a GET: the server has processed the request, and names where to read the result. */
 export function becomesGet(method: string, status: number): boolean {
   return status === 303 ? method !== 'HEAD' : (status === 301 || status === 302) && method === 'POST';
 }
@@ -81,8 +80,8 @@ export function noteRedirect(outcome: Response | Error, redirect: Response): voi
 }
 
 /**
- * Returns the redirect with which a server answered the request itself, before the GET that followed ended in `outcome`;
- * undefined if there was none. What was sent has been carried out then, whatever became of the GET.
+ * Returns the redirect with which a server answered a request before the GET that followed ended in `outcome`; undefined if there
+ * was none. After such a redirect the request has been processed, even if the GET failed.
  */
 export function redirectBefore(outcome: unknown): Response | undefined {
   return typeof outcome === 'object' && outcome !== null ? redirected.get(outcome) : undefined;

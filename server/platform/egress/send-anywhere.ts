@@ -7,9 +7,9 @@ type Undici = Pick<typeof import('undici'), 'fetch'>;
 const HIGHEST_BLOCKED_PORT = 10_080;
 
 /**
- * Sends one request with undici's fetch, to any port and with a body in any method. The Fetch standard blocks 80 ports (6000,
- * 6666, 10080 and others), because a web page must not reach what a visitor's browser can reach, and a body with GET. Here
- * the egress guard decides.
+ * Sends one request with undici's fetch, to any port and with a body in any method. The Fetch standard blocks a GET with a body,
+ * and 80 ports (6000, 6666, 10080 and others), because a web page must not reach every service that a visitor's browser can
+ * reach. Here the egress guard decides.
  */
 export async function sendAnywhere(undici: Undici, dispatcher: Dispatcher, request: Outgoing): Promise<Response> {
   const { url, method, body } = request;
@@ -18,11 +18,11 @@ export async function sendAnywhere(undici: Undici, dispatcher: Dispatcher, reque
   return send(undici, { ...request, dispatcher });
 }
 
-/** Shows fetch an address and a method that it accepts, and the dispatcher the true ones. */
+/** Gives fetch an address and a method that it accepts, and gives the dispatcher the real ones. */
 async function sendDisguised(undici: Undici, dispatcher: Dispatcher, request: Outgoing): Promise<Response> {
   const { url, method, body } = request;
   const shown = new URL(url);
-  // That of the scheme, which is never blocked.
+  // The default port of the scheme, which is never blocked.
   shown.port = '';
   const response = await send(undici, {
     ...request,
@@ -50,7 +50,7 @@ async function send(undici: Undici, { url, method, headers, body, signal, dispat
   return response as unknown as Response;
 }
 
-/** Only `dispatch` is used by fetch. */
+/** Returns a dispatcher for the real target. fetch uses only `dispatch`. */
 function sendingTo(dispatcher: Dispatcher, target: { origin: string; method: Dispatcher.HttpMethod }): Dispatcher {
   const dispatch: Dispatcher['dispatch'] = (options, handler) =>
     dispatcher.dispatch({ ...options, ...target }, handler);

@@ -4,12 +4,12 @@ import type { buildConnector } from 'undici';
 const STARTS = ['HTTP/1.1 100 ', 'HTTP/1.1 100\r', 'HTTP/1.0 100 ', 'HTTP/1.0 100\r'];
 const START_LENGTH = 13;
 const END = '\r\n\r\n';
-/** As for the headers of a response; a longer one is left to the parser, which refuses it. */
+/** The same limit as for the headers of a response. The parser refuses a longer `100 Continue`. */
 const MAX_CONTINUE_BYTES = 16 * 1024;
 
 /**
- * Connects like `connect`, and removes `100 Continue` from the start of what a server answers. RFC 9110, 15.2: a client must
- * be able to parse it even if it does not expect it. undici ends the connection instead, as if no answer had come.
+ * Connects like `connect`, and removes `100 Continue` from the start of a server's answer. RFC 9110, 15.2: a client must be able
+ * to parse it even if it does not expect it. undici ends the connection instead, as if no answer had arrived.
  */
 export function skippingContinue(connect: buildConnector.connector): buildConnector.connector {
   return (options, done) =>
@@ -20,7 +20,7 @@ export function skippingContinue(connect: buildConnector.connector): buildConnec
     });
 }
 
-/** undici writes a request, and then reads its answer: one at a time. */
+/** Removes `100 Continue` from the answers on a socket. undici sends one request at a time on it, so each write begins a new answer. */
 function skipContinue(socket: Socket): void {
   const write = socket.write.bind(socket);
   const read = socket.read.bind(socket);
@@ -36,12 +36,15 @@ function skipContinue(socket: Socket): void {
     const rest = withoutContinue(held === null ? chunk : Buffer.concat([held, chunk]));
     held = rest.isUndecided ? rest.bytes : null;
     atStart = rest.isUndecided || rest.bytes.length === 0;
-    // An empty chunk says that more may be read at once, as null would not.
+    // An empty chunk makes the reader continue immediately; null would make it wait.
     return rest.isUndecided ? Buffer.alloc(0) : rest.bytes;
   };
 }
 
-/** `isUndecided`: more bytes have to arrive before it is known whether these begin such an answer, or where it ends. */
+/**
+ * Returns the bytes after a leading `100 Continue`. `isUndecided`: more bytes must arrive to tell whether the bytes begin with
+ * one, and where it ends.
+ */
 function withoutContinue(bytes: Buffer): { bytes: Buffer; isUndecided: boolean } {
   let at = 0;
   for (;;) {

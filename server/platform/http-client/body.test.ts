@@ -45,7 +45,7 @@ describe('auto', () => {
     expect(() => readBody(bytes('{"a":'), type)).toThrow(BodyMalformed);
   });
 
-  test('bytes that are no text are base64, whatever their type says', () => {
+  test('bytes that are not text become base64, even if their type is a text type', () => {
     for (const type of ['image/png', 'text/plain', 'application/octet-stream; charset=iso-8859-1', null]) {
       expect(readBody(png, type === 'text/plain' ? 'text/plain' : type)).toEqual(base64(png));
     }
@@ -55,7 +55,7 @@ describe('auto', () => {
     expect(readBody(mp3, 'application/octet-stream')).toEqual(base64(mp3));
   });
 
-  test('a charset counts for text, and a byte order mark more', () => {
+  test('text is decoded by its charset, and a byte order mark takes precedence', () => {
     expect(readBody(latin, 'text/plain; charset=iso-8859-1')).toEqual({ body: 'Grüße' });
     expect(readBody(bytes('Grüße'), 'text/plain; charset=klingon')).toEqual({ body: 'Grüße' });
     expect(readBody(bytes('\ufeffGrüße'), 'text/plain; charset=iso-8859-1')).toEqual({ body: 'Grüße' });
@@ -65,7 +65,7 @@ describe('auto', () => {
   });
 });
 
-test('json parses whatever the type says', () => {
+test('mode json parses the body, even if the content type is another one', () => {
   expect(readBody(bytes('{"a":1}'), 'text/html', 'json')).toEqual({ body: { a: 1 } });
   expect(readBody(bytes('42'), null, 'json')).toEqual({ body: 42 });
   expect(readBody(bytes(''), 'text/html', 'json')).toEqual({ body: null });
@@ -74,7 +74,7 @@ test('json parses whatever the type says', () => {
   }
 });
 
-test('text never parses, and never loses a character', () => {
+test('mode text never parses the body, and never loses a character', () => {
   expect(readBody(bytes('{"a":1}'), 'application/json', 'text')).toEqual({ body: '{"a":1}' });
   expect(readBody(latin, 'application/json; charset=latin1', 'text')).toEqual({ body: 'Grüße' });
   for (const odd of [latin, png, bytes('a\0b')]) {
@@ -82,13 +82,13 @@ test('text never parses, and never loses a character', () => {
   }
 });
 
-test('bytes are base64, text and JSON too', () => {
+test('mode bytes returns base64, for text and JSON too', () => {
   for (const content of [bytes('{"a":1}'), latin, png]) {
     expect(readBody(content, 'application/json', 'bytes')).toEqual(base64(content));
   }
 });
 
-test('the beginning of a body that breaks off is text up to its last whole character', () => {
+test('the beginning of a truncated body is text up to its last complete character', () => {
   const text = bytes('Grüße');
   expect(beginningOf(text.subarray(0, 3), 'application/json')).toBe('Gr');
   expect(beginningOf(latin, 'text/plain; charset=latin1')).toBe('Grüße');
@@ -122,7 +122,7 @@ test('any body of any type', () => {
         if (content.length === 0) expect(body).toBeNull();
         if (encoding !== undefined) expect(Buffer.from(String(body), 'base64').equals(content)).toBe(true);
         if (typeof body === 'string' && mode === 'text') expect(storageProblem(body)).toBeNull();
-        // What is text and not JSON is never lost.
+        // Text that is not JSON is never lost.
         if (mode === 'auto' && encoding !== undefined) {
           const isText = Buffer.from(content.toString()).equals(content) && !content.includes(0);
           expect(isText).toBe(false);

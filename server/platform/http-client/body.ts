@@ -13,7 +13,7 @@ const JSON_TYPE = /^(?:application|text)\/json$|\+json$/;
 const TEXT_TYPE =
   /^text\/|[/+](?:xml|yaml)$|^application\/(?:javascript|x-www-form-urlencoded|graphql|x-ndjson|jsonl|toml|sql)$/;
 
-/** A body that cannot be read as its content type, or its step, says. */
+/** A body that cannot be read as its content type or its step requires. */
 export class BodyMalformed extends Error {
   constructor(message: string) {
     super(message);
@@ -22,8 +22,8 @@ export class BodyMalformed extends Error {
 }
 
 /**
- * Reads the bytes of a response (docs/specification/steps.md#bodies-of-responses). An empty body is null. Throws
- * BodyMalformed for what is not JSON or text, though it should be.
+ * Reads the bytes of a response (docs/specification/steps.md#bodies-of-responses). An empty body is null. Throws BodyMalformed
+ * for a body that should be JSON or text and is not.
  */
 export function readBody(bytes: Uint8Array, contentType: string | null, mode: ReadMode = 'auto'): ReadBody {
   if (bytes.byteLength === 0) return { body: null };
@@ -45,7 +45,7 @@ export function excerptOf(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes).replaceAll('\0', '').replace(/\s+/g, ' ').trim();
 }
 
-/** Returns the text of bytes that may break off anywhere; null if they are not text in their charset. */
+/** Returns the text of bytes that may end within a character; null if they are not text in their charset. */
 export function beginningOf(bytes: Uint8Array, contentType: string | null): string | null {
   if (bytes.byteLength === 0) return null;
   const { charset } = mediaOf(contentType);
@@ -53,7 +53,7 @@ export function beginningOf(bytes: Uint8Array, contentType: string | null): stri
     try {
       return new TextDecoder(label, { fatal: true }).decode(bytes, { stream: true }).replaceAll('\0', '');
     } catch {
-      // An unknown charset, or bytes that it does not have.
+      // The charset is unknown, or the bytes are invalid in it.
     }
   }
   return null;
@@ -94,8 +94,8 @@ function parse(text: string | null, problem: string): Json {
 type Media = { type: string; charset: string | undefined };
 
 /**
- * Returns the media type of a `Content-Type` (Fetch standard, "extract a MIME type"): of several, which arrive as a list,
- * the last that is one counts, with the charset of those before it if the type is the same. No header means text.
+ * Returns the media type of a `Content-Type` (Fetch standard, "extract a MIME type"). Several headers arrive as a list: the last
+ * valid type counts, and it keeps the charset of an earlier entry of the same type. No header means text.
  */
 function mediaOf(contentType: string | null): Media {
   let media: Media = { type: contentType === null ? 'text/plain' : '', charset: undefined };
@@ -112,7 +112,7 @@ function mediaOf(contentType: string | null): Media {
 const membersOf = (list: string): readonly string[] =>
   list.includes(',') ? (list.match(/(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g) ?? []) : [list];
 
-/** Null for bytes that the charset (UTF-8 if there is none) does not have, and for an unknown charset. */
+/** Decodes bytes by a charset (default UTF-8). Returns null for invalid bytes and for an unknown charset. */
 function decode(bytes: Uint8Array, charset: string | undefined): string | null {
   return decodeAs(bytes, charsetOfMark(bytes) ?? charset ?? 'utf-8');
 }
@@ -127,7 +127,10 @@ function decodeAs(bytes: Uint8Array, charset: string): string | null {
   }
 }
 
-/** A byte order mark says more than a header (Encoding standard, "decode"). TextDecoder removes it. */
+/**
+ * Returns the charset of a byte order mark, which takes precedence over the header (Encoding standard, "decode"). TextDecoder
+ * removes the mark.
+ */
 function charsetOfMark([first, second, third]: Uint8Array): string | undefined {
   if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8';
   if (first === 0xff && second === 0xfe) return 'utf-16le';

@@ -18,8 +18,8 @@ export const NEVER_CONNECTED = new Set([
 const DEEPEST_CAUSE = 6;
 
 /**
- * Returns what an error on the way to `host` means; undefined for a defect, which neither fetch nor the egress guard
- * throws. System errors are named only by their code: their messages contain the addresses to which a name resolved.
+ * Classifies an error of a request to `host`. Returns undefined for an error that neither fetch nor the egress guard throws: a
+ * defect. System errors are named only by their code: their messages contain the addresses to which a name resolved.
  */
 export function httpFailure(error: unknown, host: string): HttpFailure | undefined {
   const chain = causesOf(error);
@@ -80,7 +80,7 @@ function codeOf(error: Error): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** undici gives it a name and no code. A body that ends too early means that the connection was lost. */
+/** undici's parser errors have a name but no code. A body that ends too early means that the connection was lost. */
 const isParserError = ({ name, message }: Error) =>
   name === 'HTTPParserError' && !message.includes('Invalid EOF state');
 

@@ -1,4 +1,4 @@
-/** The memory for responses of a workspace was used up. */
+/** The error when a workspace has used up its memory for responses. */
 export class ResponseMemoryUsedUp extends Error {
   constructor() {
     super('Too many large responses arrive at the same time.');
