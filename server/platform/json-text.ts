@@ -69,8 +69,8 @@ export const isNumber = (value: unknown): value is number | bigint =>
   typeof value === 'bigint' || typeof value === 'number';
 
 /**
- * A text without a match has only numbers that JSON.parse reads as they should be: none with 16 digits in a row, which
- * are the shortest that may lose some, and none with an exponent, which may overflow.
+ * JSON.parse reads a text without a match exactly: no number has 16 digits in a row (shorter ones lose no digit), and none has an
+ * exponent, which may overflow.
  */
 const MAY_BE_INEXACT = /\d{16}|[:,[ \t\n\r]-?\d[\d.]*[eE]|^-?\d/;
 
@@ -85,8 +85,8 @@ export function parseJson(text: string): Json {
 }
 
 /**
- * The same for text that Baton has written itself, such as stored events: a number that no edge accepts any more is
- * read as a double, so that everything stored remains readable.
+ * Parses JSON text that Baton has written itself, such as stored events. A number that requests may no longer contain is read as
+ * a double, so that all stored text remains readable.
  */
 export function readJson(text: string): Json {
   const value: Json = JSON.parse(text);
@@ -95,7 +95,7 @@ export function readJson(text: string): Json {
 }
 
 /**
- * The same for the answer of a server that has done something: a number that cannot be kept is its text, because the
+ * Parses the JSON of a server's answer. A number that cannot be kept becomes its text: the server has already acted, so its
  * answer must not be lost. Throws SyntaxError.
  */
 export function parseAnswerJson(text: string): Json {
@@ -174,7 +174,7 @@ function isInexact(literal: string): boolean {
   return !Number.isFinite(double) || (Number.isInteger(double) && !Number.isSafeInteger(double));
 }
 
-/** Returns the place behind the string that begins at `start`. */
+/** Returns the index after the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let escapes = 0;
@@ -186,7 +186,7 @@ function endOfString(text: string, start: number): number {
 
 type Otherwise = (literal: string, path: () => string) => number | string;
 
-/** Returns the number of a literal in its one form; `otherwise` decides about what has none. */
+/** Returns the canonical number of a literal; `otherwise` handles a literal that has none. */
 function numberOf(literal: string, otherwise: Otherwise, path: () => string): number | bigint | string {
   const double = Number(literal);
   if (!Number.isFinite(double)) return otherwise(literal, path);
@@ -221,7 +221,7 @@ export function reviveNumbers(root: Json, otherwise: Otherwise = Number): Json {
   return holder.root;
 }
 
-/** The way to a value: its key, and the way to what contains it. The first one is that of the root itself. */
+/** The path of a value: its key, and the path of its container. */
 type Path = { key: string | number; above: Path | null };
 
 function pathText(path: Path): string {

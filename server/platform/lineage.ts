@@ -5,8 +5,8 @@ import { constantTimeEqual, deriveKey } from './crypto/digest.ts';
 import { parseJson } from './json-text.ts';
 
 /**
- * Where a run stands among the runs that led to it (docs/adr/0030). `root`: the run at the top, in the workspace
- * `tenantId`. `depth`: how many calls and requests lead to the run.
+ * The position of a run below the runs that led to it (docs/adr/0030). `root`: the run at the top, in the workspace `tenantId`.
+ * `depth`: how many calls and requests lead to the run.
  */
 export type CallerLineage = { tenantId: string; root: string; depth: number };
 
@@ -17,8 +17,8 @@ const MAX_HEADER_LENGTH = 1_024;
 const current = new AsyncLocalStorage<CallerLineage | null>();
 
 /**
- * Runs `work` on behalf of a run with this lineage, or of no run. An attempt does so, and so does a request that came from one:
- * what either of them starts is beneath that run, and what it requests from this service says so.
+ * Runs `work` on behalf of a run with this lineage (null: of no run). Attempts use this, and so do requests that an attempt sent:
+ * runs that they start are beneath that run, and their requests to this service carry its lineage.
  */
 export function withLineage<T>(lineage: CallerLineage | null, work: () => T): T {
   return current.run(lineage, work);

@@ -9,7 +9,7 @@ export type Logger = pino.Logger;
 const secretName =
   /(?:authorization|bearer|signature|verifier|cookie|passw(?:or)?d|token|secret(?:[-_]?id)?|credential|(?:api|master|private|access)[-_]?key)s?$/i;
 const REDACTED = '[redacted]';
-/** Deeper values have no place in a log line; the limit also ends cycles. */
+/** Deeper values are left out of a log line; the limit also ends cycles. */
 const DEEPEST = 8;
 
 /**

@@ -19,8 +19,8 @@ export async function makeFolder(folder: string, mode = 0o777): Promise<void> {
 
 async function make(path: string, mode: number): Promise<void> {
   await mkdir(path, { mode }).catch((error: NodeJS.ErrnoException) => {
-    // If a file is in its place, the next operation on the folder fails. macOS and Windows answer EISDIR or
-    // EPERM for a root, which exists.
+    // If a file has this path, the next operation on the folder fails. macOS and Windows answer EISDIR or EPERM for a root, which
+    // exists.
     if (error.code !== 'EEXIST' && path !== dirname(path)) throw error;
   });
 }

@@ -5,7 +5,7 @@ import { Fifo } from './fifo.ts';
 const AT_ONCE = 4;
 /** A tenant is present for this long after its last request. */
 const PRESENT_MS = 1_000;
-/** A request that takes longer waits for something else, such as the end of a run: it counts no more. */
+/** A request that takes longer is waiting for another event, such as the end of a run, and no longer counts. */
 const COUNTED_MS = 100;
 
 type Tenant = {
@@ -15,9 +15,9 @@ type Tenant = {
 };
 
 /**
- * Lets the requests of tenants take turns: while more than one is present, a tenant with many requests at once has a few
- * in progress, and the others wait for them. Otherwise every answer of the database to any other tenant would wait
- * behind the answers to all of these. Nothing is refused, and a tenant that is alone is not limited.
+ * Lets the requests of tenants take turns: while more than one tenant is present, a tenant with many requests has a few in
+ * progress, and its other requests wait. Otherwise the database's answers to other tenants would wait behind all answers to this
+ * tenant. No request is refused, and a tenant is not limited while no other is present.
  */
 export class RequestTurns {
   readonly #clock: Clock;

@@ -6,12 +6,12 @@ import { countNodes, isInteger, isNumeric, isSame, SCHEMA_TYPES, typeOf, type Va
 import { type Verdict, worse } from './verdict.ts';
 import { counted, type Finding, nearestFindings, shortName, wrongType, wrongValue } from './words.ts';
 
-/** More findings do not help anybody. */
+/** More findings do not help a reader. */
 const MAX_FINDINGS = 50;
 /** Schemas one within the other: a value of a hundred levels, each with a few references. */
 const MAX_DEPTH = 500;
 
-/** Judging would take longer than it may. */
+/** The error when an evaluation exceeds its budget. */
 export class TooMuchWork extends Error {}
 
 type Findings = Finding[] | null;
@@ -32,7 +32,7 @@ export class Evaluation {
     this.#left = budget;
   }
 
-  /** Adds what is wrong to `into`, unless it is null. Throws TooMuchWork. */
+  /** Judges a value, and adds the findings to `into` unless it is null. Throws TooMuchWork. */
   judge(schema: Json | undefined, value: Value, into: Findings): Verdict {
     if (schema === true) return this.#spend(1, 'valid');
     if (schema === false) return this.#refuse(this.#spend(1, into), 'false', 'is not expected');
@@ -70,7 +70,7 @@ export class Evaluation {
   }
 
   #report(into: Findings, finding: Finding): Verdict {
-    // Several ways lead to the same part of a schema.
+    // The same part of a schema can be reached in several ways.
     const isNew = into?.every(
       ({ path, message }) => message !== finding.message || path.join() !== finding.path.join(),
     );
@@ -92,7 +92,7 @@ export class Evaluation {
     if (!types.every(one => typeof one === 'string')) return 'unknown';
     const actual = typeOf(value);
     if (types.some(one => one === actual || (one === 'integer' && isInteger(value)))) return 'valid';
-    // Servers write "String", or "any": nobody can tell what that refuses.
+    // Some servers write "String" or "any", which have no defined meaning.
     if (!types.every(one => SCHEMA_TYPES.has(one))) return 'unknown';
     return this.#report(into, wrongType([...this.#path], types, actual));
   }
@@ -198,7 +198,7 @@ export class Evaluation {
     }
   }
 
-  /** Turns what a keyword's own function says into a verdict. */
+  /** Converts the result of a keyword's function to a verdict. */
   #said(problem: KeywordProblem, keyword: string, into: Findings): Verdict {
     if (problem === undefined) return 'valid';
     return problem === null ? 'unknown' : this.#refuse(into, keyword, problem);

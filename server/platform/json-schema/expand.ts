@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { References } from './references.ts';
 
-/** References and `allOf`s on the way to what a schema means: more are a circle, or nothing that anybody wrote. */
+/** The maximum number of `$ref`s and `allOf`s that are followed to expand a schema: a longer chain is a cycle. */
 const MAX_STEPS = 32;
 
 /** The meaning of a schema, without references. `node` is the schema itself, or the one that it refers to. */
@@ -25,7 +25,7 @@ export class SchemaReader {
     let nullable = false;
     for (let step = 0; step < MAX_STEPS; step++) {
       const { own, next, allowsNull } = this.#step(node);
-      // A title, or a default, beside a reference is about this use of what it refers to.
+      // A title or default beside a reference takes precedence: it describes this use of the referenced schema.
       merged = { ...own, ...merged };
       nullable ||= allowsNull;
       if (next === undefined) break;

@@ -8,7 +8,7 @@ export type KeywordProblem = string | null | undefined;
 /** Judges a keyword of numbers. Numbers and bigints are compared exactly. */
 export function numberProblem(schema: JsonObject, keyword: string, value: number | bigint): KeywordProblem {
   const limit: Json | bigint | undefined = schema[keyword];
-  // Draft 4 and OpenAPI 3.0: whether the limit itself is excluded.
+  // In draft 4 and OpenAPI 3.0, a boolean says whether the limit itself is excluded.
   const excluded = schema[keyword === 'minimum' ? 'exclusiveMinimum' : 'exclusiveMaximum'] === true;
   const judge = (fits: (limit: number | bigint) => boolean, words: string): KeywordProblem => {
     if (!isNumeric(limit)) return typeof limit === 'boolean' ? undefined : null;

@@ -27,7 +27,7 @@ export const SCHEMA_MAP_KEYWORDS: ReadonlySet<string> = new Set([
 /** Keywords that apply to the same value as the schema around them. */
 const IN_PLACE = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas', 'dependencies']);
 
-/** The address of a schema that gives itself none. Nothing is ever fetched from an address. */
+/** The base address of a schema without an `$id`. Nothing is ever fetched from an address. */
 const NO_ADDRESS = 'schema:///';
 
 /** `missing`: the document has no such part. `external`: it points to another document. */
@@ -54,7 +54,7 @@ export function* subschemasOf(schema: JsonObject): Generator<{ keyword: string; 
 
 /**
  * The references of a schema: JSON pointers, `$anchor`s and `$id`s within the document, relative to the nearest `$id` (JSON
- * Schema 2020-12, 8.2). What leads out of the document is not followed.
+ * Schema 2020-12, 8.2). A reference to another document is not followed.
  */
 export class References {
   readonly #bases = new Map<JsonObject, string>();
@@ -92,7 +92,7 @@ export class References {
     return { kind: 'schema', schema: target };
   }
 
-  /** Iterative: a stranger's schema may be nested deeper than the stack. */
+  /** Iterative: a schema from outside may be nested deeper than the stack. */
   #register(root: JsonObject, base: string): void {
     const pending: [Json, string][] = [[root, base]];
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -139,10 +139,7 @@ function follow(root: Json, pointer: string): Json | undefined {
   return value;
 }
 
-/**
- * Returns a schema with which judging a value would never end, because it leads back to itself without going into the value;
- * undefined if there is none.
- */
+/** Returns a schema whose evaluation would never end, because it refers to itself for the same value; undefined if there is none. */
 export function endlessSchema(root: JsonObject, references: References): JsonObject | undefined {
   const judged = new Map<JsonObject, 'open' | 'done'>();
   const visit = (schema: Json, from: JsonObject): JsonObject | undefined => {

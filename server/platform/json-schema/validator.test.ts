@@ -41,7 +41,7 @@ const pydantic: JsonObject = {
 };
 
 describe('references', () => {
-  test('as Pydantic emits them: recursive, optional, with keywords beside them', () => {
+  test('are followed as Pydantic emits them: recursive, optional, with keywords beside them', () => {
     expect(words(pydantic, { color: 'red', address: null, children: [{ color: 'green', children: [] }] })).toEqual([]);
     expect(words(pydantic, { color: 'red', address: { city: 'Oslo', zip: null } })).toEqual([]);
     expect(words(pydantic, { color: 'blue', children: [{ color: 'red', address: { zip: '1' }, size: 1 }] })).toEqual([
@@ -90,7 +90,7 @@ describe('references', () => {
     expect(words(schema, { a: 'x' })).toEqual(['a: must be a number, not a string']);
   });
 
-  test('a property called $ref is none', () => {
+  test('a property called $ref is not a reference', () => {
     const schema = { properties: { $ref: { type: 'string' }, $id: { type: 'string' } } };
     expect(words(schema, { $ref: 1 })).toEqual(['$ref: must be a string, not a number']);
   });
@@ -101,13 +101,13 @@ describe('references', () => {
     expect(words({ $schema: 'http://json-schema.org/draft-07/schema#', ...beside }, { a: 'x' })).toEqual([]);
   });
 
-  test('one that leads out of the document, or nowhere, refuses nothing', () => {
+  test('a reference to another document, or to a missing part, refuses nothing', () => {
     for (const $ref of ['https://evil.example/s', 'other.json', '#/nowhere', '#nowhere', '#/%zz', 'http://[']) {
       expect(words({ properties: { a: { $ref }, b: { not: { $ref } } } }, { a: 1, b: 1 })).toEqual([]);
     }
   });
 
-  test('one that never ends costs its budget, and no stack', () => {
+  test('an endless reference uses up its budget, and not the stack', () => {
     expect(findings({ $ref: '#' }, 1)).toBeUndefined();
     expect(
       findings({ $ref: '#/$defs/a', $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }, { $ref: '#' }] } } }, 1),
@@ -140,7 +140,7 @@ describe('what OpenAPI writes differently', () => {
     expect(words(schema, 2)).toEqual([]);
   });
 
-  test('a discriminator: the alternative that was meant is the one of which the problems are told', () => {
+  test('a discriminator selects the alternative whose problems are reported', () => {
     const pet = (kind: string, field: string): JsonObject => ({
       type: 'object',
       properties: { kind: { const: kind }, [field]: { type: 'integer' } },
@@ -157,7 +157,7 @@ describe('what OpenAPI writes differently', () => {
   });
 });
 
-describe('messages are words', () => {
+describe('messages are readable text', () => {
   test.each<[JsonObject, Value, string]>([
     [{ properties: { a: false } }, { a: 1 }, 'a: is not expected'],
     [{ additionalProperties: false }, { a: 1 }, 'a: is not expected'],
@@ -185,7 +185,7 @@ describe('messages are words', () => {
     [{ contains: { const: 1 } }, [2], ': must have at least 1 item of the form of “contains”, not 0'],
   ])('%j of %j', (schema, value, message) => expect(words(schema, value)).toEqual([message]));
 
-  test('and none is long, or told twice', () => {
+  test('no message is long or repeated', () => {
     const [finding] = findings({ enum: Array.from({ length: 5_000 }, (_, n) => `choice ${n}`) }, 'x') ?? [];
     expect(finding?.message.length).toBeLessThan(260);
     expect(words({ allOf: [{ type: 'string' }, { type: 'string' }] }, 1)).toHaveLength(1);

@@ -10,13 +10,14 @@ export type ValidatorOptions = {
   patterns: CompilePattern;
   /** Whether the formats that are known are enforced; otherwise all are annotations. */
   formats: boolean;
-  /** The longest list of which `uniqueItems` is checked: every pair is compared. */
+  /** The maximum length of a list for which `uniqueItems` is checked, because every pair is compared. */
   maxUniqueItems?: number;
 };
 
 /**
- * Checks values against a JSON Schema: draft 2020-12, with what older drafts and OpenAPI 3.0 write differently. The only place where
- * Baton does. Bigints are integers with all their digits. `$ref` stays within the schema, and nothing is ever fetched.
+ * Checks values against a JSON Schema: draft 2020-12, with what older drafts and OpenAPI 3.0 write differently. All JSON Schema
+ * checks of Baton go through this class. Bigints are integers with all their digits. `$ref` stays within the schema, and nothing
+ * is ever fetched.
  */
 export class SchemaValidator {
   readonly #schema: JsonObject;
@@ -40,8 +41,8 @@ export class SchemaValidator {
   }
 
   /**
-   * Returns what is wrong with a value, at most 50 findings; undefined if finding out takes more than `budget` units of about 100
-   * ns. A part of the schema that cannot be judged refuses nothing.
+   * Returns at most 50 findings about a value; undefined if the check takes more than `budget` units of about 100 ns. A part of
+   * the schema that cannot be judged refuses nothing.
    */
   check(value: Value, budget: number): Finding[] | undefined {
     const findings: Finding[] = [];

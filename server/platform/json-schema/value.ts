@@ -33,7 +33,7 @@ export const isInteger = (value: Value): boolean => typeof value === 'bigint' ||
 /** Returns whether two JSON values are equal. Numbers are compared exactly, bigints too. */
 export function isSame(a: Value | undefined, b: Value | undefined): boolean {
   if (a === b) return true;
-  // JavaScript compares a bigint and a number by what they are worth.
+  // JavaScript compares a bigint and a number by their mathematical values.
   if (isNumeric(a) && isNumeric(b)) return !(a < b) && !(a > b);
   if (Array.isArray(a)) {
     return Array.isArray(b) && a.length === b.length && a.every((item, index) => isSame(item, b[index]));

@@ -11,7 +11,7 @@ export interface Mailer {
 /** `message` contains neither an address nor the content of the mail. */
 export class MailError extends Error {}
 
-/** Long enough for a server that consults others before it answers, and short enough for a shutdown to wait for. */
+/** Long enough for a mail server that queries others before it answers, and short enough for a shutdown to wait. */
 const TIMEOUT_MS = 10_000;
 
 /**

@@ -7,7 +7,7 @@ export type ContentBlock = JsonObject;
 /** The answer of a tool. `structuredContent` may be any JSON but null, although the protocol wants an object. */
 export type CallToolResult = { content: ContentBlock[]; structuredContent?: Json; isError: boolean };
 
-/** The members by which a result is recognised as one of a tool. `toolResult` is that of 2024-10-07. */
+/** The members that identify the result of a tool call. `toolResult` is from protocol version 2024-10-07. */
 const MEMBERS = ['content', 'structuredContent', 'toolResult', 'isError'];
 /** The members of any result of the protocol. */
 const ENVELOPE = new Set(['_meta', 'resultType']);

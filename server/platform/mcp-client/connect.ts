@@ -28,8 +28,8 @@ export type ConnectOptions = {
 const DEFAULT_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 /**
- * The answers of a server of the older transport to a POST of `initialize` (MCP 2025-11-25,
- * Transports, Backwards Compatibility).
+ * The statuses with which a server of the older transport answers a POST of `initialize` (MCP 2025-11-25, Transports, Backwards
+ * Compatibility).
  */
 const OLDER_SERVER = new Set([400, 404, 405]);
 
@@ -60,8 +60,8 @@ export async function connectMcp(options: ConnectOptions): Promise<McpSession> {
 }
 
 /**
- * Returns the failure for a server that speaks neither transport, with its answer to the newer one,
- * on which its owner can act.
+ * Returns the failure for a server that speaks neither transport. It contains the answer to the newer transport, because the
+ * server's owner can act on that.
  */
 function neither(first: McpFailure, second: McpFailure): McpFailure {
   if (second.code === 'mcp_unauthorized' || second.code === 'mcp_cancelled' || second.retryable) return second;

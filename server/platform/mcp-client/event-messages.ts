@@ -13,7 +13,7 @@ export class EventMessages {
   #fields: string[] = [];
   #name = '';
   #isFirst = true;
-  /** A line feed that follows a carriage return of the chunk before belongs to it. */
+  /** Whether the previous chunk ended with a carriage return: a line feed that follows belongs to the same line end. */
   #endedWithReturn = false;
 
   constructor(read: ReadEvent) {

@@ -33,7 +33,7 @@ export const failureMessage = (id: string | number, failure: McpFailure): JSONRP
   error: { code: -32_000, message: failure.message, data: failure },
 });
 
-/** The SDK's own codes, such as that of a timeout, are codes that servers use: it must not take the one for the other. */
+/** Servers also use the SDK's own error codes, such as the timeout's. The failure in the data keeps the two apart. */
 function withFailure(message: JSONRPCErrorResponse): JSONRPCErrorResponse {
   const { code, message: text, data } = message.error;
   if (data instanceof McpFailure || message.id === undefined) return message;
@@ -44,9 +44,9 @@ function withFailure(message: JSONRPCErrorResponse): JSONRPCErrorResponse {
 }
 
 /**
- * The requests of a session that wait, and their answers. These are read before the SDK does it, whose strict schemas refuse a
- * whole answer because of one odd member, even if a tool has run: the SDK sees a well-formed message whose result is empty, and
- * the result itself is kept here until that message has passed.
+ * The waiting requests of a session, and their answers. Answers are read here before the SDK reads them, because its strict
+ * schemas refuse a whole answer for one odd member, even if a tool has run. The SDK gets a well-formed message with an empty
+ * result, and the result itself is kept here until the SDK has passed that message on.
  */
 export class Exchanges {
   readonly #waiting = new Map<string | number, Exchange>();

@@ -45,7 +45,7 @@ export function unsent(failure: McpFailure): McpFailure {
 const INVALID_PARAMS = -32_602;
 const INTERNAL_ERROR = -32_603;
 const URL_ELICITATION_REQUIRED = -32_042;
-/** The server's own errors, which may pass. */
+/** Returns whether the code is one of the server's own errors, which may be temporary. */
 const isServerError = (code: number): boolean => code <= -32_000 && code >= -32_099;
 
 /** Returns the failure of a request that a server answered with a JSON-RPC error. */

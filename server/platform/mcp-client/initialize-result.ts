@@ -1,12 +1,12 @@
 import type { InitializeResult } from '@modelcontextprotocol/sdk/types.js';
 import { isObject, type Json } from '../json.ts';
 
-/** The version that a server speaks which names none (MCP 2025-11-25, Transports, Protocol Version Header). */
+/** The protocol version of a server that does not name one (MCP 2025-11-25, Transports, Protocol Version Header). */
 const UNNAMED_VERSION = '2025-03-26';
 
 /**
- * Returns what a server said of itself when it was greeted, as the SDK takes it; null if it is no answer at all. Only what is used
- * is read, so that nothing else can be wrong.
+ * Returns a server's answer to `initialize` in the form that the SDK accepts; null if it is not an answer. Only members that are
+ * used are read, so that no other member can be invalid.
  */
 export function initializeResult(result: Json): InitializeResult | null {
   if (!isObject(result)) return null;

@@ -8,7 +8,7 @@ import { failureOf } from './sdk-failure.ts';
 import { type Cursor, type ToolList, ToolListReader } from './tool-list.ts';
 import type { Wire } from './wire.ts';
 
-/** A server that lists more tools than this offers no choice that a person can make. */
+/** The maximum number of tools of a server: people cannot choose among more. */
 const MAX_TOOLS = 1_000;
 const MAX_PAGES = 100;
 const MAX_LIST_BYTES = 4 * 1024 * 1024;
@@ -157,7 +157,7 @@ const NO_SUCH_LIST = new Set([
 async function listTools(client: Client, wire: Wire, timeoutMs: number, signal?: AbortSignal): Promise<ToolList> {
   const deadline = { signal, maxTotalMs: 2 * timeoutMs };
   const ask = (cursor: Cursor | undefined, inTime: AbortSignal) => {
-    // As the server gave it, though the SDK's type wants text.
+    // Unchanged, although the SDK's type requires text: some servers number their pages.
     const params = cursor === undefined ? {} : { cursor: cursor as string };
     return client.request({ method: 'tools/list', params }, AnyResult, { signal: inTime, timeout: timeoutMs });
   };

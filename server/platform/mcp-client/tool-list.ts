@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { jsonText } from './message.ts';
 
-/** The hints of a tool, of which the protocol's defaults assume the worst. */
+/** The hints of a tool. For a missing hint, the protocol assumes the worst case. */
 export type ToolAnnotations = {
   title?: string;
   readOnlyHint?: boolean;
@@ -21,17 +21,17 @@ export type McpTool = {
   annotations?: ToolAnnotations;
 };
 
-/** The tools of all pages, and in words what could not be used. */
+/** The tools of all pages, and warnings about entries that could not be used. */
 export type ToolList = { tools: McpTool[]; warnings: string[] };
 
 /** Opaque to clients. The protocol wants text; some servers number their pages. */
 export type Cursor = string | number;
 
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
-/** Warnings are for people, who read no thousand of them. */
+/** Warnings are for people, who do not read more of them. */
 const MAX_WARNINGS = 100;
 
-/** Collects the tools of a list page by page. A tool that cannot be used is left out, and says nothing about the others. */
+/** Collects the tools of a list page by page. A tool that cannot be used is left out; the other tools stay. */
 export class ToolListReader {
   readonly #tools = new Map<string, McpTool>();
   readonly #warnings: string[] = [];
@@ -68,7 +68,10 @@ export class ToolListReader {
     return this.#next(page.nextCursor, isNew);
   }
 
-  /** A list that leads back to where it was, or repeats what it has said, ends: it would never end by itself. */
+  /**
+   * Returns the cursor of the next page. A list that returns to an earlier cursor, or repeats its entries, ends here: it would
+   * never end by itself.
+   */
   #next(cursor: Json | undefined, isNew: boolean): Cursor | undefined {
     if (cursor === undefined || cursor === null || cursor === '' || cursor === false) return undefined;
     if (typeof cursor !== 'string' && typeof cursor !== 'number') {

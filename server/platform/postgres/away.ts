@@ -42,7 +42,8 @@ function isAway(error: Error): boolean {
 }
 
 /**
- * Returns whether the adapter's original error means that, if Prisma has no code for it (P2010: a raw query failed).
+ * Returns whether the adapter's original error means that the database is away, where Prisma has no code for it (P2010: a raw
+ * query failed).
  */
 function isAwayWithin({ meta }: Prisma.PrismaClientKnownRequestError): boolean {
   const { kind, originalCode } = Object(Object(meta?.driverAdapterError).cause) as Record<string, unknown>;

@@ -11,7 +11,7 @@ import { reason, StartupError } from './startup-error.ts';
 
 const run = promisify(execFile);
 
-/** The superuser of every cluster that Baton creates. */
+/** The superuser in every cluster that Baton creates. */
 export const CLUSTER_USER = 'baton';
 
 export type ClusterBinaries = { initdb: string; pg_ctl: string; postgres: string };

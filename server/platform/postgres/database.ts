@@ -12,8 +12,8 @@ import { readOldLogs } from './readable-json.ts';
 import { reason, StartupError } from './startup-error.ts';
 
 /**
- * `url` of an external PostgreSQL; undefined = embedded in `dataDir`. `pool` = the maximum number
- * of connections in the pool.
+ * `url`: the URL of an external PostgreSQL; undefined for the embedded one in `dataDir`. `pool` = the maximum number of
+ * connections in the pool.
  */
 export type DatabaseOptions = { url: string | undefined; dataDir: string; pool: number };
 

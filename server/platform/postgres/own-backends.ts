@@ -5,10 +5,10 @@ const backendOf = async (client: pg.Client): Promise<number | undefined> =>
   (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
 
 /**
- * Throws StartupError if two connections share a backend, as behind a pooler in transaction mode. There, session locks,
- * by which one process leads and migrations take turns, have no effect. A pooler picks a backend for each transaction:
- * the one that it used last, or the next. The first case shows when one connection asks twice, the second while the
- * other connection is in a transaction.
+ * Throws StartupError if two connections share a backend, as behind a pooler in transaction mode. There, session locks have no
+ * effect, but leadership and migrations need them. A pooler picks a backend for each transaction: the backend that it used last,
+ * or the next one. Two queries on one connection reveal a pooler of the second kind; a query during a transaction of the other
+ * connection reveals the first kind.
  */
 export async function expectOwnBackends(url: string): Promise<void> {
   const connect = async () => {

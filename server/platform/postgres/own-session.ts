@@ -1,9 +1,9 @@
 import pg from 'pg';
 
 /**
- * Runs `work` on a session of its own, without the short timeouts of the pool. The session ends with `work`, or
- * immediately, in the middle of a statement, when `signal` aborts. `name` is the application name in PostgreSQL;
- * `lockTimeoutMs` limits the wait for a lock (default: no limit).
+ * Runs `work` on a separate session, without the short timeouts of the pool. The session ends with `work`, or immediately, in the
+ * middle of a statement, when `signal` aborts. `name` is the application name in PostgreSQL; `lockTimeoutMs` limits the wait for
+ * a lock (default: no limit).
  */
 export async function inOwnSession<T>(
   url: string,

@@ -20,7 +20,7 @@ type StartedTransaction = Awaited<ReturnType<Awaited<ReturnType<PrismaPg['connec
  * the large integers in columns of JSON, because Prisma's client would round them.
  */
 class ReportingAdapter extends PrismaPg {
-  /** Whether any column had a marked number so far: most databases have none, and their results need no second look. */
+  /** Whether any column had a marked number so far: most databases have none, and their results need no second pass. */
   hasMarked = false;
 
   override async connect() {

@@ -1,6 +1,9 @@
 import pg from 'pg';
 
-/** Tables and views with values of json that no code of today would have written, each with a view that makes them readable. */
+/**
+ * Tables and views with json values from earlier versions that PostgreSQL may refuse to read; each has a view that makes them
+ * readable.
+ */
 const TABLES_OF_LOGS = /\b(?:run_(?:events|payloads)|expanded_run_events)\b/g;
 
 /**
@@ -12,9 +15,9 @@ const UNREADABLE_CODES = new Set(['22P05', '22P02']);
 type Query = (text: unknown, ...rest: unknown[]) => Promise<unknown>;
 
 /**
- * Makes a pool repeat a read of logs that PostgreSQL refuses, on views in which U+FFFD stands for what it cannot read.
- * Not on every read: the views look at each value, and such logs are rare. Reads only, and outside of transactions,
- * which end with the refusal. Returns the pool.
+ * Makes a pool repeat a read of logs that PostgreSQL refuses, on views in which U+FFFD stands for what it cannot read. Not every
+ * read uses the views, because they scan each value and unreadable logs are rare. Only reads outside of transactions are
+ * repeated, because a refusal ends a transaction. Returns the pool.
  */
 export function readOldLogs(pool: pg.Pool): pg.Pool {
   const query = pool.query.bind(pool) as Query;

@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import type { Prisma, PrismaClient } from './generated/client.ts';
 import { type TransactionConnection, withConnection } from './prisma.ts';
 
-/** Where SQL can be executed: the pool, or a client inside a transaction. */
+/** A target for SQL: the pool, or a client inside a transaction. */
 export type Queryable = Pick<PoolClient, 'query'>;
 
 /** One transaction on one connection, for both: the models of Prisma's client, and `query` for SQL. */
@@ -24,7 +24,7 @@ export function transact<T>(
   on: Pool | { prisma: PrismaClient },
   work: (tx: PoolClient & Transaction) => Promise<T>,
 ): Promise<T> {
-  // Each overload passes `work` only what its transaction has.
+  // Each overload gives `work` only the parts that its transaction has.
   return 'prisma' in on
     ? transactWithPrisma(on.prisma, tx => work(tx as PoolClient & Transaction))
     : transactOnPool(on, client => work(client as PoolClient & Transaction));

@@ -5,8 +5,8 @@ import { isDatabaseAway } from './away.ts';
 const RETRY_MS = 1_000;
 
 /**
- * Repeats `act` while the database is away, until `signal` aborts: what reads the database fails no step, since a run waits for its database
- * as it does elsewhere. Throws every other error of `act`.
+ * Repeats `act` while the database is away, until `signal` aborts: a run waits for its database, so a failed read must not fail a
+ * step. Throws every other error of `act`.
  */
 export async function whileDatabaseAway<T>(signal: AbortSignal, act: () => Promise<T>): Promise<T> {
   for (;;) {
