@@ -106,7 +106,7 @@ describe('a tool call survives a server that', () => {
     expect(failed).toMatchObject({ code: 'mcp_response_too_large' });
   });
 
-  test('reports progress as fast as it can: it is read more slowly, and the call ends in time', async () => {
+  test('reports progress as fast as it can: it is read at a limited rate, and the call ends in time', async () => {
     await using server = await startHostile(({ params }, response) => {
       events(response);
       const chunk = progress(params?._meta?.progressToken, 1).repeat(1_000);

@@ -15,7 +15,7 @@ import { messagesIn, parseServerJson, type WireError } from './message.ts';
  */
 const MAX_RESUMPTIONS = 20;
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
-/** The total size of what one call may receive, in multiples of the largest message. */
+/** The total size of the messages that one call may receive, in multiples of the largest message. */
 const MESSAGES_IN_ALL = 16;
 
 /**
@@ -53,13 +53,13 @@ function errorIn(text: string): WireError | undefined {
 const mediaType = ({ headers }: Response): string =>
   (headers.get('content-type') ?? '').split(/[;,]/, 1)[0]?.trim().toLowerCase() ?? '';
 const EVENT_STREAM = 'text/event-stream';
-/** Pages and media are no answers of an MCP server. Anything else may be JSON under a wrong name. */
+/** Pages and media are not answers of an MCP server. Any other content type may be a wrong label on JSON. */
 const NO_ANSWER = /^(text\/html|image\/|audio\/|video\/)/;
 
 /**
- * The HTTP layer of one session, which the SDK's transports call as `fetch`. It adds the credentials, limits what is
- * read, matches answers to requests, and ends requests for which the SDK would wait until their timeout: the SDK does
- * not report a stream that ends without the answer.
+ * The HTTP layer of one session, which the SDK's transports call as `fetch`. It adds the credentials, limits the bytes that are
+ * read, matches answers to requests, and ends requests for which the SDK would wait until their timeout: the SDK does not report
+ * a stream that ends without the answer.
  */
 export class Wire {
   readonly #options: { url: URL; headers: Record<string, string>; fetch: typeof fetch; clock: Clock; maxBytes: number };
@@ -290,7 +290,7 @@ export class Wire {
     }
   }
 
-  /** Reads an answer that is not a stream, and returns the messages in it for the SDK. */
+  /** Reads an answer that is not a stream, and returns its messages for the SDK. */
   async #whole(response: Response, exchange: Exchange): Promise<Response> {
     const type = mediaType(response);
     if (NO_ANSWER.test(type)) {

@@ -57,7 +57,7 @@ const person = {
 };
 
 describe.each(modelProviders)('%s', provider => {
-  test('streams its text, and tells model and usage', async () => {
+  test('streams the text, and reports model and usage', async () => {
     server.reply({ text: ['Hel', 'lo', ' there.'], usage: { input: 21, output: 7 }, model: 'tiny-2026-01-01' });
     const pieces: string[] = [];
     const reply = await ask(provider, { maxTokens: 100 }, { onText: piece => pieces.push(piece) });
@@ -65,7 +65,7 @@ describe.each(modelProviders)('%s', provider => {
       kind: 'answer',
       written: 12,
       text: 'Hello there.',
-      // Anthropic's and Google's libraries keep to what was asked for.
+      // Anthropic's and Google's libraries return the name of the requested model.
       model: expect.stringMatching(/^tiny/),
       usage: { inputTokens: 21, outputTokens: 7 },
       cut: false,
@@ -85,7 +85,7 @@ describe.each(modelProviders)('%s', provider => {
     for (const part of ['Be brief.', 'Say hello.', '0.5', '77']) expect(sent).toContain(part);
   });
 
-  test('gives an object that fits the schema, which the provider is told', async () => {
+  test('gives an object that fits the schema, which is sent to the provider', async () => {
     server.reply({ text: ['{"na', 'me":"Ada"}'] });
     const reply = await ask(provider, { object: person });
     expect(reply).toMatchObject({ kind: 'answer', object: { name: 'Ada' }, text: '{"name":"Ada"}' });
@@ -153,7 +153,7 @@ describe.each(modelProviders)('%s', provider => {
     expect(JSON.stringify(await ask(provider)).length).toBeLessThan(700);
   });
 
-  test('what breaks off, or cannot be read, may be asked for again', async () => {
+  test('an answer that breaks off, or cannot be read, may be requested again', async () => {
     server.reply({ text: 'Hel', raw: 'data: {"broken": \n\n' });
     expect(await ask(provider)).toMatchObject({ code: 'model_answer_malformed', retryable: true });
     server.reply({ text: 'Hel', hangUp: true });
@@ -200,7 +200,7 @@ describe.each(modelProviders)('%s', provider => {
     if (provider !== 'anthropic') expect(reply).not.toHaveProperty('usage');
   });
 
-  test('lists its models, and says why not', async () => {
+  test('lists its models, or says why it cannot', async () => {
     const on = { fetch, clock, signal: new AbortController().signal };
     expect(await listModels(accessTo(provider), on)).toEqual({ kind: 'models', models: ['tiny', 'large'] });
     server.expectKey('another');
@@ -211,7 +211,7 @@ describe.each(modelProviders)('%s', provider => {
   });
 });
 
-/** Pieces without end, each on a turn of its own. */
+/** Yields pieces without end, each in a separate turn of the event loop. */
 async function* endless(piece = 'word '): AsyncGenerator<string> {
   for (;;) {
     yield piece;
@@ -219,7 +219,7 @@ async function* endless(piece = 'word '): AsyncGenerator<string> {
   }
 }
 
-describe('what the content filter stops', () => {
+describe('an answer that the content filter stops', () => {
   test.each(modelProviders.filter(provider => provider !== 'mistral'))('%s', async provider => {
     server.reply({ text: 'I', finish: 'filter', usage: { input: 3, output: 1 } });
     expect(await ask(provider)).toMatchObject({
@@ -243,7 +243,7 @@ describe('Retry-After', () => {
     expect(await ask('openai')).toMatchObject({ code: 'model_rate_limited', retryAfterMs: ms });
   });
 
-  test('that is nonsense, or with an error that stays, is nothing', async () => {
+  test('is ignored if it is invalid, or if the error is permanent', async () => {
     server.reply(limited({ 'Retry-After': 'soon' }));
     expect(await ask('openai')).not.toHaveProperty('retryAfterMs');
     server.reply({ status: 400, headers: { 'Retry-After': '7' } });
@@ -287,7 +287,7 @@ describe('on the way', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('what the guard refuses is said as it says it', async () => {
+  test('a refusal of the egress guard keeps its message', async () => {
     const refuse = async () => {
       throw new EgressRefused('The host db.internal is private.');
     };
@@ -300,7 +300,7 @@ describe('on the way', () => {
     }
   });
 
-  test('a server that is not there is worth another try', async () => {
+  test('an unreachable server may be tried again', async () => {
     const gone = await startModelServer();
     await gone.close();
     expect(await ask('openai_compatible', { baseUrl: `${gone.url}/v1` })).toMatchObject({
@@ -318,8 +318,8 @@ describe('on the way', () => {
   });
 });
 
-describe('what is particular', () => {
-  test('OpenAI is told not to keep anything, and strict only where it would take the schema', async () => {
+describe('provider-specific behavior', () => {
+  test('OpenAI is told to store nothing, and to be strict only if its strict mode accepts the schema', async () => {
     server.reply({ text: '{"name":"Ada"}' });
     await ask('openai', { object: person });
     const loose = { ...person, schema: { type: 'object', properties: { name: {}, age: {} }, required: ['name'] } };
@@ -330,7 +330,7 @@ describe('what is particular', () => {
     ]);
   });
 
-  test('a local server needs no key, is told the schema in words too, and may fence its JSON', async () => {
+  test('a local server needs no key, gets the schema in the instructions too, and may fence its JSON', async () => {
     server.reply({ text: '```json\n{"name":"Ada"}\n```' });
     const { provider, baseUrl } = accessTo('openai_compatible');
     const reply = await askModel(

@@ -46,7 +46,7 @@ export type ModelReply = { written: number } & (
       reasoning?: string;
       /** The provider's name of the model that answered. */
       model: string;
-      /** Absent where the provider said nothing about it. */
+      /** Absent if the provider did not report it. */
       usage?: ModelUsage;
       /** Whether it ended at the limit of tokens. */
       cut: boolean;
@@ -69,7 +69,7 @@ export async function askModel(question: ModelQuestion, on: ModelSurroundings): 
     ...on,
     received,
     take(part) {
-      // Reasoning, sources and the like are not asked for.
+      // Reasoning, sources and other parts are not requested.
       if (part.type !== 'text-delta') return;
       bytes += Buffer.byteLength(part.delta);
       if (bytes > MAX_TEXT_BYTES) throw new ModelAnswerTooLarge('it exceeds 1 MiB of text');

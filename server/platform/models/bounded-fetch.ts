@@ -13,7 +13,7 @@ const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
  */
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
-/** More came than a model can have meant to say. */
+/** The error for an answer that exceeds the limits. */
 export class ModelAnswerTooLarge extends Error {
   constructor(message: string) {
     super(message);
@@ -22,8 +22,9 @@ export class ModelAnswerTooLarge extends Error {
 }
 
 /**
- * A fetch whose answers are bounded: an error's body is cut to 64 KiB, any other ends with ModelAnswerTooLarge after 128 MiB
- * or a line of 8 MiB. With `events`, an answer that is JSON or a page instead ends with NotAStream. Redirects are not followed: no provider's API has any, and a key must not travel to where one points.
+ * A fetch whose answers are bounded: an error's body is cut to 64 KiB, any other ends with ModelAnswerTooLarge after 128 MiB or a
+ * line of 8 MiB. With `events`, an answer that is JSON or a page instead ends with NotAStream. Redirects are not followed: no
+ * provider's API uses them, and a key must not be sent to another address.
  */
 export function boundedFetch(fetch: typeof globalThis.fetch, { events = false } = {}): typeof globalThis.fetch {
   return async (input, init) => {
@@ -37,7 +38,7 @@ export function boundedFetch(fetch: typeof globalThis.fetch, { events = false } 
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Reads on demand, and not through a TransformStream: with its two queues that is a good part of what a token costs. */
+/** Reads on demand rather than through a TransformStream, whose two queues would be a large part of the cost of a token. */
 function limited(body: ReadableStream<Bytes>, events: boolean): ReadableStream<Bytes> {
   const reader = body.getReader();
   let isBegun = !events;
@@ -73,7 +74,7 @@ function limited(body: ReadableStream<Bytes>, events: boolean): ReadableStream<B
   );
 }
 
-/** JSON, a list and a page begin so, and no line of a stream of events (HTML, 9.2.5) does. */
+/** The first bytes of JSON objects, lists and HTML pages; no line of an event stream (HTML, 9.2.5) begins with one of them. */
 const NO_EVENT: ReadonlySet<number> = new Set(Buffer.from('{[<'));
 /** The bytes of white space, and those of a byte order mark. */
 const SKIPPED: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);

@@ -68,7 +68,7 @@ test.each([
   });
 });
 
-test('says why there are none: no such server, a provider without any, cancelled', async () => {
+test('says why there are no vectors: no such server, a provider without embeddings, cancelled', async () => {
   expect(await embed(['a'], { baseUrl: `${new URL(fake.url).origin}/nowhere` })).toMatchObject({
     code: 'model_not_found',
   });

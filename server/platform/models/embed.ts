@@ -14,7 +14,7 @@ export type Embeddings =
       kind: 'vectors';
       /** One for each text, in their order; all of one length. */
       vectors: number[][];
-      /** The tokens that the provider counted; 0 where it said nothing about it. */
+      /** The tokens that the provider counted; 0 if it did not report them. */
       tokens: number;
     }
   | ModelFailure;

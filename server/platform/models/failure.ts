@@ -13,7 +13,7 @@ export type ModelFailure = {
   retryable: boolean;
   /** How long the provider asks to wait, in ms. */
   retryAfterMs?: number;
-  /** The request is longer than the model reads. */
+  /** The request exceeds the model's context length. */
   tooLong?: true;
 };
 
@@ -90,7 +90,7 @@ const named = {
   ]),
 };
 
-/** A proxy, or a server that knows no streams, answers 200 whatever happened. */
+/** Returns the failure of an answer that is not a stream: a proxy, or a server without streaming, may send errors with status 200. */
 function notAStream({ body }: NotAStream, server: string, now: number): ModelFailure {
   if (reportsError(body)) {
     const said = quoteReason(textOf(body) ?? '');
@@ -123,12 +123,15 @@ function refused(refusal: Refusal, server: string, now: number): ModelFailure {
   }
   const tooLong = isTooLong(refusal) ? { tooLong: true as const } : {};
   if (status !== undefined && status >= 400) return { ...failure('model_request_invalid', told, false), ...tooLong };
-  // A stream that was well begun and then broke off without a status: most of these pass.
+  // The stream began and then broke off without a status: most of these failures are temporary.
   if (status === undefined) return { ...failure('model_unavailable', told, true), ...tooLong };
   return failure('model_answer_malformed', `${server} sent an answer that cannot be read.`, passes);
 }
 
-/** Providers say it in a code of their own, or in words alone: Anthropic, Google, Mistral, vLLM, in this order. */
+/**
+ * Returns whether the context was too long. Providers use their own codes, or only a message: Anthropic, Google, Mistral, vLLM,
+ * in this order.
+ */
 function isTooLong({ code, said }: Refusal): boolean {
   const codes = ['context_length_exceeded', 'exceed_context_size_error', 'request_too_large'];
   const words =
@@ -147,10 +150,10 @@ function refusalIn(chain: readonly unknown[]): Refusal | undefined {
     };
     const status = typeof fields.statusCode === 'number' ? fields.statusCode : undefined;
     const isCall = name === 'AI_APICallError';
-    // Without a status it never got an answer: what it wraps says why.
+    // A call without a status never got an answer: its cause says why.
     if (isCall && status === undefined) continue;
     if (isCall && status === 200) return { status, said: '', headers: {}, passes: true, code: undefined };
-    // An event that is no part of an answer, such as Mistral's errors, is an invalid one to the library.
+    // The library treats an event that is not part of an answer, such as Mistral's errors, as an invalid event.
     const invalid = name === 'AI_TypeValidationError' ? Reflect.get(fields, 'value') : undefined;
     const isReported = reportsError(invalid);
     const streamed = name === 'AI_StreamProviderError' || !(cause instanceof Error) || isReported;
@@ -186,7 +189,7 @@ function bodyOf(text: unknown): unknown {
 
 /** Returns what a provider said, as a message quotes it. */
 export function quoteReason(text: string): string {
-  // A page of HTML is not what the provider has to say.
+  // An HTML page does not contain the provider's message.
   if (/^\s*</.test(text)) return '';
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length <= MAX_QUOTE_LENGTH ? line : `${line.slice(0, MAX_QUOTE_LENGTH)}…`;

@@ -2,8 +2,8 @@ import type { OpenAIProvider } from '@ai-sdk/openai';
 import { baseUrlOf, type ModelAccess } from './providers.ts';
 
 /**
- * A model as the AI SDK's providers have it. It is asked directly, without `streamText` on top: that took three times as long for
- * each token (62 µs instead of 21) and 180 MB for an answer of 1 MiB, for loops and tools that one question has no use for.
+ * A model of the AI SDK's providers. It is called directly rather than through `streamText`, which took three times as long for
+ * each token (62 µs instead of 21) and 180 MB for an answer of 1 MiB, for loops and tools that a single question does not need.
  */
 export type LanguageModel = ReturnType<OpenAIProvider['responses']>;
 export type EmbeddingModel = ReturnType<OpenAIProvider['embeddingModel']>;
@@ -37,7 +37,7 @@ export async function createLanguageModel(access: Access): Promise<LanguageModel
     case 'openai_compatible': {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
       const name = 'openaiCompatible';
-      // What most servers take today; for those that do not, the instructions say it too (ask-model.ts).
+      // Most servers support both today; for the others, the instructions contain the schema too (ask-model.ts).
       const how = { includeUsage: true, supportsStructuredOutputs: true };
       return createOpenAICompatible({
         name,

@@ -59,7 +59,7 @@ function keyHeaders({ provider, apiKey }: ModelAccess): Record<string, string> {
   }
 }
 
-/** The same as the SDK makes of it, so that both are mapped in one place. */
+/** Returns the same error that the SDK creates, so that both are mapped in one place. */
 function refusal(response: Response, responseBody: string, about: { provider: ModelProvider; now: number }) {
   const responseHeaders = Object.fromEntries(response.headers);
   const error = Object.assign(new Error(''), {

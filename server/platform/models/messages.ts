@@ -17,7 +17,7 @@ const ToolCallPart = z.strictObject({
   type: z.literal('tool_call'),
   /** Names the call in its result; unique within its message only. */
   id: z.string().min(1),
-  /** As the model wrote it: it may be a tool that was not offered. */
+  /** The name as the model wrote it: it may be a tool that was not offered. */
   name: z.string(),
   /** The parsed arguments, of any JSON type: not yet checked against the tool's schema. With `malformed`, their text. */
   arguments: AnyJson,

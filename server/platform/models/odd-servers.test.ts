@@ -33,7 +33,7 @@ const accessTo = (provider: ModelProvider): ModelAccess & { model: string } => (
 const signal = new AbortController().signal;
 const ask = (provider: ModelProvider, object?: ModelQuestion['object']): Promise<ModelReply> =>
   askModel({ ...accessTo(provider), prompt: 'Hi', object }, { fetch, clock, signal });
-/** Asks as an agent or a chat does. */
+/** Asks for a turn, as an agent or a chat does. */
 const turn = (provider: ModelProvider, object?: ModelQuestion['object']): Promise<TurnReply> =>
   askTurn(
     {

@@ -32,7 +32,7 @@ const STATUS_BY_NAME: readonly (readonly [RegExp, number])[] = [
   [/^(overloaded\w*|server_error|internal\w*|api_error|unavailable|service_unavailable|deadline_exceeded)$/i, 503],
 ];
 
-/** Returns the status that an error without one of its own would have had; undefined where nothing tells. */
+/** Returns the status that fits an error without a status; undefined if it cannot be derived. */
 export function statusOf(body: unknown): number | undefined {
   const error = isRecord(body) && isRecord(body.error) ? body.error : body;
   if (!isRecord(error)) return undefined;

@@ -46,7 +46,7 @@ export function isModelProvider(name: string): name is ModelProvider {
 /** The settings needed to reach a provider. */
 export type ModelAccess = {
   provider: ModelProvider;
-  /** Absent: a server that asks for none (`openai_compatible` alone). */
+  /** Absent for a server that requires no key (only `openai_compatible`). */
   apiKey?: string | undefined;
   /** Instead of the provider's own; `openai_compatible` needs one. */
   baseUrl?: string | undefined;

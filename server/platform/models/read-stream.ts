@@ -29,7 +29,7 @@ export type Received = {
   usage: TokenCounts | undefined;
   /** Null until the provider has said why it ended. */
   finish: Finish['finishReason']['unified'] | null;
-  /** The provider's own words for it, with what it adds. */
+  /** The provider's own reason and details for it. */
   ending: Ending | undefined;
   /** The beginning of its text. */
   said: string;
@@ -42,8 +42,8 @@ export type TokenCounts = { input: number; output: number; cachedInput: number; 
 
 /**
  * Asks a model once and hands the parts of its answer to `take` as they arrive. Returns the failure for anything that the
- * provider, the network or a part can cause, undefined for a complete stream; rejects only for defects. What `take` throws is
- * judged like an error of the stream, and ends the request.
+ * provider, the network or a part can cause, undefined for a complete stream; rejects only for defects. An error that `take`
+ * throws is classified like an error of the stream, and ends the request.
  */
 export async function readStream(
   access: ModelAccess & { model: string },
@@ -62,7 +62,7 @@ export async function readStream(
   return on.signal.aborted ? cancelled : incomplete(access, on.received);
 }
 
-/** Returns the facts of an answer of which nothing has come. */
+/** Returns the initial facts, before any part of the answer has arrived. */
 export const nothingReceived = (model: string): Received => ({
   model,
   usage: undefined,
@@ -129,7 +129,7 @@ function countsOf({ inputTokens, outputTokens }: Finish['usage']): TokenCounts |
   };
 }
 
-/** Somebody else's number: it is paid by, so it has to be a count. */
+/** Returns a valid token count: the number comes from the provider and is charged for. */
 function count(tokens: number | undefined): number {
   return Number.isSafeInteger(tokens) ? Math.max(0, tokens ?? 0) : 0;
 }

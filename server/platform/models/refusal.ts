@@ -2,7 +2,7 @@ import { isObject, type Json } from '../json.ts';
 import { type ModelFailure, quoteReason } from './failure.ts';
 import { type ModelProvider, providerFacts } from './providers.ts';
 
-/** How a provider says that an answer has ended: in the library's words and in its own, with what it adds. */
+/** The reason for which an answer ended, in the library's terms and in the provider's, with the provider's details. */
 export type Ending = {
   unified: string;
   raw: string | undefined;
@@ -10,7 +10,7 @@ export type Ending = {
   metadata: Json | undefined;
 };
 
-/** Reasons that the library does not count as those of a filter. */
+/** Filter reasons that the library does not classify as such. */
 const FILTERS = new Set([
   'content_filter',
   'refusal',

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../json.ts';
 import { SCHEMA_TYPES } from '../json-schema/value.ts';
 import type { ModelProvider } from './providers.ts';
 
-/** Larger schemas end in parts that accept anything: the model is told less, and the arguments are checked all the same. */
+/** Beyond this size, the parts of a schema accept anything: the model gets fewer details, and the arguments are checked anyway. */
 const MAX_NODES = 5_000;
 const MAX_DEPTH = 30;
 
@@ -63,8 +63,8 @@ export function resolveReference(root: Json, reference: string): Json | undefine
 
 /**
  * Rewrites the parts of a tool's schema so that a provider takes them: only keywords that it knows, with values that are valid in
- * draft 2020-12. What is left out makes a schema wider, never narrower: `not`, `if` and `oneOf` do not stay, because a wider part of
- * them would make the whole narrower.
+ * draft 2020-12. Leaving parts out makes a schema wider, never narrower. `not`, `if` and `oneOf` are removed, because widening a
+ * part of them would make the whole schema narrower.
  */
 export class SchemaSubset {
   readonly #root: JsonObject;
@@ -233,7 +233,7 @@ function forGemini(schema: JsonObject): JsonObject {
   if (out.maximum === undefined && isNumber(exclusiveMaximum)) out.maximum = exclusiveMaximum;
   if (choices !== undefined) out.anyOf = choices;
   delete out.enum;
-  // Gemini knows enumerations of texts and numbers. Of any other kind the description alone tells.
+  // Gemini supports enumerations of strings and numbers. Other enumerations appear only in the description.
   if (Array.isArray(values) && values.every(one => typeof one === 'string' || isNumber(one))) out.enum = values;
   if (typeof out.format === 'string' && !GEMINI_FORMATS.has(out.format)) delete out.format;
   return out;

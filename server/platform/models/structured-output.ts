@@ -5,14 +5,14 @@ import { adaptSchema } from './provider-schema.ts';
 import type { ModelProvider } from './providers.ts';
 import type { CallOptions } from './read-stream.ts';
 
-/** Returns the instructions with a schema in them, for servers of which some take no schema in the request. */
+/** Returns the instructions with the schema in them, because some servers accept no schema in the request. */
 export function instructionsWith(system: string | undefined, schema: JsonObject | undefined): string | undefined {
   if (schema === undefined) return system;
   const demand = `Answer with JSON alone, without a code fence, that fulfils this JSON Schema:\n${JSON.stringify(schema)}`;
   return system === undefined || system === '' ? demand : `${system}\n\n${demand}`;
 }
 
-/** Returns the options of a request that ask a provider for JSON of a form, and those that it always gets. */
+/** Returns the options that every request to the provider has, and those that ask for JSON of a schema. */
 export function structuredOptions(
   provider: ModelProvider,
   schema: JsonObject | undefined,

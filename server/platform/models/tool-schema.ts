@@ -35,8 +35,8 @@ export type AdaptedTools = {
 };
 
 /**
- * Adapts the schemas of tools to what a provider accepts, since it refuses a whole request because of one schema that it does not
- * like. The schema that a server published may say anything; callers check the arguments of a call against that one.
+ * Adapts the schemas of tools to the keywords that a provider accepts, because it refuses a whole request for one unsupported
+ * schema. Callers check the arguments of a call against the original schema.
  */
 export function adaptTools(provider: ModelProvider, tools: readonly Tool[]): AdaptedTools {
   const renamed = new Map<string, ReadonlyMap<string, string>>();
@@ -59,7 +59,7 @@ function restored(part: ContentPart, renamed: ReadonlyMap<string, ReadonlyMap<st
   return { ...call, arguments: Object.fromEntries(given.map(([name, value]) => [names.get(name) ?? name, value])) };
 }
 
-/** Returns the schema of an object without conditions about the whole of it, and those in words. */
+/** Returns the schema of an object without the conditions about the object as a whole, and these conditions as text. */
 function plainSchema(original: JsonObject, provider: ModelProvider): { schema: JsonObject; condition?: string } {
   const subset = new SchemaSubset(original, provider);
   const { $ref: _, ...top } = combined(original, original, 0);
@@ -98,8 +98,8 @@ function inWords(whole: JsonObject): string {
 }
 
 /**
- * Returns one object schema for all that a schema combines: the properties of every part, those required that each choice
- * requires. It says of a field what the choices say that name it.
+ * Returns one object schema for all combined parts: it has the properties of every part, and requires the properties that every
+ * choice requires. A property's schema combines the schemas that the choices give it.
  */
 function combined(schema: Json | undefined, root: JsonObject, depth: number): JsonObject {
   if (!isObject(schema) || depth > MAX_COMBINED_DEPTH) return {};
@@ -119,7 +119,7 @@ function combined(schema: Json | undefined, root: JsonObject, depth: number): Js
   }
   const { properties: known } = result;
   const conditional = eitherOf([own.then, own.else].map(part => combined(part, root, depth + 1))).properties;
-  // Of the fields that a condition is about, those that are not known yet; none of them is required.
+  // Adds the fields of `then` and `else` that are not known yet; none of them is required.
   if (isObject(conditional)) result = { ...result, properties: { ...conditional, ...(isObject(known) ? known : {}) } };
   // Each part forbids the fields of the others.
   if (isWhole) delete result.additionalProperties;
@@ -147,7 +147,10 @@ function eitherOf(choices: readonly JsonObject[]): JsonObject {
   };
 }
 
-/** The field that tells choices apart has a constant in each: together they are an enumeration. */
+/**
+ * Returns a schema for one of several. The field that distinguishes choices has a constant in each: the constants become an
+ * enumeration.
+ */
 function oneOfValues(schemas: readonly Json[]): Json {
   const [only] = schemas;
   if (schemas.length === 1 && only !== undefined) return only;

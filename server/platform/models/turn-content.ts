@@ -24,10 +24,10 @@ type Block = {
   readonly index: number;
   readonly type: 'text' | 'reasoning' | 'tool_call';
   readonly stream: RedactedStream;
-  /** As it was handed on: redacted. */
+  /** The redacted text, as it was passed on. */
   text: string;
   metadata: JsonObject | undefined;
-  /** Half a character, until its other half comes. */
+  /** The first half of a surrogate pair, until the second half arrives. */
   half: string;
   ended: boolean;
   /** Whether any of its text has arrived. */
@@ -141,7 +141,7 @@ export class TurnContentReader {
     return block;
   }
 
-  /** A block's later metadata replaces what came with its beginning, as the signature of a reasoning does. */
+  /** Stores a block's metadata. Later metadata, such as the signature of a reasoning, replaces earlier metadata. */
   #note(block: Block, metadata: object | undefined): void {
     if (metadata === undefined) return;
     this.#grow(JSON.stringify(metadata));
@@ -160,7 +160,7 @@ export class TurnContentReader {
     if (this.isCut) throw new ModelAnswerTooLarge('it exceeds 1 MiB');
   }
 
-  /** Arguments of which a part is missing are of no use. */
+  /** Returns the text unchanged, or throws if it does not fit: incomplete arguments are useless. */
   #whole(text: string): string {
     this.#grow(text);
     return text;
@@ -209,7 +209,7 @@ export class TurnContentReader {
   }
 }
 
-/** The arguments of a call. Models write none at all where a tool takes none. */
+/** Parses the arguments of a call. Models write an empty text if a tool has no arguments. */
 function argumentsOf(text: string): Pick<ToolCallPart, 'arguments' | 'malformed' | 'raw'> {
   const value = text.trim() === '' ? {} : parsed(text);
   if (value === undefined || storageProblem(value) !== null) return { arguments: text, malformed: true };

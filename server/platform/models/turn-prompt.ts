@@ -26,8 +26,8 @@ export function promptOf(
 }
 
 /**
- * Marks where Anthropic keeps what it has read, for the turns that follow: the instructions with the tools before them, and the
- * whole conversation. The other providers do so by themselves.
+ * Sets Anthropic's cache breakpoints for later turns: after the instructions (with the tools before them), and after the whole
+ * conversation. The other providers do so by themselves.
  */
 function withBreakpoints(prompt: Prompt): Prompt {
   const marked = { anthropic: { cacheControl: { type: 'ephemeral' } } };
@@ -75,8 +75,8 @@ function assistantPart(part: ContentPart, provider: ModelProvider): Assistant {
 }
 
 /**
- * Google's signature of a call, under the name from which the library of OpenAI-compatible servers puts it where it was. Under
- * its own name it would write the metadata into the call as well, and Google refuses fields that it does not know.
+ * Returns Google's signature of a call under the name from which the library of OpenAI-compatible servers restores it. Under its
+ * own name the library would also write the metadata into the call, and Google refuses unknown fields.
  */
 function signatureOf({ provider_metadata }: ContentPart): { providerOptions?: ProviderOptions } {
   const own = provider_metadata?.openaiCompatible;

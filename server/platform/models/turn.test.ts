@@ -362,7 +362,7 @@ describe('the next request', () => {
     ]);
   });
 
-  test('names the tools also where none may be called, and says each kind of result', async () => {
+  test('names the tools even if none may be called, and sends each kind of result', async () => {
     script({ match: {}, content: [{ text: 'Done.' }] });
     const call = (id: string): ContentPart => ({ type: 'tool_call', id, name: 'weather', arguments: {} });
     const outputs = [
@@ -390,7 +390,7 @@ describe('the next request', () => {
 });
 
 describe('a form', () => {
-  test('is checked where no tool is called, and told in words where one may be', async () => {
+  test('is checked if no tool is called, and is described in the instructions if one may be called', async () => {
     script(
       { content: [{ text: '{"name":"Ada"}' }] },
       { content: [{ text: 'Ada' }] },
