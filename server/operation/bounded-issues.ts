@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import { MAX_DETAILS } from '../platform/errors.ts';
 
 /**
- * Adds the issues of a value of which each part may be wrong: as many as a response shows, and one that counts the others.
- * zod takes several microseconds for each issue, and a body of 1 MiB can have 700,000.
+ * Collects the issues of a value that may have one in each part: as many as a response shows, and one issue with the number of
+ * the others. zod takes several microseconds for each issue, and a body of 1 MiB can have 700,000.
  */
 export class BoundedIssues {
   readonly #context: z.RefinementCtx;
@@ -14,7 +14,7 @@ export class BoundedIssues {
     this.#context = context;
   }
 
-  /** Adds as many issues; calls `issues` only if one of them is shown. */
+  /** Adds `count` issues; calls `issues` only if one of them is shown. */
   add(count: number, issues: () => readonly { path: PropertyKey[]; message: string }[]): void {
     if (this.#added >= MAX_DETAILS) {
       this.#others += count;
@@ -24,7 +24,7 @@ export class BoundedIssues {
     this.#added += count;
   }
 
-  /** Call it after the last `add`. */
+  /** Adds the issue with the number of the others. Must be called after the last `add`. */
   end(): void {
     if (this.#others === 0) return;
     const message = `${this.#others} more problems`;

@@ -13,7 +13,7 @@ const problems = (env: Record<string, string>) => {
 };
 
 describe('the private network', () => {
-  test('is closed, but for the hosts, addresses and networks that are listed', () => {
+  test('is closed, except for the listed hosts, addresses and networks', () => {
     expect(readConfig({}).egress.allowPrivate).toEqual([]);
     const listed = readConfig({ BATON_ALLOW_PRIVATE_NETWORK: ' mcp.internal, 10.1.0.0/16,,::1 ' });
     expect(listed.egress.allowPrivate).toEqual(['mcp.internal', '10.1.0.0/16', '::1']);
@@ -30,7 +30,7 @@ describe('the secret store', () => {
   const vault = { BATON_SECRET_STORE: 'vault', BATON_VAULT_ADDR: 'https://vault.example:8200/' };
   const role = { BATON_VAULT_ROLE_ID: 'r', BATON_VAULT_SECRET_ID: 's' };
 
-  test('is the database, whatever else is set', () => {
+  test('is the database by default, even if variables of Vault are set', () => {
     expect(readConfig({}).secrets.vault).toBeNull();
     expect(readConfig({ BATON_VAULT_TOKEN: 't' }).secrets.vault).toBeNull();
   });
@@ -74,7 +74,7 @@ test('a workspace may fill half of the memory for runs, which is half of the who
 });
 
 describe('an empty variable', () => {
-  test('is an unset one, whichever it is', () => {
+  test('counts as unset', () => {
     for (const empty of ['', ' \t']) {
       expect(readConfig(Object.fromEntries(configVariables.map(name => [name, empty])))).toEqual(readConfig({}));
     }
@@ -97,20 +97,20 @@ describe('an unknown variable', () => {
     ]);
   });
 
-  test('is warned of without a name where none is near, and its value is never repeated', () => {
+  test('gets a warning without a suggestion if no name is similar, and its value is never repeated', () => {
     expect(unknownVariables({ BATON_COLOUR_OF_THE_SHED: 'sw0rdfish' })).toEqual([
       'BATON_COLOUR_OF_THE_SHED is not a setting and is ignored',
     ]);
   });
 
-  test('that was a setting once is said to be none, with what applies now, also where it is not named BATON_', () => {
+  test('that is a former setting is reported with its replacement, even if its name does not begin with BATON_', () => {
     expect(unknownVariables({ BATON_MAX_CALLS_IN_FLIGHT: '9', OTEL_BSP_SCHEDULE_DELAY: '10' })).toEqual([
       'BATON_MAX_CALLS_IN_FLIGHT is no longer a setting and is ignored: it is four times BATON_MAX_IN_FLIGHT',
       'OTEL_BSP_SCHEDULE_DELAY is no longer a setting and is ignored: it is 5000',
     ]);
   });
 
-  test('is no matter where it is empty, known, for the tests, or not of Baton', () => {
+  test('is ignored if it is empty, known, for the tests, or does not belong to Baton', () => {
     const known = Object.fromEntries(configVariables.map(name => [name, 'x']));
     expect(unknownVariables({ ...known, BATON_TEST_BROWSER: 'x', BATON_NONE: '', TOKEN: 'x' })).toEqual([]);
   });
@@ -123,7 +123,7 @@ describe('an unknown variable', () => {
 });
 
 describe('nonsense', () => {
-  // What takes any text: names, secrets and parameters of others.
+  // The variables that accept any text: names, secrets, and parameters of other services.
   const free =
     /PASSWORD|SECRET|TOKEN$|ROLE_ID|NAMESPACE|CLIENT_ID|SCOPES|PARAMS|DATA_DIR|SERVICE_NAME|STRIPE_.*KEY|PLANS_FILE|OWNER_EMAIL|BATON_PAT$/;
   test.each(configVariables.filter(name => !free.test(name)))('in %s is one line that does not repeat it', name => {
@@ -206,7 +206,7 @@ describe('billing', () => {
     expect(problems({ BATON_BILLING: 'free' })).toBe('BATON_BILLING: must be off, metered or on');
   });
 
-  test('is not off where customers pay', () => {
+  test('cannot be off if customers pay', () => {
     expect(problems({ ...stripe, BATON_BILLING: 'off' })).toContain('BATON_BILLING: must not be off');
     expect(modeOf({ ...stripe, BATON_BILLING: 'metered' })).toBe('metered');
   });

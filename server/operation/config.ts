@@ -156,12 +156,12 @@ const mcpSchema = z.object({
   BATON_MCP_RISK: z.enum(['true', 'false']).default('false'),
   /** How long the call of a workflow waits for the end of its run. Clients wait for 60 s by default. */
   BATON_MCP_WORKFLOW_WAIT_S: z.coerce.number().int().min(0).max(60).default(50),
-  /** Further host names under which it may be called, besides those of the public URL and of this machine. */
+  /** Further host names under which the endpoint may be called, besides the public URL's and this machine's. */
   BATON_MCP_ALLOWED_HOSTS: list.refine(
     hosts => hosts.every(host => /^([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])$/.test(host)),
     'must be host names, comma separated, without a scheme, port or path',
   ),
-  /** Origins of pages that may call it, such as an inspector's. */
+  /** Origins of pages that may call the endpoint, such as an inspector's. */
   BATON_MCP_ALLOWED_ORIGINS: list.refine(
     origins => origins.every(origin => /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#\s]+$/.test(origin)),
     'must be origins such as http://localhost:6274, comma separated, without a path',
@@ -278,7 +278,7 @@ export function unknownVariables(env: Environment = process.env): string[] {
 
 export type OwnerSettings = Pick<Config['identity'], 'ownerEmail' | 'ownerPassword' | 'pat' | 'seed'>;
 
-/** Checks of single parts that take code from above this layer; each returns its problems. */
+/** Checks of single settings that need code from higher layers; each returns its problems. */
 export type FurtherChecks = {
   owner?: (settings: OwnerSettings) => string[];
   billing?: (settings: BillingSettings) => string[];
@@ -319,7 +319,7 @@ export function readConfig(environment: Environment = process.env, checks: Furth
   const billing = parse(
     billingSchema.transform(read => billingSettings(read, { embedded }, problem => problems.push(problem))),
   );
-  // Undefined if it could not be parsed.
+  // Undefined if the group could not be parsed.
   const seed = identity?.BATON_SEED ?? (database?.DATABASE_URL === undefined ? 'example' : 'none');
   problems.push(...(checks.owner?.({ ...ownerSettings(parse(ownerSchema)), seed }) ?? []));
   if (billing !== undefined) problems.push(...(checks.billing?.(billing) ?? []));

@@ -35,7 +35,7 @@ export type StreamConnection = {
    * server shuts down. It always aborts in the end.
    */
   signal: AbortSignal;
-  /** Cuts off a client that does not read what is there for it. It resumes after the last frame that it has. */
+  /** Disconnects a client that does not read its frames. It can resume after the last frame that it has. */
   cut: () => void;
 };
 
@@ -53,7 +53,7 @@ export type Context = {
    * where this cannot be detected.
    */
   onDisconnect?: (listener: () => void) => () => void;
-  /** The run and the step whose agent calls the operation for the caller; absent where the caller does so. */
+  /** The run and the step whose agent calls the operation for the caller; absent if the caller calls it directly. */
   agentCall?: { runId: string; stepId: string };
   /** How the request came in; becomes a run's default `trigger_type`. */
   surface: 'rest' | 'trpc' | 'mcp';

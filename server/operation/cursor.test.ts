@@ -5,7 +5,7 @@ import { newId } from '../platform/ids.ts';
 import { cutPage, decodeCursor, encodeCursor, TimeIdKey } from './cursor.ts';
 
 describe('cursor', () => {
-  it('comes back as it went', () => {
+  it('is decoded to the parts that were encoded', () => {
     const key: TimeIdKey = [Date.UTC(2026, 0, 1), newId()];
     expect(decodeCursor(TimeIdKey, encodeCursor(key))).toEqual(key);
     expect(decodeCursor(TimeIdKey, undefined)).toBeNull();

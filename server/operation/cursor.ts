@@ -3,8 +3,8 @@ import { invalid } from '../platform/errors.ts';
 import { Id } from './wire.ts';
 
 /**
- * A creation time in a keyset, in ms since the epoch, at most the year 9999: PostgreSQL cannot read later
- * dates as Prisma writes them.
+ * A creation time in a keyset, in ms since the epoch, at most the year 9999: PostgreSQL cannot read the form in which Prisma
+ * writes later dates.
  */
 export const CursorTime = z
   .number()

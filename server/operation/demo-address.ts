@@ -19,7 +19,7 @@ export function ownOrigins(http: Http): string[] {
   return [...new Set(origins.map(origin => new URL(origin).origin))];
 }
 
-/** Returns the exact addresses of a path of this service, in each way that people may write them. */
+/** Returns the exact addresses of a path of this service, in each form that people may write. */
 export function ownAddresses(http: Http, path: string): string[] {
   const origins = [ownOrigin(http), http.url, `http://127.0.0.1:${http.port}`, `http://localhost:${http.port}`];
   return [...new Set(origins)].map(origin => `${origin}${path}`);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type Alarm, DAY_MS } from '../platform/clock.ts';
 import { createDailyPurge, startLeaderJob } from './leader-job.ts';
 
-/** Alarms that ring when the test says so, and the delays for which they were set. */
+/** Alarms that the test rings, and the delays for which they were set. */
 function alarms() {
   const set: number[] = [];
   let ring = () => {};
@@ -19,7 +19,7 @@ function alarms() {
   return { alarm, set, next };
 }
 
-test('the process that leads works; a standby looks again, and what failed is logged and repeated', async () => {
+test('only the leading process works; a standby checks again later, and a failed pass is logged and repeated', async () => {
   const { alarm, set, next } = alarms();
   const logged: unknown[] = [];
   const logger = { error: (...said: unknown[]) => logged.push(said), warn: () => {} };
@@ -40,7 +40,7 @@ test('the process that leads works; a standby looks again, and what failed is lo
   await job.close();
 });
 
-test('a pass that ends because the service closes is no failure', async () => {
+test('a pass that ends because the service closes is not a failure', async () => {
   const { alarm, set } = alarms();
   let began = () => {};
   const working = new Promise<void>(resolve => {
@@ -74,7 +74,7 @@ test('a pass that ends because the service closes is no failure', async () => {
   expect(set).toEqual([20]);
 });
 
-test('a purge runs once a day, each kind until nothing is left of it, and ends when the service closes', async () => {
+test('a purge runs once a day, repeats each kind until nothing is left to delete, and ends when the service closes', async () => {
   let now = 5;
   const left = { old: [2, 1, 0, 3, 0], stale: [0, 0] };
   const purged: [string, number][] = [];

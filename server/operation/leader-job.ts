@@ -2,16 +2,19 @@ import { type Alarm, type Clock, DAY_MS } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type RepeatingJob, startRepeatingJob } from '../platform/repeating-job.ts';
 
-/** The surroundings of a job of the process that leads. */
+/** The context of a job of the leading process. */
 export type LeaderJobContext = {
   alarm: Alarm;
-  /** Returns whether this process leads, and so does the work. Two at once do no harm, but one would do nothing. */
+  /**
+   * Returns whether this process leads and therefore does the work. Two processes at once do no harm, but without a leader no
+   * process would work.
+   */
   leading: () => boolean;
 };
 
 export type LeaderJobOptions = LeaderJobContext & {
   logger: Pick<Logger, 'warn' | 'error'>;
-  /** The delay after a pass that says no other, and until a standby looks again whether it leads, in ms. */
+  /** The default delay after a pass, and the delay until a standby checks again whether it leads, in ms. */
   everyMs: number;
   /** The delay after a pass that failed, in ms. */
   retryMs: number;
@@ -23,7 +26,7 @@ export type LeaderJobOptions = LeaderJobContext & {
 };
 
 /**
- * Starts work that the process that leads does by and by. A pass may return in how many ms the next one is due. One that fails is
+ * Starts work that the leading process does in passes. A pass may return the delay until the next one, in ms. A failed pass is
  * logged and repeated, unless the service is closing.
  */
 export function startLeaderJob(
@@ -42,8 +45,8 @@ export function startLeaderJob(
 }
 
 /**
- * Returns the part of a pass that purges what is old: at most once a day, each kind until nothing of it is left. A `purge`
- * deletes some of what is due `now` and returns how much that was.
+ * Returns the part of a pass that purges old data: at most once a day, each kind until nothing is left to delete. A `purge`
+ * deletes some of the rows that are due at `now` and returns their number.
  */
 export function createDailyPurge(
   clock: Clock,

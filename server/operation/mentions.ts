@@ -3,7 +3,7 @@ export type Mention = { name: string; href: string };
 
 const ID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const PAGE = `/(?:workflows/${ID}(?:/runs/${ID})?|agents/${ID})`;
-/** Names are shorter; what bounds the search for the end of one keeps reading linear. */
+/** Names are shorter. The limit on the search for the end of a name keeps reading linear. */
 const MAX_NAME = 300;
 const MENTION = new RegExp(`\\[((?:\\\\.|[^\\\\[\\]]){1,${MAX_NAME}})\\]\\((${PAGE})\\)`, 'g');
 

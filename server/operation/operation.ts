@@ -8,7 +8,10 @@ import type { RequestHeader } from './request-headers.ts';
 /** The body is kept as the received bytes, at most `limit`, because a signature covers them; `ctx.raw` reads it. */
 export type RawBody = {
   limit: number;
-  /** The types of bodies that it reads, of which it refuses others itself. Default: application/json alone. */
+  /**
+   * The media types of the bodies that the operation reads. If given, the operation refuses other types itself. Default: only
+   * application/json.
+   */
   mediaTypes?: readonly string[];
 };
 
@@ -42,7 +45,7 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
   path: `/v1/${string}`;
   /** The status of a successful response; 204 sends no body. */
   status: 200 | 201 | 202 | 204;
-  /** A second status of successful responses, for those outputs for which `where` returns true. */
+  /** A second status of successful responses, for outputs for which `where` returns true. */
   otherwise?: { status: 200 | 202; description: string; where(output: z.input<O>): boolean };
   tag: string;
   summary: string;
@@ -75,7 +78,7 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
      * Not a tool, because another operation does the same; `catalog_bff_request` can still call it if its group is on.
      */
     tool?: false;
-    /** Not given to agents, whatever their author says: a text that one reads must not change what agents may do. */
+    /** Never given to agents, even if their author lists it: a text that an agent reads must not change the rights of agents. */
     agents?: false;
     /** For an operation whose method does not say what it does: see `toolHints`. */
     hints?: Partial<ToolHints>;
@@ -89,9 +92,9 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
    * the entry in the audit log. Default: never.
    */
   startsRun?(input: z.output<I>): boolean;
-  /** Called with the error of an input that is not valid. Returns the error that is thrown: it, or a further one. */
+  /** Called with the error of an invalid input. Returns the error to throw: the same or another one. */
   refused?(ctx: Context, error: unknown): Promise<unknown>;
-  /** Left out of the audit log: it changes nothing that an administrator manages, and is called all the time. */
+  /** Left out of the audit log: the operation is called frequently and changes nothing that an administrator manages. */
   unaudited?: true;
   /** Returns short texts of the input, or of the output where it succeeded, that the audit log records beside the ids of the path. */
   audited?(input: z.output<I>, output: z.input<O> | undefined): Record<string, string>;
@@ -152,9 +155,9 @@ export function rawOperation<
 }
 
 /**
- * Declares an operation that answers with server-sent events, over REST alone. `output` is the schema of what each frame
- * carries. `run` does what can be refused and resolves with the frames, which it begins to produce when they are read, and
- * stops when `ctx.stream.signal` aborts; or with null (204) where nothing will ever come, so that clients do not come back.
+ * Declares an operation that answers with server-sent events, over REST alone. `output` is the schema of what each frame carries.
+ * `run` makes all checks and resolves with the frames. They are produced when they are read, until `ctx.stream.signal` aborts. It
+ * resolves with null (204) if no frame will ever come, so that clients do not reconnect.
  */
 export function streamOperation<
   const N extends string,
@@ -164,7 +167,7 @@ export function streamOperation<
 >(
   declared: Omit<Common<I, O>, 'name' | 'method' | 'status' | 'produces' | 'mcp'> & {
     name: N;
-    /** Default: GET. POST does something first, and streams what comes of it. */
+    /** Default: GET. A POST first performs an action, and streams its results. */
     method?: M;
     access: Role | 'member';
     scope: Scope | null;

@@ -37,7 +37,7 @@ export type ProviderSubscription = {
   checkout: { kind: 'payment' | 'setup'; clientSecret: string } | null;
 };
 
-/** A subscription as the caller knows it. `paid`: what the time from then to the period's end was charged with, minor units. */
+/** A subscription as the caller knows it. `paid`: the amount charged for the time from then to the period's end, in minor units. */
 export type SubscriptionRef = ProviderSubscription & {
   customer: BillingCustomer;
   plan: PlanRow;
@@ -82,9 +82,9 @@ export type ProviderFact =
   | { type: 'refund'; tenantId: string; paymentId: string; refundedAmount: number; at: number };
 
 /**
- * A payment provider (docs/specification/billing.md#payment-providers). A call that is repeated after a lost answer has
- * the same `key`, so that the provider treats both as one. Every method may reject with AppError 503
- * `payment_provider_unavailable`, or 422 with the reason for which the provider refused.
+ * A payment provider (docs/specification/billing.md#payment-providers). A call that is repeated after a lost answer has the same
+ * `key`, so that the provider treats both calls as one. Every method may reject with AppError 503 `payment_provider_unavailable`,
+ * or 422 with the reason for which the provider refused.
  */
 export interface PaymentProvider {
   readonly kind: 'manual' | 'stripe';
@@ -125,9 +125,9 @@ export interface PaymentProvider {
     options: { discount: AppliedDiscount; key: string },
   ): Promise<ProviderSubscription>;
   /**
-   * The discount of a promotion code that the provider keeps itself and that this customer (null: one it has never seen) may use on
-   * this plan now, else null. `code` is in upper case and the provider compares without case. Its limits are the provider's;
-   * `promotionId` says which it is.
+   * Returns the discount of the provider's own promotion code, if this customer (null: unknown to the provider) may use it on
+   * this plan now; otherwise null. `code` is in upper case, and the provider ignores case. The provider enforces the code's
+   * limits; `promotionId` identifies it.
    */
   findPromotion(code: string, options: { plan: PlanRow; customerId: string | null }): Promise<AppliedDiscount | null>;
   topUp(

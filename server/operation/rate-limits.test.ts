@@ -15,14 +15,14 @@ test('allows up to the limit and refuses the next one', async () => {
   expect(await limits.take('principal', 'pat:a')).toMatchObject({ remaining: 0, allowed: false });
 });
 
-test('counts each key and each kind by itself', async () => {
+test('counts each key and each kind separately', async () => {
   const { limiter: limits } = limiter();
   for (let i = 0; i < 4; i++) await limits.take('principal', 'x');
   expect((await limits.take('principal', 'y')).allowed).toBe(true);
   expect((await limits.take('address', 'x')).allowed).toBe(true);
 });
 
-test('says when the window ends, and starts anew then', async () => {
+test('reports when the window ends, and starts again then', async () => {
   const { clock, limiter: limits } = limiter();
   await limits.take('sign_in', 'x');
   clock.advance(59_001);
@@ -40,7 +40,7 @@ test('counts wrong codes by the hour', async () => {
   expect(await limits.take('wrong_code', 'x')).toMatchObject({ allowed: true, resetSeconds: 3600 });
 });
 
-test('takes back what turned out to be another’s, but not from another minute, and never below nothing', async () => {
+test('refunds a request that belongs to another key, but not from an earlier minute, and never below zero', async () => {
   const { clock, limiter: limits } = limiter();
   await limits.take('address', 'x');
   await limits.refund('address', 'x');
@@ -59,7 +59,7 @@ test('0 switches a limit off', async () => {
   expect((await limits.take('principal', 'x')).limit).toBe(0);
 });
 
-test('a flood of keys is forgotten from its beginning and never grows beyond the bound', async () => {
+test('a flood of keys drops the oldest keys and never grows beyond the limit', async () => {
   const { limiter: limits } = limiter();
   await limits.take('address', 'first');
   await limits.take('address', 'first');

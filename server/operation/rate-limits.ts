@@ -16,7 +16,7 @@ export type RateLimitKind =
  */
 export type RequestLimiter = RateLimiter<RateLimitKind>;
 
-/** Mails an hour to one address: enough for somebody who lost one, too few to flood a mailbox. */
+/** Mails an hour to one address: enough for a person who lost one, too few to flood a mailbox. */
 const MAX_MAILS_PER_HOUR = 5;
 /** Tests of a person's notifications: enough to set up a channel, too few to bother a stranger's server. */
 const MAX_NOTIFICATION_TESTS_PER_HOUR = 10;

@@ -1,4 +1,4 @@
-/** Former settings, with what applies now: a process that finds one in its environment says so at its start. */
+/** Former settings, with their replacements: a process that finds one in its environment reports it at its start. */
 export const removedVariables: Readonly<Record<string, string>> = {
   BATON_LUA_WORKERS: 'there is one worker for each core, and at least two',
   BATON_MAX_CALLS_IN_FLIGHT: 'it is four times BATON_MAX_IN_FLIGHT',

@@ -10,7 +10,7 @@ const Model: z.ZodType = z.lazy(() =>
 );
 
 describe('a JSON value', () => {
-  test('is one that z.json() takes, or has large integers, and stays as it is', () => {
+  test('is accepted if z.json() accepts it or it has large integers, and is unchanged', () => {
     fc.assert(
       fc.property(fc.anything({ withDate: true, withMap: true, withNullPrototype: true, withBigInt: true }), value => {
         const ours = JsonValueSchema.safeParse(value);
@@ -40,24 +40,24 @@ describe('a JSON value', () => {
     expect(JsonValueSchema.safeParse(deep).success).toBe(true);
   });
 
-  test('is demanded where it is a field', () => {
+  test('is required if it is a field', () => {
     expect(z.strictObject({ body: JsonValueSchema }).safeParse({}).success).toBe(false);
   });
 });
 
-test('an object of the caller keeps odd keys, and is not one of another kind', () => {
+test('an object of the caller keeps unusual keys, and other kinds of values are refused', () => {
   const odd = '{"a":{"__proto__":{"b":1},"constructor":2},"__proto__":{"c":{"__proto__":3}}}';
   expect(JSON.stringify(AnyObject.parse(JSON.parse(odd)))).toBe(odd);
   expect(JSON.stringify(ObjectOfObjects.parse(JSON.parse(odd)))).toBe(odd);
   for (const value of [[], null, 'text', new Date()]) expect(AnyObject.safeParse(value).success).toBe(false);
 });
 
-test('every value of an object of objects is one, whatever its key', () => {
+test('every value of an object of objects must be an object, under any key', () => {
   const { error } = ObjectOfObjects.safeParse(JSON.parse('{"a":1,"b":{},"__proto__":[]}'));
   expect(error?.issues.map(issue => issue.path.join('.'))).toEqual(['a', '__proto__']);
 });
 
-test('what is checked as it was sent keeps odd keys, and problems keep their place', () => {
+test('a value that is checked as it was sent keeps unusual keys, and problems keep their path', () => {
   const Step = asSent(z.looseObject({ id: z.string(), at: z.array(z.number()) }));
   const odd = '{"id":"a","at":[1],"__proto__":{"b":1}}';
   expect(JSON.stringify(Step.parse(JSON.parse(odd)))).toBe(odd);

@@ -99,7 +99,7 @@ export function asSent<S extends z.ZodType>(schema: S) {
     .meta(describedAs(schema));
 }
 
-/** The same for each item of a list. The list checks its items, because 350,000 wrong ones took two seconds. */
+/** Checks each item of a list like `asSent`. The list checks its items itself, because 350,000 invalid ones took two seconds. */
 export function listAsSent<S extends z.ZodType>(schema: S) {
   return z.array(z.custom<z.output<S>>().meta(describedAs(schema))).superRefine((items, context) => {
     const issues = new BoundedIssues(context);

@@ -29,7 +29,7 @@ export function configuredSecrets({
   return values.filter(value => value !== undefined);
 }
 
-/** The password of an address, both as written and decoded. */
+/** Returns the password in an address, both as written and decoded. */
 function passwordsIn(address: string | undefined): string[] {
   const url = address === undefined ? null : URL.parse(address);
   if (url === null) return [];

@@ -83,7 +83,7 @@ export type Container = {
   mcp: McpSurface;
   /** Null: it is switched off. */
   demoMcp: DemoMcp | null;
-  /** Null where the demo MCP server is, too. */
+  /** Null if the demo MCP server is also off. */
   demoApi: DemoApi | null;
   /** The Platform MCP endpoint for a fetch handler. */
   handleMcp(request: Request, client: { address: string }): Promise<Response>;
@@ -92,9 +92,9 @@ export type Container = {
   stream: Stream;
   /** The dependencies of the console's sign-in. */
   identity: ConsoleIdentity;
-  /** Settles once the orchestrator knows where it stands: leading, or standby. */
+  /** Settles once the orchestrator knows whether it leads or is a standby. */
   ready: Promise<void>;
-  /** Closes sockets, lets steps in flight finish, writes what is pending. The database stays open: it is not ours. */
+  /** Closes sockets, lets steps in flight finish, and writes pending data. The database stays open: it belongs to the caller. */
   close(): Promise<void>;
 };
 
@@ -107,17 +107,18 @@ export type ContainerOptions = {
   alarm?: Alarm;
 };
 
-/** Where routes that Next bundles find the running container (app/container.ts). */
+/** The key under which routes that Next bundles find the running container (app/container.ts). */
 const published = Symbol.for('baton.container');
 
 /**
- * Constructs everything on an open database and publishes it: the one place where parts meet. The orchestrator starts at once.
- * Throws MisconfiguredError for a master key that is not the database's, and ConfigError for plans that cannot be used.
+ * Constructs everything on an open database and publishes it: the parts are connected only here. The orchestrator starts
+ * immediately. Throws MisconfiguredError for a master key that is not the database's, and ConfigError for plans that cannot be
+ * used.
  */
 export async function createContainer(options: ContainerOptions): Promise<Container> {
   const { config, logger, database, clock = systemClock, alarm = systemAlarm } = options;
   const { pool, prisma } = database;
-  // First: with the wrong master key nothing else is to be written.
+  // This comes first: with the wrong master key nothing else may be written.
   const keys = await loadIdentityKeys({ config, pool, clock, logger });
   const { credits, payments, topUp } = await openBilling({ config, pool, clock, logger });
   const secrets = await openSecretStore({ config, pool, clock, logger, masterKey: keys.masterKey });
@@ -190,7 +191,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   return container;
 }
 
-/** Creates the way out, whose requests to this service itself say on behalf of which run they are made. */
+/** Creates the egress guard, whose requests to this service itself carry the lineage of the run that sends them. */
 function openEgress(config: Config, masterKey: Uint8Array): Pick<Services, 'egress' | 'lineage'> {
   const lineage = createLineageSeal(masterKey);
   const egress = createEgress({
@@ -211,7 +212,7 @@ function createDemos({ config, clock }: Pick<Services, 'config' | 'clock'>): Pic
   return { demoMcp: createDemoMcp({ clock, allowed: config.mcp }), demoApi: createDemoApi(config.mcp) };
 }
 
-/** The callers through which steps reach other systems, and what those write meanwhile. */
+/** Creates the callers through which steps reach other systems, and the live text of models. */
 function createCallers(
   services: Pick<Services, 'config' | 'pool' | 'prisma' | 'secrets' | 'clock' | 'egress' | 'logger'>,
 ) {
@@ -240,7 +241,7 @@ function createCallers(
   };
 }
 
-/** Waits for what was promised to be done after its answer. */
+/** Waits for writes that continue after their answer was sent. */
 async function settleWrites(services: Services): Promise<void> {
   await awaitPendingAnswers(services);
   await settleMails(services);

@@ -34,7 +34,7 @@ function run(env: Record<string, string>): Promise<{ code: number | null; stderr
   return new Promise(resolve => child.once('close', code => resolve({ code, stderr })));
 }
 
-test('a port in use is one clear line, and nothing was made', async () => {
+test('a port in use gives one clear line, and nothing was created', async () => {
   const taken = createServer();
   await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve));
   const { port } = taken.address() as AddressInfo;
@@ -46,7 +46,7 @@ test('a port in use is one clear line, and nothing was made', async () => {
   await new Promise(resolve => taken.close(resolve));
 });
 
-test('a configuration that cannot be used names each variable before anything is made', async () => {
+test('an unusable configuration names each bad variable before anything is created', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'baton-main-'));
   const { code, stderr } = await run({
     PORT: 'http',
@@ -75,7 +75,7 @@ test('a configuration that cannot be used names each variable before anything is
   await rm(folder, { recursive: true });
 });
 
-test('a host that is not of this machine, or no name, is one clear line', async () => {
+test('a host that is not of this machine, or is not a valid name, gives one clear line', async () => {
   const at = (host: string) => ({ host, port: 0 });
   const options = { ...testConfig().http, logger: createLogger('silent') };
   const error = await listen(at('192.0.2.1'), () => starting, options).catch(thrown => thrown);
@@ -86,7 +86,7 @@ test('a host that is not of this machine, or no name, is one clear line', async 
   }
 });
 
-test('a database that cannot be reached is one clear line without its password', async () => {
+test('an unreachable database gives one clear line without its password', async () => {
   const url = 'postgresql://u:sw0rdfish@127.0.0.1:1/db';
   const { code, stderr } = await run({ PORT: '0', DATABASE_URL: url });
   expect(code).toBe(1);

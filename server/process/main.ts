@@ -43,7 +43,7 @@ async function start(config: Config, logger: Logger): Promise<Running> {
     await container.ready;
     const next = await startConsole(settled, port);
     running.console = next;
-    // Last of what can fail: what is made here is shown once, by the banner.
+    // The last step that can fail: the banner shows the generated credentials only once.
     const owner = await seedFirstOwner(container.services);
     frontend = createFrontend(settled, container, next);
     process.stdout.write(startupBanner(settled.http.url, owner, database.movedTo, proxyNotice(settled.http)));
@@ -87,7 +87,7 @@ async function startConsole({ env, http }: Config, port: number): Promise<Consol
   };
 }
 
-/** The example runs while the console already answers; a failure costs the example, not the start. */
+/** Seeds the example while the console already answers. A failure costs the example, not the start. */
 async function seed({ services }: Container, owner: SeededOwner): Promise<void> {
   if (!owner.created || services.config.identity.seed !== 'example') return;
   const { email, tenantId } = owner;
@@ -102,7 +102,7 @@ async function seed({ services }: Container, owner: SeededOwner): Promise<void> 
   }
 }
 
-/** Stops accepting, closes sockets and the orchestrator, the database last. */
+/** Stops accepting connections, closes sockets and the orchestrator, and closes the database last. */
 async function stop({ edge, console, container, database }: Running): Promise<void> {
   const answered = edge.close(ANSWER_GRACE_MS);
   await container?.close();
@@ -117,7 +117,7 @@ function report(state: 'serving' | 'misconfigured' | 'defect'): void {
   if (process.connected) process.send?.(state, undefined, undefined, () => undefined);
 }
 
-/** One line an operator can act on; anything else is a defect and keeps its stack. */
+/** Returns one line for an error on which an operator can act; any other error is a defect and keeps its stack. */
 function explain(error: unknown): string {
   if (error instanceof ConfigError) return `baton: the configuration cannot be used:\n${error.message}\n`;
   if (error instanceof StartupError) return `baton: ${error.message}\n`;

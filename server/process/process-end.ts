@@ -16,8 +16,8 @@ export type ProcessEnd = {
 };
 
 /**
- * Ends the process on a signal (exit code 0) or an uncaught error (1): in order, and by SIGKILL where that takes too long. The second
- * signal ends it immediately.
+ * Ends the process on a signal (exit code 0) or an uncaught error (1): in order, and by SIGKILL if that takes too long. The
+ * second signal ends it immediately.
  */
 export function stopOnSignals({ stop, logger, shutdownGraceMs, onDefect }: ProcessEnd): void {
   let stopping = false;
@@ -36,7 +36,7 @@ export function stopOnSignals({ stop, logger, shutdownGraceMs, onDefect }: Proce
   };
   process.on('SIGINT', () => end(0, shutdownGraceMs + STOP_GRACE_MS, 'SIGINT'));
   process.on('SIGTERM', () => end(0, shutdownGraceMs + STOP_GRACE_MS, 'SIGTERM'));
-  // Unhandled rejections come here, too.
+  // Unhandled rejections also arrive here.
   process.on('uncaughtException', error => {
     onDefect();
     logger.fatal({ err: error }, 'a defect: the process ends; runs continue at the next start');

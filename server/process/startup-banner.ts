@@ -9,7 +9,7 @@ import type { Config } from '../operation/config.ts';
 export function startupBanner(url: string, owner: SeededOwner, movedTo?: string, notice?: string | null): string {
   const lines = ['', `  Baton is ready at ${url}`];
   if (notice) lines.push(`  ${notice}`);
-  // Not where an operator looks first, so every start says it.
+  // An operator does not look there first, so every start prints it.
   if (movedTo !== undefined) lines.push(`  Its data is in ${movedTo}`);
   if (owner.created) {
     lines.push('', `  Sign in      ${url}/sign-in`, `  Email        ${owner.email}`);
@@ -24,7 +24,7 @@ export function startupBanner(url: string, owner: SeededOwner, movedTo?: string,
 }
 
 /**
- * Returns what an operator must know where a proxy is in front and no proxy is trusted, or null. Baton itself speaks http on its own
+ * Returns a notice for the operator if a proxy is in front and no proxy is trusted, or null. Baton itself speaks http on its own
  * port, so another port in the public URL, or https, is a proxy's.
  */
 export function proxyNotice({

@@ -34,7 +34,7 @@ const until = (ref: { id: string; runID: string }, ...phases: ('blocked' | 'comp
   reached(service.container.services, tenant.owner, ref, ...phases);
 const metrics = (): Promise<Samples> => scrape(`${service.url}/metrics`, authorized);
 
-test('what ran is counted exactly: three runs, six steps, a failure, a skip and an answer', async () => {
+test('runs and steps are counted exactly: three runs, six steps, a failure, a skip and an answer', async () => {
   const two: Graph = {
     steps: [
       { id: 'a', type: 'condition', expression: 'true' },
@@ -57,7 +57,7 @@ test('what ran is counted exactly: three runs, six steps, a failure, a skip and 
   await until(asked, 'blocked');
 
   expect((await metrics()).get('baton_runs_active{status="running"}')).toBe(1);
-  // It waits for a person alone, and so leaves memory, just after its viewers have heard of it.
+  // The run waits only for a person, so it leaves memory, just after its viewers got the event.
   await expect.poll(async () => (await metrics()).get('baton_runs_in_memory')).toBe(0);
   await post(`/v1/workflows/${human}/command`, { command: 'pause', params: { run_id: asked.runID } });
   expect((await metrics()).get('baton_runs_active{status="paused"}')).toBe(1);

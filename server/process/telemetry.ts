@@ -29,7 +29,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   version: string;
 };
 
-/** Metrics always; traces where they are configured; a line for each run where debug lines are asked for. */
+/** Metrics always; traces if they are configured; a line for each run at the log level debug. */
 export async function startTelemetry(config: Pick<Config, 'tracing'>, logger: Logger): Promise<Telemetry> {
   const registry = new Registry();
   buildInfo(registry, version);

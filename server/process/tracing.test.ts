@@ -32,7 +32,7 @@ async function runOnce(env: Record<string, string>): Promise<{ run_id: string; s
   }
 }
 
-test('a run asked for through REST is a trace of its own, linked to the trace of whoever asked', async () => {
+test('a run started through REST is a separate trace, linked to the trace of the request', async () => {
   const collector = await startCollector();
   try {
     const { run_id, started } = await runOnce({ OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/` });
@@ -62,7 +62,7 @@ test.each<[string, Record<string, string>]>([
   }
 });
 
-test('the SDK is read where traces are configured, and only there', () => {
+test('the SDK is loaded only if traces are configured', () => {
   const packagesRead = (tracing: unknown) => {
     const script = `
       import { registerHooks } from 'node:module';
