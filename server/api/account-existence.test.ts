@@ -10,7 +10,7 @@ import { operations } from './operations.ts';
  * No public operation reveals whether an address has an account: requests about a known and about an unknown address
  * are answered with the same status, headers and body. Each public operation is in one of the two lists.
  */
-/** A password that no account has yet, because a right one identifies its account. */
+/** Returns a password that no account has yet, because a correct password would identify its account. */
 const unusedPassword = () => `a password that nobody has ${++made}`;
 type Asked = { path: string; body: (email: string) => Promise<object> | object };
 
@@ -71,7 +71,7 @@ const about: Record<string, Asked> = {
   },
   password_resets_request: { path: '/v1/password-resets', body: email => ({ email }) },
 };
-/** Operations without an address, or whose link proves it. */
+/** Operations without an address, or with a link that proves the address. */
 const unrelated = [
   'addresses_confirm',
   'password_resets_complete',

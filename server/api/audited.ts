@@ -12,9 +12,9 @@ type Perform = (keep: (input: unknown) => unknown) => Promise<unknown>;
 type Ended = { outcome: string; input: unknown; output: unknown };
 
 /**
- * Performs an operation and records it in the audit log, unless it is read-only or declared as `unaudited`. Recorded
- * are successful operations, those that the caller had no right to (403), and those that failed in the server, which
- * may have done a part. Other refusals changed nothing, and could fill the log by the thousand.
+ * Performs an operation and records it in the audit log, unless it is read-only or declared as `unaudited`. It records successful
+ * operations, operations for which the caller had no right (403), and operations that failed in the server, which may have been
+ * partly done. Other refusals changed nothing, and thousands of them could fill the log.
  */
 export async function audited(services: Services, call: Invocation, perform: Perform): Promise<unknown> {
   const { operation } = call.entry;
@@ -49,7 +49,7 @@ async function record(services: Services, call: Invocation, { outcome, input, ou
     target: {
       ...textsOf(output, ['id', 'run_id', 'stop_id', 'user_id', 'grant_id']),
       ...textsOf(input, entry.pathParameters),
-      // Nothing was read of the input of a caller without the right.
+      // If the caller has no right, the input was not read.
       ...(about === undefined || input === undefined ? {} : about(input, output)),
     },
     outcome,

@@ -26,8 +26,8 @@ import {
 import type { RegisteredOperation } from './registry.ts';
 
 /**
- * Tests every operation on every surface against its declaration: with each role, with each scope alone, and from a
- * second project of the same workspace. authority.test.ts tests REST in depth, and other workspaces.
+ * Tests every operation on every surface against its declaration: with each role, with each single scope, and from a second
+ * project of the same workspace. authority.test.ts tests REST in depth, and other workspaces.
  */
 let worlds: TestWorlds;
 let acme: World;
@@ -100,7 +100,7 @@ describe('each role is accepted or refused as the operation declares', () => {
   });
 });
 
-describe('each scope alone permits what is declared for it, and nothing else', () => {
+describe('each single scope permits only the operations that declare it', () => {
   test.each(cases)('%s %s', async (surface, _, entry) => {
     const needed = entry.operation.access === 'public' ? null : entry.operation.scope;
     const asked = [...byScope].map(
@@ -113,7 +113,7 @@ describe('each scope alone permits what is declared for it, and nothing else', (
   });
 });
 
-test('what every token may do, with any scope, is limited to its own user and project', () => {
+test('operations that need no scope are limited to the token’s own user and project', () => {
   const open = closed.filter(({ operation }) => operation.access !== 'public' && operation.scope === null);
   expect(open.map(({ operation }) => operation.name)).toEqual(['me_get', 'workspaces_list']);
 });
@@ -127,7 +127,7 @@ describe("another workspace's ids are treated as nonexistent", () => {
 /** Operations that belong to the workspace and not to a project: they are not called from the second project. */
 const WORKSPACE_WIDE = ['members', 'projects', 'invitations', 'servers', 'accounts', 'stops'];
 const isWide = (path: string) => WORKSPACE_WIDE.includes(/([a-z-]+)\/\{/.exec(path)?.[1] ?? '');
-/** Returns whether a key of the world's ids is such a one: `connections/id` is not. */
+/** Returns whether a key of the world's ids is workspace-wide: `connections/id` is not. */
 const isWideKey = (key: string) => WORKSPACE_WIDE.includes(key.split('/').at(-2) ?? '');
 
 describe('from a second project of the same workspace', () => {

@@ -19,7 +19,7 @@ import type { RegisteredOperation } from './registry.ts';
 
 const all = registry.operations.map(entry => [entry.operation.name, entry] as const);
 const closed = all.filter(([, { operation }]) => operation.access !== 'public');
-/** Returns whether a field stands for an id of the world. */
+/** Returns whether a field is a placeholder for an id of the world. */
 const isPlace = (value: unknown): boolean =>
   Array.isArray(value) ? value.some(isPlace) : typeof value === 'string' && /^\{.*\}$/.test(value);
 const withIds = closed.filter(([, { pathParameters }]) => pathParameters.length > 0);
@@ -107,9 +107,7 @@ describe("404 for another tenant's ids, as for ids that do not exist", () => {
   });
 });
 
-/**
- * Everything over HTTP, like a user: the same person administers both workspaces, so that only the workspace differs.
- */
+/** These tests send HTTP requests, like a user. The same person administers both workspaces, so that only the workspace differs. */
 describe("404 for ids of another workspace of one's own", () => {
   let sent: Sent[] = [];
   beforeAll(async () => {
@@ -123,7 +121,7 @@ describe("404 for ids of another workspace of one's own", () => {
     sent = [{ token: body.token as string }, session];
   });
 
-  test('the new one starts like the first: a project, the onboarding plan, nothing else', async () => {
+  test('the new workspace starts like the first: with only a project and the onboarding plan', async () => {
     const about = async (path: string, credential: Sent) => (await request('GET', path, credential)).body;
     const [mine] = sent;
     const first = await about('/v1/billing/status', { token: rivalToken });
@@ -154,7 +152,8 @@ describe("404 for ids of another workspace of one's own", () => {
     },
   );
 
-  // `me_get` names the places that a session can switch to; the step types are the same for everybody, and their texts have the words of ids.
+  // `me_get` names the places that a session can switch to; the step types are the same for all users, and their texts contain
+  // the words that the ids consist of.
   const excepted: readonly string[] = ['me_get', 'autopilot_describe_step_types'];
   const lists = closed.filter(
     ([name, { operation, pathParameters }]) =>
@@ -216,7 +215,7 @@ describe('the examples are valid: they succeed for a caller with the rights', ()
   const weight = ({ operation: { method, name } }: RegisteredOperation) =>
     method === 'GET' ? 0 : last.includes(name) ? 3 + last.indexOf(name) : method === 'DELETE' ? 2 : 1;
   const ordered = [...closed].sort(([, a], [, b]) => weight(a) - weight(b));
-  // These need more than an example: a value over 16 KiB, a turn of an agent, an unconfirmed account, a job, an
+  // These operations need more than an example: a value over 16 KiB, a turn of an agent, an unconfirmed account, a job, an
   // authorization server, a messaging API.
   const provider = /^connections_(suite|messaging)_(?!config$)/;
   const excepted: readonly string[] = [
@@ -225,7 +224,7 @@ describe('the examples are valid: they succeed for a caller with the rights', ()
     // The run of the example has no loop (server/domains/runs/loops/items.test.ts).
     'runs_get_loop_items',
     'me_request_confirmation',
-    // An answer that is being written, or one that has ended; the second deletion of a thread finds none.
+    // These need an answer that is being written, or one that has ended; the second deletion of a thread finds no thread.
     'autopilot_stream',
     'chat_stream',
     'chat_send_and_stream',

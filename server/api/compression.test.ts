@@ -26,7 +26,7 @@ describe('the coding of a response', () => {
     expect(codingOf(header)).toBe(coding);
   });
 
-  test('is always one that the header names', () => {
+  test('is always one of the codings that the header names', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), header => {
         const coding = codingOf(header);

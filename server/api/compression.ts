@@ -22,8 +22,8 @@ const compress = {
 type Coding = keyof typeof compress;
 
 /**
- * Returns the coding for a response: brotli before gzip, whichever an `Accept-Encoding` header accepts (RFC 9110,
- * 12.5.3). Null if it accepts neither, or without a header: a client that names no coding gets plain text.
+ * Returns the coding for a response: brotli, or else gzip, if the `Accept-Encoding` header accepts it (RFC 9110, 12.5.3). Null if
+ * it accepts neither, or without a header: a client that names no coding gets plain text.
  */
 export function codingOf(acceptEncoding: string | undefined): Coding | null {
   if (acceptEncoding === undefined) return null;

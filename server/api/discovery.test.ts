@@ -59,7 +59,7 @@ describe('clients that look for an authorization server read JSON', () => {
     },
   );
 
-  test('as the official client does, which shows the reason', async () => {
+  test('the official client gets JSON, and shows the reason', async () => {
     await expect(discoverOAuthProtectedResourceMetadata(`${service.url}/mcp`)).rejects.toThrow(
       'does not implement OAuth 2.0 Protected Resource Metadata',
     );

@@ -2,7 +2,10 @@ import { AppError } from '../platform/errors.ts';
 import { errorBody } from './failure.ts';
 import { type ApiRequest, type ApiResponse, protectiveHeaders, requestIdOf } from './request.ts';
 
-/** Where clients of MCP look for an authorization server of their own accord (MCP specification 2025-03-26, Authorization). */
+/**
+ * The paths at which MCP clients look for an authorization server without being told to (MCP specification 2025-03-26,
+ * Authorization).
+ */
 const OAUTH = /^\/(authorize|token|register|revoke|introspect)\/?$/;
 
 const NO_OAUTH =
@@ -10,8 +13,8 @@ const NO_OAUTH =
 const NO_DOCUMENT = 'There is no document at this path.';
 
 /**
- * Returns whether a program looks here for a description of the service, or for an authorization server. There is none, and
- * the console's page for missing pages would be shown to the user as the error of their client.
+ * Returns whether programs look at this path for a description of the service, or for an authorization server. Neither exists
+ * here. The console's 404 page would appear as an error message in the user's client.
  */
 export function isDiscoveryPath(path: string): boolean {
   return /^\/\.well-known(\/|$)/.test(path) || OAUTH.test(path);

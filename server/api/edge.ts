@@ -32,8 +32,8 @@ export type Edge = {
 };
 
 /**
- * Connections of a process. Each costs file handles and memory, and the limits of streams, of one address and of one
- * workspace are met long before; this one is for what they do not see.
+ * The default maximum number of connections of a process. Each costs file handles and memory. The limits of streams, of an
+ * address and of a workspace are reached long before; this limit covers connections that they do not count.
  */
 const MAX_CONNECTIONS = 10_000;
 /** How long a connection may stay half open after the final answer. */
@@ -219,8 +219,8 @@ function refuseUpgrade(socket: Duplex, status: 404 | 429): void {
 type Answering = { _httpMessage?: ServerResponse | null };
 
 /**
- * Answers malformed HTTP in the shape of every other error, but not while an earlier request of the connection waits
- * for its answer, because a client or a proxy would take this for it.
+ * Answers malformed HTTP in the shape of every other error, but not while an earlier request of the connection waits for its
+ * answer, because a client or a proxy would take this response for that answer.
  */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex & Answering): void {
   if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage) return void socket.destroy();

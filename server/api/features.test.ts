@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const featured = operations.filter((each: AnyOperation) => each.feature !== undefined) as AnyOperation[];
 
-test('everything of suite and messaging except their configuration is a feature', () => {
+test('all operations of suite and messaging except their configuration belong to features', () => {
   const connect = operations.filter(({ path }) => /^\/v1\/connections\/(suite|messaging)\//.test(path));
   expect(connect.filter(({ path }) => !path.endsWith('/config')).map(({ name }) => name)).toEqual(
     featured.filter(({ feature }) => feature === 'suite' || feature?.startsWith('messaging')).map(({ name }) => name),
@@ -57,7 +57,7 @@ test('everything of suite and messaging except their configuration is a feature'
   expect([...all]).toEqual(['suite', 'messaging', 'messaging_signup', 'mail', 'billing', 'memory', 'agents']);
 });
 
-test('everything of billing is a feature, which only `off` disables', () => {
+test('all operations of billing belong to a feature, which only `off` disables', () => {
   const billing = operations.filter(({ path }) => /^\/v1\/(billing\/|config\/payment$)/.test(path));
   expect(billing.length).toBeGreaterThan(20);
   expect(billing.map(({ name }) => name)).toEqual(
@@ -69,7 +69,7 @@ test('everything of billing is a feature, which only `off` disables', () => {
     ]).toEqual(['billing']);
 });
 
-test('everything of agents is a feature, which is on by default with the embedded database alone', () => {
+test('all operations of agents belong to a feature, which is on by default only with the embedded database', () => {
   const agents = operations.filter(({ path }) =>
     /^\/v1\/(agents|autopilot\/(chat|stream)|chat)(\/|$)|\/answer$/.test(path),
   );
@@ -83,7 +83,7 @@ test('everything of agents is a feature, which is on by default with the embedde
   expect([has(external), has({ ...external, BATON_ENABLE_AGENTS: 'true' })]).toEqual([false, true]);
 });
 
-test('everything of memory is a feature, which says that it is off', () => {
+test('all operations of memory belong to a feature, which says that it is off', () => {
   const memory = operations.filter(({ path }) => path.startsWith('/v1/memory/'));
   expect(memory.length).toBeGreaterThan(10);
   expect(memory.map(({ name }) => name)).toEqual(

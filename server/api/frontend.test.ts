@@ -23,7 +23,7 @@ beforeAll(async () => {
         BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: String(LIMIT),
         BATON_RATE_LIMIT_PER_MINUTE: String(LIMIT),
       },
-      // Its windows never end.
+      // The windows of this limiter never end.
       { clock: new ManualClock() },
     ),
   ]);

@@ -45,7 +45,7 @@ export function createFrontend(
       } catch (error) {
         if (!(error instanceof AppError) || response.headersSent) throw error;
         answerError(response, error);
-        // What it sends besides is not read.
+        // The rest of the request is discarded.
         request.resume();
       }
     },
@@ -56,7 +56,7 @@ export function createFrontend(
   };
 }
 
-/** Whether the request line can be served; the edge refuses an upgrade that nobody takes. */
+/** Returns whether the request line of an upgrade is valid. The edge refuses upgrades that no handler accepts. */
 function isAcceptable(request: IncomingMessage): boolean {
   try {
     checkRequestLine(request);
@@ -66,7 +66,7 @@ function isAcceptable(request: IncomingMessage): boolean {
   }
 }
 
-/** Serves what no surface of the API does. Throws the AppError of a request that is refused. */
+/** Serves requests that no surface of the API serves. Throws the AppError of a request that is refused. */
 async function serveConsole(
   { http }: Pick<Config, 'http'>,
   surfaces: NodeSurfaces,
@@ -121,9 +121,9 @@ function pathOf({ url }: IncomingMessage): string {
 }
 
 /**
- * Prepares a request for Next: it gets the client's address, and loses what a client may have written into it. next-auth
- * and Next believe `X-Forwarded-Host`, so that a link or a redirect could lead to any host; where the console is reached
- * is configured (BATON_URL). The scheme is believed behind trusted proxies alone.
+ * Prepares a request for Next: it gets the client's address, and loses what a client may have written into it. next-auth and Next
+ * believe `X-Forwarded-Host`, so that a link or a redirect could lead to any host; where the console is reached is configured
+ * (BATON_URL). The scheme is trusted only behind trusted proxies.
  */
 function noteClient(request: IncomingMessage, trustedProxies: number): string {
   const forwarded = [request.headers['x-forwarded-for']].flat().join(',');

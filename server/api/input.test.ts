@@ -38,7 +38,7 @@ function parsed(entry: RegisteredOperation, input: object): unknown {
 const shown = (result: unknown) =>
   result instanceof AppError ? { status: result.status, code: result.code, details: result.details } : result;
 
-/** Each as text, because parsing may change an object, and only JSON.parse makes a key `__proto__`. */
+/** Returns the inputs as text, because parsing may change an object, and only JSON.parse creates a key `__proto__`. */
 function inputsOf(entry: RegisteredOperation): string[] {
   const valid = { ...fieldsOf(entry.operation.name as Name) };
   const wrong = Object.fromEntries([...entry.fields].map(name => [name, { unexpected: 1, [name]: [{}] }]));
@@ -113,7 +113,7 @@ describe('a list or an object in which hundreds of thousands of things are wrong
 });
 
 describe('a body', () => {
-  /** As JSON again, in which `__proto__` is a key like any other. */
+  /** Returns the result as JSON, in which `__proto__` is an ordinary key. */
   const outcomeOf = (read: () => unknown): unknown => {
     try {
       return JSON.stringify(read());
@@ -127,7 +127,7 @@ describe('a body', () => {
       text,
     ).toBe(outcomeOf(() => JSON.parse(text)));
 
-  test('is JSON where JSON.parse says so, cut off or with something after it', () => {
+  test('is accepted exactly if JSON.parse accepts it, also if it is cut off or followed by other text', () => {
     const ends = fc.constantFrom('', ' ', ' \t\r\n', '\f', '\u00a0', ']', '}', ' }', ',', '"');
     fc.assert(
       fc.property(fc.json(), fc.nat(), ends, (json, cut, end) => {

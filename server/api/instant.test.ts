@@ -111,7 +111,7 @@ describe('an instant', () => {
   });
 });
 
-describe('every field with a time', () => {
+describe('every field that holds a time', () => {
   type Schema = { format?: string; properties?: Record<string, Schema> };
   const fields = createRegistry(operations).operations.flatMap(entry =>
     Object.entries((entry.inputSchema as Schema).properties ?? {})

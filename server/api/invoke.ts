@@ -53,8 +53,8 @@ export function hasScope(principal: Principal, scope: Scope | null): boolean {
 }
 
 /**
- * Runs an operation; there is no other way: feature (404) → credential (401) → role and scope (403) → input (422) →
- * run. So a caller without the right learns neither whether something exists nor what a valid request looks like.
+ * Runs an operation. All surfaces use this function: feature (404) → credential (401) → role and scope (403) → input (422) → run.
+ * So a caller without the right to call it learns neither whether something exists nor what a valid request looks like.
  */
 export async function invoke(invoker: Invoker, call: Invocation): Promise<Result> {
   const { operation } = call.entry;

@@ -54,7 +54,7 @@ function fieldNaming(
   place: string,
 ): string | null {
   const required = Array.isArray(outputSchema.required) ? outputSchema.required : [];
-  // A run's own id also identifies the workflow, but a request that names the workflow needs no link to it.
+  // A run's id also identifies its workflow, but a request whose path names the workflow needs no link to it.
   const named = operation.path.startsWith(`${place}/`) ? undefined : fieldsByParameter[place];
   if (named !== undefined && required.includes(named)) return named;
   return operation.path === collection && required.includes('id') ? 'id' : null;

@@ -57,7 +57,7 @@ describe('the demo API', () => {
     }
   });
 
-  test('gives a second attempt of a step the shipment of the first', async () => {
+  test('gives a second attempt of a step the same shipment as the first', async () => {
     const first = await ship('1001', 'run-1:ship');
     const shipment = { order_id: '1001', service: 'standard', address: 'Elm Street 4, Lund', status: 'created' };
     expect(first).toMatchObject({ status: 201, body: { shipment_id: expect.stringMatching(/^SHP-/), ...shipment } });

@@ -72,7 +72,7 @@ describe('the demo MCP server', () => {
     });
   });
 
-  test('gives a second attempt of a step the invoice of the first', async () => {
+  test('gives a second attempt of a step the same invoice as the first', async () => {
     const args = { customer: 'ACME', lines: [{ description: 'Work', quantity: 2, unit_price: 50.25 }] };
     const invoice = async (idempotency_key?: string) => {
       const meta = idempotency_key === undefined ? {} : { meta: { idempotency_key } };

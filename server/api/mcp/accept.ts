@@ -2,9 +2,9 @@
 export type AnswerType = 'application/json' | 'text/event-stream';
 
 /**
- * Returns the media type in which a client accepts answers (RFC 9110, 12.5.1): JSON wherever it accepts that, also by a
- * wildcard or by sending no `Accept`. Null if it accepts neither. The MCP specification has clients name both types, and
- * many do not.
+ * Returns the media type in which a client accepts answers (RFC 9110, 12.5.1): JSON wherever it accepts that, also by a wildcard
+ * or by sending no `Accept`. Null if it accepts neither. The MCP specification requires clients to name both types, but many do
+ * not.
  */
 export function answerTypeFor(accept: string | undefined): AnswerType | null {
   if (accept === undefined || accept.trim() === '') return 'application/json';
@@ -13,7 +13,7 @@ export function answerTypeFor(accept: string | undefined): AnswerType | null {
     const [range = '', ...parameters] = item.split(';').map(part => part.trim());
     const q = parameters.find(parameter => /^q\s*=/.test(parameter));
     const weight = q === undefined ? 1 : Number(q.slice(q.indexOf('=') + 1));
-    // A weight that is no number says nothing.
+    // An invalid weight is ignored.
     weights.set(range, Number.isNaN(weight) ? 1 : weight);
   }
   const accepts = (type: AnswerType) => {

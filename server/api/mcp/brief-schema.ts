@@ -22,7 +22,7 @@ export function briefSchema(schema: JsonMap): JsonMap {
   return Object.fromEntries(kept.map(([key, value]) => [key, briefValue(key, value)]));
 }
 
-/** Whether a keyword with this value tells a model nothing. */
+/** Returns whether a keyword with this value gives a model no information. */
 function isIdle(key: string, value: JsonValue, { format }: JsonMap): boolean {
   switch (key) {
     case 'pattern':

@@ -27,10 +27,10 @@ const prefix = '/v1/mcp/';
 type EnabledTools = { groups: readonly string[]; risk: boolean };
 
 /**
- * `catalog_bff_request` (docs/specification/mcp.md#catalog-request): all routes under /v1/mcp/ as one tool. Permission
- * depends on the operation to which the path is routed, never on its text: an encoded or dotted path cannot lead
- * anywhere else. An operation of another group, such as `vault` of connections, also needs that group, and those whose
- * route has a `credentials` segment need the risk group.
+ * `catalog_bff_request` (docs/specification/mcp.md#catalog-request): all routes under /v1/mcp/ as one tool. Permission depends on
+ * the operation to which the path is routed, never on the path's text, so an encoded or dotted path gains nothing. An operation
+ * of another group, such as `vault` of connections, also needs that group, and those whose route has a `credentials` segment need
+ * the risk group.
  */
 export function catalogTool(options: McpOptions, enabled: EnabledTools): PlatformTool {
   const entries = options.registry.operations.filter(entry => isCatalogRoute(entry, enabled));

@@ -66,7 +66,7 @@ async function use(name: string, args: unknown): Promise<Json> {
   return result.structuredContent ?? {};
 }
 
-/** Returns the error body of a call that is refused, and what follows it. */
+/** Returns the error body of a refused call, and the content after it. */
 async function refused(name: string, args: unknown): Promise<{ body: Json; rest: string[] }> {
   const { text } = await post(ask('tools/call', { name, arguments: args }));
   const { result } = JSON.parse(text) as { result: CallToolResult };
@@ -115,7 +115,7 @@ describe('Accept', () => {
     },
   );
 
-  test('says nothing of refusals, which are JSON', async () => {
+  test('does not affect refusals, which are JSON', async () => {
     for (const body of ['{', '5', [ping], { ...ping, jsonrpc: '1' }]) {
       const { status, type } = await post(body, { Accept: 'text/event-stream' });
       expect(status).toBeGreaterThanOrEqual(400);
@@ -188,7 +188,7 @@ describe('a message', () => {
     expect(await post(message)).toMatchObject({ status: 202, type: undefined, text: '' });
   });
 
-  test('of a session that this server does not have is answered', async () => {
+  test('of an unknown session is answered', async () => {
     const more = { 'Mcp-Session-Id': 'x', 'Last-Event-ID': '5' };
     const { status, headers } = await post(ping, more);
     expect([status, headers['mcp-session-id']]).toEqual([200, undefined]);
@@ -243,7 +243,7 @@ test.each([
 });
 
 describe('arguments of careless clients', () => {
-  test('are null for what is left out, and JSON in text, at any depth', async () => {
+  test('may be null instead of absent, and JSON in text, at any depth', async () => {
     const graph = {
       steps: [{ id: 'a', type: 'lua_script', script: 'return input.n', note: '{"n":1}', nothing: null }],
       input_schema: null,
@@ -275,7 +275,7 @@ describe('arguments of careless clients', () => {
     expect(await use('workflows_stream_websocket', watched)).toMatchObject({ ended_by: 'messages' });
   });
 
-  test.each([null, undefined, '', '{}', []])('are none: %j', async args => {
+  test.each([null, undefined, '', '{}', []])('are refused if they are %j', async args => {
     expect(await use('health_summary', args)).toMatchObject({ tenant_id: 'acme' });
     expect(await use('workflows_list', args)).toMatchObject({ workflows: expect.any(Array) });
   });
@@ -341,7 +341,7 @@ describe('wrong arguments are named with what is expected', () => {
 });
 
 describe('describe_tool', () => {
-  test('and the resource of a tool hold what the list leaves out', async () => {
+  test('and the resource of a tool contain the details that the list leaves out', async () => {
     const { tools } = await client.listTools();
     const listed = tools.find(({ name }) => name === 'workflows_edit');
     expect(JSON.stringify(listed)).not.toContain('rename_step');
@@ -371,7 +371,7 @@ describe('describe_tool', () => {
     }
   });
 
-  test('describes nothing that the token may not use', async () => {
+  test('describes no tool that the token may not use', async () => {
     const acme = await createTestTenant(service.container.services, { slug: 'reading' });
     const { token: reading } = await createTestPat(service.container.services, acme.owner, ['workflow:read']);
     const call = ask('tools/call', { name: 'describe_tool', arguments: { name: 'workflows_create' } });

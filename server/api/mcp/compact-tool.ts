@@ -8,11 +8,14 @@ import { isObject } from '../../platform/json.ts';
  */
 const MAX_DESCRIPTION_CHARACTERS = 100;
 const MAX_SCHEMA_CHARACTERS = 300;
-/** The most of what members of a project wrote, for their workflows: a first sentence, and a schema with the names of all arguments. */
+/**
+ * The limits for tools that are workflows, whose texts members of a project wrote: a first sentence, and a schema with the names
+ * of all arguments.
+ */
 const MAX_SENTENCE_CHARACTERS = 300;
 const MAX_ARGUMENTS_CHARACTERS = 2_000;
 
-/** How much a schema says: descriptions up to a length, and the fields of objects down to a depth. */
+/** The amount of detail in a schema: the length of descriptions, and the depth down to which objects have fields. */
 type Detail = { descriptions: number; depth: number };
 const DETAILS: readonly Detail[] = [
   { descriptions: 80, depth: 3 },
@@ -36,13 +39,13 @@ export function compactTool(tool: Tool, brief?: string): Tool {
     name,
     description: brief ?? firstSentences(description),
     inputSchema: compactSchema(inputSchema as JsonMap) as Tool['inputSchema'],
-    // Says that the answer is structured.
+    // The output schema tells clients only that the answer is structured.
     ...(outputSchema === undefined ? {} : { outputSchema: { type: 'object' } }),
     annotations: saysIdempotence(hints) ? hints : withoutIdempotence(hints),
   };
 }
 
-/** The MCP specification gives the hint a meaning only for tools that are not read-only, and takes it for false where it is absent. */
+/** The MCP specification defines the hint only for tools that are not read-only, and its default is false. */
 const saysIdempotence = ({ readOnlyHint, idempotentHint }: NonNullable<Tool['annotations']>) =>
   readOnlyHint !== true && idempotentHint === true;
 const withoutIdempotence = ({ idempotentHint: _, ...hints }: NonNullable<Tool['annotations']>) => hints;
@@ -116,13 +119,13 @@ function shortenUnion(branches: JsonMap[], detail: Detail, depth: number): JsonM
 
 const HIDDEN_FIELDS = 'see describe_tool';
 
-/** Whether an object has fields that are not shown; those of the items of a list are noted there. */
+/** Returns whether an object has fields that are not shown. Hidden fields of list items are marked on the items. */
 function hasHiddenFields({ properties, anyOf, oneOf }: JsonMap, short: JsonMap): boolean {
   const isObjectHere = short.type === 'object' || (Array.isArray(short.type) && short.type.includes('object'));
   return isObjectHere && short.properties === undefined && [properties, anyOf, oneOf].some(each => each !== undefined);
 }
 
-/** Whether the name or the type of a field says what its description does: the description of every id and every instant. */
+/** Returns whether a field's description only repeats its name or type, as the description of every id and instant does. */
 function isKnown({ format }: JsonMap): boolean {
   return format === 'uuid' || format === 'date-time';
 }

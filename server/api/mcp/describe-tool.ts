@@ -13,8 +13,8 @@ const Arguments = z.strictObject({
 });
 
 /**
- * `describe_tool`: what `tools/list` leaves out of a tool (docs/specification/mcp.md#the-list-of-tools). It is part of every
- * group, as the others are listed in short. `tools` is called once all of them exist.
+ * `describe_tool`: gives the details of a tool that `tools/list` leaves out (docs/specification/mcp.md#the-list-of-tools). It
+ * belongs to every group, because all other tools are listed in short form. `tools` is called once all of them exist.
  */
 export function describeTool(options: McpOptions, tools: () => ToolSet): PlatformTool {
   return {

@@ -15,7 +15,7 @@ const fitted = (schema: unknown, value: unknown, root: Json = {}) =>
 const text = { type: 'string' };
 const object = { type: 'object', properties: { n: { type: 'integer' }, s: text } };
 
-describe('what is left out', () => {
+describe('null for an absent argument', () => {
   test.each<[string, unknown]>([
     ['a text', text],
     ['a number', { type: 'number', default: 5 }],
@@ -39,7 +39,7 @@ describe('what is left out', () => {
     expect(fitted(schema, null)).toEqual({ x: null });
   });
 
-  test('is looked for at any depth, and in maps', () => {
+  test('is removed at any depth, and in maps', () => {
     const schema = { type: 'array', items: { type: 'object', properties: { a: object }, required: ['b'] } };
     expect(fitted(schema, [{ a: { n: null, s: 's', other: null }, b: null }])).toEqual({
       x: [{ a: { s: 's', other: null }, b: null }],
@@ -50,7 +50,7 @@ describe('what is left out', () => {
     expect(fitted(removable, { a: null })).toEqual({ x: { a: null } });
   });
 
-  test('is neither what is needed, nor an item, nor an unknown field', () => {
+  test('stays for a required field, an item and an unknown field', () => {
     const schema = { type: 'object', properties: { x: text }, required: ['x'], additionalProperties: false };
     expect(fitArguments(schema, { x: null, y: null })).toEqual({ x: null, y: null });
     expect(fitted({ type: 'array', items: text }, [null])).toEqual({ x: [null] });
@@ -201,7 +201,7 @@ describe('the arguments of every tool', () => {
           const args: Json = JSON.parse(JSON.stringify(drawn));
           const fittedArgs = fitArguments(schema, args);
           if (validator.validate(args).valid) expect(fittedArgs).toBe(args);
-          // As careless clients write them.
+          // The arguments as careless clients write them.
           const careless = spoil(schema, args, () => coin.next().value === true);
           const restored = fitArguments(schema, careless);
           expect(isDeepStrictEqual(restored, fittedArgs), JSON.stringify([args, careless, restored])).toBe(true);
@@ -212,7 +212,7 @@ describe('the arguments of every tool', () => {
   );
 });
 
-/** Writes fields of the root as text, where the schema wants none, and null for those that are left out. */
+/** Writes fields of the root as text if the schema does not accept text, and adds null for absent fields. */
 function spoil({ properties }: Schema, args: Json, tossed: () => boolean): Json {
   const careless: Json = {};
   for (const [name, field] of Object.entries(isObject(properties) ? properties : {})) {

@@ -5,10 +5,10 @@ import { MAX_JSON_DEPTH } from '../../platform/storable-json.ts';
 import type { JsonSchema } from '../parameters.ts';
 
 /**
- * Returns the arguments of a tool in the form that its input schema wants, as docs/specification/mcp.md#arguments has it:
- * many clients send null for what they leave out, and objects, lists, numbers and booleans as text. Only a value whose type
- * or literal the schema refuses is changed, so arguments that are valid stay as they are. What fits in no form is returned as
- * it came, for the operation to refuse.
+ * Returns the arguments of a tool in the form that its input schema wants, as docs/specification/mcp.md#arguments has it: many
+ * clients send null for what they leave out, and objects, lists, numbers and booleans as text. Only a value whose type or literal
+ * the schema refuses is changed, so arguments that are valid stay as they are. A value that fits in no form is returned
+ * unchanged, and the operation refuses it.
  */
 export function fitArguments(schema: JsonSchema, args: Record<string, unknown>): Record<string, unknown> {
   const fitted = new Fitting(schema).fit(schema, args, 0);
@@ -30,10 +30,10 @@ class Fitting {
     this.#root = root;
   }
 
-  /** Returns the same value if it need not change: callers copy only what does. */
+  /** Returns the value that fits the schema; the same value if it need not change, because callers copy only changed values. */
   fit(given: unknown, value: unknown, depth: number): unknown {
     const schema = this.#resolve(given);
-    // The operation refuses what is nested deeper.
+    // The operation refuses deeper values.
     if (schema === null || depth > MAX_JSON_DEPTH) return value;
     if (this.#accepts(schema, value)) return this.#fitMembers(schema, value, depth);
     for (const other of this.#otherForms(schema, value)) {
@@ -58,7 +58,7 @@ class Fitting {
     });
   }
 
-  /** The other values that one of a refused type may stand for. */
+  /** Returns the values that a value of a refused type may stand for. */
   #otherForms(schema: JsonSchema, value: unknown): unknown[] {
     switch (typeof value) {
       case 'string':
@@ -66,7 +66,8 @@ class Fitting {
       case 'number':
       case 'boolean':
       case 'bigint':
-        // One of a list of texts, as "true" of a filter. Where any text will do, a number is a mistake.
+        // The value may stand for one of the schema's text literals, such as "true" in a filter. If the schema accepts any text,
+        // a number is a mistake.
         return this.#accepts(schema, NO_LITERAL) ? [] : [String(value)];
       default:
         // Languages whose empty map is an empty list, such as PHP.
@@ -84,7 +85,7 @@ class Fitting {
       const branches = schema[union];
       if (!Array.isArray(branches)) continue;
       const possible = branches.filter(each => this.#mayBe(each, fitted));
-      // With several it is unknown which one was meant.
+      // If several alternatives are possible, it is unknown which one was meant.
       if (possible.length === 1) fitted = this.fit(possible[0], fitted, depth + 1);
     }
     return fitted;
@@ -178,7 +179,7 @@ function isOfType(type: unknown, value: unknown): boolean {
   }
 }
 
-/** The object, list, number or boolean that a text is the JSON of. */
+/** Returns the object, list, number or boolean whose JSON a text is; empty for any other text. */
 function valuesOfText(text: string): unknown[] {
   if (text === 'true' || text === 'false') return [text === 'true'];
   if (NUMBER.test(text)) {

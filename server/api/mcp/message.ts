@@ -4,15 +4,15 @@ import { parseRequestJson } from '../../platform/json-text.ts';
 
 type Fields = Record<string, unknown>;
 
-/** A request with only what its method reads, or the reason why none could be read. Notifications need no answer. */
+/** A request with only the fields that its method reads, or the reason why the message is not a request. Notifications need no answer. */
 export type Message =
   | { kind: 'request'; request: { jsonrpc: '2.0'; id: string | number; method: string; params?: Fields } }
   | { kind: 'notification' }
   | { kind: 'refused'; id: string | number | null; code: ErrorCode; message: string };
 
 /**
- * Reads a JSON-RPC message of a client (docs/specification/mcp.md#messages). Clients write null, or an empty list, for what
- * they leave out, and fields of their own; a schema of the whole message would refuse them, and its reason would be a dump.
+ * Reads a JSON-RPC message of a client (docs/specification/mcp.md#messages). Clients write null, or an empty list, for absent
+ * fields, and add their own fields. A schema of the whole message would refuse them with an unreadable reason.
  */
 export function readMessage(value: unknown): Message {
   if (!isObject(value)) return refused(null, ErrorCode.InvalidRequest, 'The message must be a JSON object.');

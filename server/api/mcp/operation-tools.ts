@@ -23,8 +23,8 @@ export function operationTools(options: McpOptions): PlatformTool[] {
 }
 
 /**
- * Returns the operations that an agent may be given: those tools, and all that read. None that returns a secret, and none that lets
- * agents ask agents.
+ * Returns the operations that an agent may be given: the tools above, and all read-only operations; but none that returns a
+ * secret, and none by which agents could call agents.
  */
 export function agentOperationTools(options: McpOptions): PlatformTool[] {
   const { registry } = options;
@@ -39,7 +39,7 @@ export function agentOperationTools(options: McpOptions): PlatformTool[] {
     if (tag === 'Chat' || (tag === 'Autopilot' && startsRun !== undefined && path.endsWith('/chat'))) return false;
     return mcp === undefined ? method === 'GET' : mcp.tool !== false;
   });
-  // Each turn sends them to a model, and is paid for them.
+  // Each turn sends the schemas to a model, and their tokens are charged.
   return toolsOf(options, given, entry => ({
     description: textsOf(entry).join('\n\n'),
     inputSchema: briefSchema(argumentsOf(entry) as JsonMap) as Tool['inputSchema'],
@@ -160,8 +160,8 @@ function outputSchema(entry: RegisteredOperation): Tool['outputSchema'] {
 }
 
 /**
- * Parses the arguments of a tool. Throws AppError, whose details name the arguments as the tool does. A malformed path
- * parameter is 404 as everywhere, and here with its form, which the list of tools does not show.
+ * Parses the arguments of a tool. Throws AppError, whose details name the arguments as the tool does. A malformed path parameter
+ * is 404, as on every surface; here the error also describes the parameter's form, because the list of tools does not show it.
  */
 function readInput(entry: RegisteredOperation, args: Record<string, unknown>): unknown {
   const input = toInput(entry, args);

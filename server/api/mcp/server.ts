@@ -31,7 +31,7 @@ failed or is blocked (orchestration_phase), and look at tasks_list_pending_run b
 version: after a change of the draft, publish with workflows_publish_version. A failed run does not resume: start a new one.
 The list of tools is abbreviated: ${DESCRIBE_TOOL} gives the whole description and schema of a tool.`;
 
-/** Answers one message with a server of its own; `body` is empty where a message needs no answer. */
+/** Answers one message with a new server; `body` is empty if the message needs no answer. */
 export async function answerMessage(
   options: McpOptions,
   tools: ToolSet,
@@ -147,7 +147,7 @@ async function callTool(
   }
 }
 
-/** Refused arguments may be those that the list of tools does not show. */
+/** Refers to `describe_tool`, because the list of tools may not show the refused arguments. */
 const whereDescribed = ({ definition: { name } }: PlatformTool) =>
   `${DESCRIBE_TOOL} {"name":"${name}"} returns the schema of the arguments.`;
 

@@ -131,7 +131,7 @@ class Collected {
   #add(frame: Frame): boolean {
     if (!this.#open) return false;
     const bytes = Buffer.byteLength(JSON.stringify(frame));
-    // The first frame is always included, or a reader could never get past a large one.
+    // The first frame is always included; otherwise a reader could never get past a large frame.
     if (this.bytes + bytes > this.#limits.max_bytes && this.frames.length > 0) {
       this.end('bytes');
       return false;

@@ -31,7 +31,7 @@ const writing: Record<string, string> = {
   agents_archive: 'destructive, idempotent',
   agents_revoke_grant: 'destructive, idempotent',
   agents_patch_settings: 'destructive, idempotent',
-  // The tools of an agent are anywhere.
+  // The tools of an agent may reach any server.
   agents_run: 'destructive, open world',
   chat_create_thread: 'adds',
   chat_patch_thread: 'destructive, idempotent',

@@ -110,7 +110,7 @@ describe('a published workflow that declares a tool', () => {
     expect(await listed()).not.toContain('double');
   });
 
-  test('is one only from its publication on, and only while the latest version declares it', async () => {
+  test('is listed only after its publication, and only while the latest version declares it', async () => {
     const as = acme.contributor;
     const { id } = (await call(as, 'workflows_create', { name: 'Late', graph: { steps: [double], tool: {} } })) as {
       id: string;
@@ -126,7 +126,7 @@ describe('a published workflow that declares a tool', () => {
     await archive(id);
   });
 
-  test('never takes over the calls of another one, or of the service', async () => {
+  test('never takes over the calls of another workflow or of the service’s own tools', async () => {
     const first = await publish('One', { tool: { name: 'pay' } });
     expect(await listed()).toContain('pay');
     const second = await publish('Other', { tool: { name: 'pay' } });
@@ -144,7 +144,7 @@ describe('a published workflow that declares a tool', () => {
   });
 });
 
-describe('nobody else', () => {
+describe('no other caller', () => {
   test('sees or calls the tools of another workspace or project', async () => {
     const id = await publish('Secret', { tool: { name: 'ours' } });
     const { contributor } = await createTestProject(service.container.services, acme, 'elsewhere');
@@ -195,7 +195,7 @@ describe('nobody else', () => {
     for (const id of [plain, thinking]) await archive(id);
   });
 
-  test('is offered them where the deployment has not turned the group on', async () => {
+  test('is offered them if the deployment has not turned the group on', async () => {
     const other = await startTestContainer();
     try {
       const tenant = await createTestTenant(other.container.services, { slug: 'acme' });
@@ -253,7 +253,7 @@ describe('a call that does not end with an output', () => {
 const waiting = { steps: [{ id: 'ask', type: 'human_task', instructions: 'Well?' }], tool: { name: 'waits' } };
 
 describe('a run is durable', () => {
-  test('and goes on when the time of the call is up: the answer says how to read on', async () => {
+  test('and continues when the time of the call is up: the answer says how to read the result', async () => {
     const other = await startTestContainer({ BATON_MCP_GROUPS: 'workflows', BATON_MCP_WORKFLOW_WAIT_S: '0' });
     try {
       const tenant = await createTestTenant(other.container.services, { slug: 'acme' });
@@ -270,7 +270,7 @@ describe('a run is durable', () => {
     }
   });
 
-  test('and goes on when the client leaves, or cancels: the call stops waiting', async () => {
+  test('and continues when the client disconnects or cancels: only the call stops waiting', async () => {
     const id = await publish('Waits', waiting);
     const { services } = service.container;
     const { token } = await createTestPat(services, acme.contributor, scopes);

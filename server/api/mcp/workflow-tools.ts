@@ -16,7 +16,7 @@ import type { McpCaller, McpOptions, PlatformTool, ToolSet } from './platform-to
 const PAGE = 50;
 /** The largest output of a run that an answer has, in bytes of JSON: assistants read it. */
 const MAX_SHOWN_OUTPUT_BYTES = 256 * 1024;
-/** The operation that a call is. */
+/** The operation that a call of a workflow tool invokes. */
 const RUN = 'workflows_run';
 /** Names of tools that are no operations. */
 const OTHER_TOOLS = ['describe_tool', 'health_summary', 'catalog_bff_request', 'workflows_stream_websocket'];
@@ -103,7 +103,7 @@ function toolOf(options: McpOptions, tool: WorkflowTool & { id: string }): Platf
       description,
       inputSchema: tool.inputSchema as Tool['inputSchema'],
       outputSchema: OUTPUT,
-      // What its steps reach is not known here.
+      // The servers that its steps reach are not known here.
       annotations: {
         readOnlyHint: readOnly,
         destructiveHint: !readOnly,
