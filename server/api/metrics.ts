@@ -14,7 +14,7 @@ export type Metrics = {
 };
 
 /**
- * Creates the surfaces' own metrics and the process's, in `registry`, which may contain those of other parts too. Each
+ * Creates the metrics of the surfaces and of the process in `registry`, which may also contain metrics of other parts. Each
  * container has its own, so that two in a test do not collide. `leading` is called at each scrape.
  */
 export function createMetrics(leading: () => boolean, registry = new Registry()): Metrics {

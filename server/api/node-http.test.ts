@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { readTarget } from './request.ts';
 
 describe('the target of a request', () => {
-  test('is read as WHATWG parsing has it, plain or not', () => {
+  test('is read as a WHATWG parser reads it, plain or not', () => {
     const piece = fc.constantFrom(
       '/',
       '/',
@@ -33,7 +33,7 @@ describe('the target of a request', () => {
     );
   });
 
-  test('that cannot be parsed is the root, which is no route', () => {
+  test('that cannot be parsed becomes the root, which has no route', () => {
     expect(readTarget('//')).toEqual({ pathname: '/', search: '' });
     expect(readTarget('http://[')).toEqual({ pathname: '/', search: '' });
   });

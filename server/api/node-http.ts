@@ -56,7 +56,7 @@ const disconnectOf =
     return () => response.off('close', listener);
   };
 
-/** The surfaces that answer on Node's own server, before Next: its route handlers serve a tenth of the requests per second. */
+/** The surfaces that answer on Node's own server, before Next: Next's route handlers serve a tenth of the requests per second. */
 export type NodeSurfaces = {
   rest: Rest;
   trpc: Trpc;
@@ -97,12 +97,12 @@ async function serveDemo(
   answerRateLimited(response, state);
 }
 
-/** Answers 429 where no surface does. */
+/** Answers 429 for paths outside of the surfaces. */
 export function answerRateLimited(response: ServerResponse, state: RateLimitState): void {
   answerError(response, rateLimited(state), rateHeaders(state));
 }
 
-/** Answers with an error where no surface does. */
+/** Answers with an error for paths outside of the surfaces. */
 export function answerError(response: ServerResponse, error: AppError, more: Record<string, string> = {}): void {
   const requestId = newRequestId();
   const headers = {
@@ -150,7 +150,7 @@ function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array> 
       else reject(tooLarge(limit));
     });
     request.once('end', () => {
-      // `close` follows every request: an error made for each, with its stack, was 4 % of a start.
+      // `close` follows every request. Creating an error with a stack for each took 4 % of the time of a start.
       request.off('close', gone);
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
     });
@@ -187,7 +187,7 @@ async function sendStream(
   response.end();
 }
 
-/** Resolves when there is room again, or the client is gone; one that does not read when the stream ends is cut off. */
+/** Resolves when there is room again, or the client is gone. A client that does not read when the stream ends is cut off. */
 function drained(response: ServerResponse, ended: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     const cut = () => response.destroy();

@@ -8,7 +8,10 @@ import { type Connection, StreamCounts } from './stream-admission.ts';
 
 export type OpenStreamsOptions = Authenticator & {
   metrics: Pick<Metrics, 'sockets'>;
-  /** ms between checks of the credentials; with the 2 s a token may be cached, under the promised 5 s. */
+  /**
+   * The ms between checks of the credentials. Together with the 2 s for which a token may be cached, this stays under the
+   * promised 5 s.
+   */
   recheckEveryMs?: number;
 };
 
@@ -17,7 +20,7 @@ export type OpenStream = {
   principal: Principal;
   credential: Credential;
   header: Headers;
-  /** Whether a principal may have this stream. */
+  /** Returns whether a principal may read this stream. */
   may(principal: Principal): boolean;
   close(why: 'unauthorized' | 'shutting_down'): void;
 };
@@ -57,7 +60,7 @@ export class OpenStreams {
     throw new AppError(429, 'too_many_streams', `More than ${limit} open streams of this ${of}.`, { headers });
   }
 
-  /** Watches a stream; the returned function ends that. */
+  /** Watches a stream; the returned function stops watching it. */
   watch(stream: OpenStream): () => void {
     this.#open.add(stream);
     return () => this.#open.delete(stream);
@@ -71,8 +74,8 @@ export class OpenStreams {
   }
 
   /**
-   * Asks whether each open stream's credential still holds, once per credential and scope. A database that is away proves nothing and
-   * closes nothing.
+   * Asks whether each open stream's credential still holds, once per credential and scope. While the database is unavailable, no
+   * stream is closed.
    */
   async #recheckAll(): Promise<void> {
     if (this.#rechecking) return;

@@ -81,7 +81,7 @@ test('the ingress of webhooks is described with its credentials and any JSON', (
   expect(ingress?.parameters).not.toContainEqual({ $ref: '#/components/parameters/Authorization' });
 });
 
-test('a request that demands a body shows one, and what is made leads on by its id', () => {
+test('a request that requires a body has an example, and a created resource links to operations by its id', () => {
   type Operation = { requestBody?: { required: boolean; content: Record<string, { example?: object }> } };
   const bodies = Object.values(described.paths).flatMap(path =>
     Object.entries(path)

@@ -52,7 +52,7 @@ async function connect(bearer = token, as = acme): Promise<string> {
   const given = { display_name: 'Own', provider: 'custom', service: 'api_key', credentials, origins: [origin] };
   return (await act('connections_create', given, as)).id;
 }
-/** A workflow with these steps, which may name it by its id. */
+/** Publishes a workflow with these steps, which may contain the workflow's id. */
 async function publish(stepsOf: (id: string) => object[], as = acme): Promise<string> {
   const { id } = await act('workflows_create', { name: `W ${newId()}`, graph: { steps: [] } }, as);
   await act('workflows_patch', { id, graph: { steps: stepsOf(id) } }, as);
@@ -73,8 +73,8 @@ const command = { command: 'start', params: {} };
 
 type Started = { id: string; depth: number; root: string; workflow: string };
 /**
- * Starts the workflow and waits until all runs have ended; what the request of a run starts is there before the run ends.
- * Returns them, the first first.
+ * Starts the workflow and waits until all runs have ended: a run that another run's request starts exists before that other run
+ * ends. Returns the runs in the order of their start.
  */
 async function generations(id: string): Promise<Started[]> {
   const { run_id: runID = '' } = await act('workflows_execute_command', { id, ...command });
@@ -128,7 +128,7 @@ describe('a workflow that starts itself by a request to this service', () => {
     expect(runs.map(({ depth }) => depth)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
-  test('ends after eight calls of the tool that it is', async () => {
+  test('ends after eight calls of its own tool', async () => {
     const granted = ['workflow:read', 'workflow:run', 'mcp:execute'] as const;
     const connection = await connect(
       (await createTestPat(service.container.services, acme.contributor, granted)).token,
@@ -146,7 +146,7 @@ describe('a workflow that starts itself by a request to this service', () => {
     expect(new Set(runs.map(({ root }) => root))).toEqual(new Set([runs[0]?.id]));
   });
 
-  test('by a delivery to its webhook is beneath the run that sent it', async () => {
+  test('by a delivery to its webhook starts runs beneath the run that sent it', async () => {
     const connection = await connect();
     const body = '{"n":1}';
     const id = await publish(() => [{ id: 'later', type: 'lua_script', script: 'return 1' }]);
@@ -157,13 +157,13 @@ describe('a workflow that starts itself by a request to this service', () => {
     });
     await act('workflows_patch', { id, graph: { steps: [send] } });
     await act('workflows_publish_version', { id });
-    // One signature is one delivery, so the second run's is the first one's.
+    // One signature identifies one delivery, so the second run's delivery is the same as the first one's.
     const [first, second, ...others] = await generations(id);
     expect([first?.depth, second?.depth, others]).toEqual([0, 1, []]);
     expect(second?.root).toBe(first?.id);
   });
 
-  test('several times is limited in number, before it is in depth', async () => {
+  test('several times is limited by the number of runs before the depth', async () => {
     const connection = await connect();
     const id = await publish(self =>
       ['a', 'b', 'c'].map(step => ({
@@ -178,7 +178,7 @@ describe('a workflow that starts itself by a request to this service', () => {
 });
 
 describe('two workspaces that start runs of each other', () => {
-  test('are at the end after eight requests, and learn no id of the other', async () => {
+  test('end after eight requests, and get no id of the other workspace', async () => {
     const [mine, theirs] = [await publish(() => LEAF), await publish(() => LEAF, globex)];
     const [toTheirs, toMine] = [await connect(await tokenOf(globex)), await connect(token, globex)];
     const steps = (to: string, by: string) => [post(`${origin}/v1/workflows/${to}/command`, by, { body: command })];
@@ -194,7 +194,7 @@ describe('two workspaces that start runs of each other', () => {
 });
 const LEAF = [{ id: 'later', type: 'lua_script', script: 'return 1' }];
 
-describe('the header that says so', () => {
+describe('the lineage header', () => {
   const startWith = async (header: string) => {
     const id = await publish(() => LEAF);
     const response = await fetch(`${service.url}/v1/workflows/${id}/command`, {

@@ -13,12 +13,13 @@ import type { McpOptions, PlatformTool } from './mcp/platform-tool.ts';
 
 type Run = PlatformCall['run'];
 type Brief = { input: (schema: JsonMap) => JsonMap; output: (output: JsonValue) => JsonValue };
-/** The most problems of a request that a model reads. */
+/** The maximum number of problems of a request that a model gets. */
 const MAX_DETAILS = 10;
 
 /**
- * The operations of this service as tools of agents, with the checks of every surface and the rights of the person for whom the run
- * acts. `connect` comes once the service that they belong to is there. `briefs`: what a model reads of an operation in place of the whole.
+ * The operations of this service as tools of agents, with the checks of every surface and the rights of the person for whom the
+ * run acts. `connect` is called once the service exists. `briefs`: short descriptions that a model reads instead of the full
+ * ones.
  */
 export function createPlatformTools(
   authority: RunAuthority,
@@ -79,7 +80,7 @@ function principalOf(run: Run, { userId, email, role, scopes, patId }: Extract<S
   return { userId, email, name: email, tenantId, projectId, role, credential };
 }
 
-/** Describes an operation as a tool. Its result may contain text that anybody wrote: a tool, or the sender of a delivery. */
+/** Describes an operation as a tool. Its result may contain text from outside, such as from a tool or the sender of a delivery. */
 function offered(
   { definition: { name, description = '', inputSchema, annotations } }: PlatformTool,
   brief: Brief | undefined,

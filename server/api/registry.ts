@@ -131,7 +131,7 @@ function register(operation: AnyOperation, problem: (message: string) => void): 
     carrier,
     fields: new Set(fields?.keys()),
     parameters,
-    // Only descriptions need these, and a start of the service none of them.
+    // Computed on demand: descriptions need the schemas, and a start of the service does not.
     get inputSchema() {
       return inputJsonSchema(operation.input);
     },

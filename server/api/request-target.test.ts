@@ -106,7 +106,7 @@ describe('a malformed first line is refused', () => {
     expect(reached).toEqual([]);
   });
 
-  test('CONNECT has no answer but the end of the connection', async () => {
+  test('CONNECT is answered only by the end of the connection', async () => {
     expect((await ask('CONNECT localhost:443')).status).toBe(0);
   });
 });
@@ -122,7 +122,7 @@ test('everything else is served', async () => {
   expect((await ask('OPTIONS /v1/workflows')).status).toBe(204);
 });
 
-test('what a client says about the host does not reach the console', async () => {
+test('a client’s headers about the host do not reach the console', async () => {
   reached.length = 0;
   const more = [
     'X-Forwarded-Host: evil.example',

@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError, badRequest } from '../platform/errors.ts';
 
-/** The methods that any route has. TRACE returns the headers of a request, cookies included, to whoever sent it. */
+/** The methods that routes have. TRACE is refused because it returns the headers of a request, including cookies, to the sender. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const PAGE_METHODS = ['GET', 'HEAD'];
 
 type Line = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 
 /**
- * Checks the first line of a request and its host, before any surface or Next reads them: those read them differently, and
- * Next fails with a stack trace where it cannot. Throws AppError 400 `malformed_target` for a target that is no path of this
- * server (RFC 9112, 3.2: absolute, authority or asterisk form), 400 `malformed_host`, and 405 `method_not_allowed`.
+ * Checks the first line of a request and its host before any surface or Next reads them: they parse them differently, and Next
+ * fails with a stack trace if it cannot. Throws AppError 400 `malformed_target` for a target that is not a path of this server
+ * (RFC 9112, 3.2: absolute, authority or asterisk form), 400 `malformed_host`, and 405 `method_not_allowed`.
  */
 export function checkRequestLine({ method = '', url: target = '', headers }: Line): void {
   if (!METHODS.includes(method)) throw notAllowed(method, METHODS);
@@ -22,8 +22,8 @@ export function checkRequestLine({ method = '', url: target = '', headers }: Lin
 }
 
 /**
- * Checks a request that Next is to answer; the API's router checks its own. Throws AppError 400 `malformed_path`, and for a
- * page or a file of the build 405 `method_not_allowed`.
+ * Checks a request that Next will answer; the API's router checks the API's requests. Throws AppError 400 `malformed_path`, and
+ * for a page or a file of the build 405 `method_not_allowed`.
  */
 export function checkConsoleRequest(
   { method = '', url: target = '' }: Pick<IncomingMessage, 'method' | 'url'>,
@@ -38,7 +38,7 @@ const notAllowed = (method: string, allowed: readonly string[]) =>
     headers: { Allow: allowed.join(', ') },
   });
 
-/** Whether the escapes of the path stand for text (UTF-8). */
+/** Returns whether the percent escapes of the path are valid UTF-8. */
 function isDecodable(target: string): boolean {
   const path = target.split(/[?#]/, 1)[0] ?? '';
   if (!path.includes('%')) return true;
@@ -50,5 +50,5 @@ function isDecodable(target: string): boolean {
   }
 }
 
-/** Whether the text is a host with or without a port, and nothing else of a URL. An empty one is allowed (RFC 9110, 7.2). */
+/** Returns whether the text is only a host, with or without a port. An empty one is allowed (RFC 9110, 7.2). */
 const isHost = (host: string): boolean => host === '' || (!/[\s/\\?#@%]/.test(host) && URL.canParse(`http://${host}`));

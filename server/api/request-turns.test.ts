@@ -62,7 +62,7 @@ test.each([
   await vi.waitFor(() => expect(countOf('other')).toBe(1));
   for (let n = 0; n < 6; n++) sent.push(send(path, tokens.acme));
   await vi.waitFor(() => expect(countOf('acme')).toBe(4));
-  // It would have begun before this one of the other workspace.
+  // Without turns it would have begun before this request of the other workspace.
   sent.push(send(path, tokens.other));
   await vi.waitFor(() => expect(countOf('other')).toBe(2));
   expect(countOf('acme')).toBe(4);

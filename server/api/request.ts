@@ -114,7 +114,7 @@ function readable({ text, ended, abandon }: StreamedText): ReadableStream<Uint8A
   const encoder = new TextEncoder();
   return new ReadableStream({
     start(controller) {
-      // For a client that reads, the text ends without this.
+      // If the client reads, the text ends normally, and this does nothing.
       const cut = () => (controller.desiredSize ?? 0) <= 0 && controller.error(ended.reason);
       ended.addEventListener('abort', cut, { once: true });
     },
@@ -124,7 +124,7 @@ function readable({ text, ended, abandon }: StreamedText): ReadableStream<Uint8A
       else controller.enqueue(encoder.encode(value));
     },
     async cancel() {
-      // First: the piece that is being waited for may never come.
+      // This comes first, because the awaited piece may never arrive.
       abandon();
       await pieces.return?.();
     },

@@ -151,7 +151,7 @@ describe('credentials', () => {
     }
   });
 
-  test('over https only the cookie counts that no other host can set', async () => {
+  test('over https only the cookie is accepted that no other host can set', async () => {
     const config = testConfig({ BATON_URL: 'https://baton.example.com' });
     const https = await startTestApi(createTestServices(api.db, { config }), things);
     const cookie = (await sessionCookieOf(tenant.viewer)).slice('next-auth.session-token='.length);
@@ -171,7 +171,7 @@ describe('credentials', () => {
     expect((await send('/v1/things', { headers: { Cookie }, as: null })).status).toBe(401);
   });
 
-  test('a bad Authorization header is not rescued by a good cookie', async () => {
+  test('an invalid Authorization header is 401, even with a valid cookie', async () => {
     const headers = { Cookie: await sessionCookieOf(tenant.owner) };
     expect((await send('/v1/things', { headers, as: 'pat_wrong' })).status).toBe(401);
   });
@@ -186,13 +186,13 @@ describe('credentials', () => {
 });
 
 describe('authority', () => {
-  test('the role is asked for before the input is looked at', async () => {
+  test('the role is checked before the input', async () => {
     const headers = { Cookie: await sessionCookieOf(tenant.viewer), 'Sec-Fetch-Site': 'same-origin' };
     const { status, body } = await send(thing, { method: 'PATCH', headers, as: null, body: { nonsense: 1 } });
     expect([status, body.code]).toEqual([403, 'insufficient_role']);
   });
 
-  test('the scope is asked for before the input is looked at', async () => {
+  test('the scope is checked before the input', async () => {
     const services = createTestServices(api.db);
     const { token: reader } = await createTestPat(services, tenant.contributor, ['workflow:read']);
     const { status, body } = await send(thing, { method: 'PATCH', as: reader, raw: '{{{' });
@@ -233,7 +233,7 @@ describe('query parameters', () => {
     expect((await send('/v1/things?cursor=a%00b')).status).toBe(422);
   });
 
-  test('a route that takes a body takes none', async () => {
+  test('a route that takes a body takes no query parameters', async () => {
     expect((await send(`${thing}?name=a`, { method: 'PATCH', body: {} })).status).toBe(422);
   });
 });
@@ -252,7 +252,7 @@ describe('request bodies', () => {
     expect(body.error).toContain('request body');
   });
 
-  test('bytes that are no UTF-8 are 400', async () => {
+  test('bytes that are not UTF-8 are 400', async () => {
     const raw = new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]);
     expect((await patch({ raw, headers: asJson })).status).toBe(400);
   });
@@ -280,7 +280,7 @@ describe('request bodies', () => {
     expect(body.details.map(({ path }: { path: string }) => path).sort()).toEqual(['name', 'nmae', 'other']);
   });
 
-  test('the path wins: an id in the body is 422', async () => {
+  test('the path has precedence: an id in the body is 422', async () => {
     const { status, body } = await patch({ body: { id: '0190a0a0-0000-7000-8000-000000000009' } });
     expect([status, body.details[0].path]).toEqual([422, 'id']);
   });
@@ -323,7 +323,7 @@ describe('request bodies', () => {
 });
 
 describe('responses', () => {
-  test('carry a request id: a sane one of the caller, else a new one', async () => {
+  test('carry a request id: the caller’s if it is well-formed, else a new one', async () => {
     expect((await send('/v1/things', { headers: { 'X-Request-Id': 'trace-1' } })).headers.get('x-request-id')).toBe(
       'trace-1',
     );
@@ -354,7 +354,7 @@ describe('responses', () => {
     expect([status, body]).toMatchObject([409, { error: 'It was done before.', code: 'already_done' }]);
   });
 
-  test('a defect is 500 and says nothing', async () => {
+  test('a defect is 500 and reveals nothing', async () => {
     const { status, text } = await send('/v1/things/fail', { method: 'POST', body: { how: 'defect' } });
     expect(status).toBe(500);
     expect(text).not.toContain('swordfish');
@@ -377,7 +377,7 @@ describe('routes', () => {
     }
   });
 
-  test('a malformed id names nothing: 404, after the role was checked', async () => {
+  test('a malformed id is 404, after the role was checked', async () => {
     expect((await send('/v1/things/nope', { method: 'PATCH', body: {} })).status).toBe(404);
     expect((await send('/v1/things/nope', { method: 'PATCH', body: {}, as: null })).status).toBe(401);
   });
@@ -424,7 +424,7 @@ describe('requests of other sites', () => {
     expect(await attempt({})).toBe(403);
   });
 
-  test('reading by cookie and changing by token are not concerned', async () => {
+  test('reading by cookie and changing by token are permitted', async () => {
     expect(await attempt({ 'Sec-Fetch-Site': 'cross-site' }, 'GET')).toBe(200);
     expect((await send(thing, { method: 'DELETE', headers: { Origin: 'https://evil.example' } })).status).toBe(204);
   });
@@ -458,7 +458,7 @@ describe('rate limits', () => {
     });
   });
 
-  test('the tokens of a user share them, whereas another user has his own', async () => {
+  test('the tokens of a user share a limit, and another user has a separate one', async () => {
     await limited({ principal: 2, address: 100 }, async at => {
       const services = createTestServices(api.db);
       const tokenOf = async (who: Principal) => (await createTestPat(services, who, ['workflow:read'])).token;
@@ -483,13 +483,13 @@ describe('rate limits', () => {
     });
   });
 
-  test('0 is off, and says nothing', async () => {
+  test('0 disables the limit and its headers', async () => {
     const { headers } = await send('/v1/things');
     expect(headers.get('ratelimit-limit')).toBeNull();
   });
 });
 
-test('a client that goes away in the middle of its body harms nobody', async () => {
+test('a client that disconnects in the middle of its body does not affect other requests', async () => {
   const { hostname, port } = new URL(api.url);
   await new Promise<void>(resolve => {
     const socket = connect(Number(port), hostname, () => {

@@ -37,8 +37,8 @@ const json = 'application/json; charset=utf-8';
 type Exchange = { request: ApiRequest; requestId: string; headers: Record<string, string>; operation: string };
 
 /**
- * Makes the REST surface (docs/specification/http.md). It never rejects: what a use case throws becomes `{error, code, …}`.
- * HEAD is GET without its body; OPTIONS answers 204 with `Allow` (there is no CORS: browsers of other sites are refused).
+ * Makes the REST surface (docs/specification/http.md). It never rejects: an error that a use case throws becomes `{error, code,
+ * …}`. HEAD is GET without its body; OPTIONS answers 204 with `Allow` (there is no CORS: browsers of other sites are refused).
  */
 export function createRest(options: RestOptions): Rest {
   return async request => {
@@ -223,7 +223,7 @@ async function limit(options: RestOptions, exchange: Exchange, principal: Princi
   if (!state.allowed) throw rateLimited(state);
 }
 
-/** The stream's path, asked without an upgrade: those that ask for one never come here. */
+/** Answers a request for the stream's path without an upgrade. Upgrade requests do not reach this surface. */
 function upgradeRequired(exchange: Exchange): ApiResponse {
   if (exchange.request.method !== 'GET' && exchange.request.method !== 'HEAD') return otherMethod(exchange, ['GET']);
   throw new AppError(426, 'upgrade_required', 'This endpoint requires a WebSocket upgrade.', {

@@ -15,7 +15,7 @@ const admits = (check: typeof refuseCrossSite, headers: Record<string, string>) 
 const own = { 'sec-fetch-site': 'same-origin' };
 const foreign = { origin: 'https://evil.example' };
 
-/** Whether a change, a WebSocket and a form of next-auth are admitted. */
+/** The booleans say whether a change, a WebSocket and a form of next-auth are admitted. */
 describe.each<[string, Record<string, string>, boolean, boolean, boolean]>([
   ['both say so', { ...own, origin: url }, true, true, true],
   ['both say so, by the requested host', { ...own, origin: 'http://127.0.0.1:3000' }, true, true, true],

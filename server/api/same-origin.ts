@@ -2,9 +2,9 @@ import { forbidden } from '../platform/errors.ts';
 import type { Headers } from './authenticate.ts';
 
 /**
- * Returns whether our own pages made a request (docs/specification/authentication.md#same-origin), by `Sec-Fetch-Site`
- * and by `Origin`, which must be the public URL's or the requested host. Where a request has both, they must agree: one
- * of them alone may come from a proxy or an extension. Browsers always send one of them with a state-changing request.
+ * Returns whether our own pages made a request (docs/specification/authentication.md#same-origin), by `Sec-Fetch-Site` and by
+ * `Origin`, which must be the public URL's or the requested host. If a request has both, they must agree: a single one may come
+ * from a proxy or an extension. Browsers always send one of them with a state-changing request.
  */
 function senderOf(header: Headers, publicUrl: string): 'own' | 'foreign' | 'unknown' {
   const site = header('sec-fetch-site');
@@ -25,15 +25,15 @@ export function refuseCrossSite(header: Headers, publicUrl: string): void {
   if (senderOf(header, publicUrl) !== 'own') throw crossSite();
 }
 
-/** As `refuseCrossSite`; of a WebSocket handshake `Origin` is required, because over http browsers send nothing else. */
+/** Refuses like `refuseCrossSite`. A WebSocket handshake must have an `Origin`, because over http browsers send no other header. */
 export function refuseForeignSocket(header: Headers, publicUrl: string): void {
   if (header('origin') === undefined) throw crossSite();
   refuseCrossSite(header, publicUrl);
 }
 
 /**
- * AppError 403 for a request that comes from elsewhere by what it says; a client that is no browser says nothing. For the
- * forms of next-auth, which have a token of their own: it does not keep another site from signing its visitor in.
+ * Throws AppError 403 for a request whose headers name another origin; clients that are not browsers send no such headers. Used
+ * for the forms of next-auth: their own CSRF token does not keep another site from signing its visitor in.
  */
 export function refuseForeign(header: Headers, publicUrl: string): void {
   if (senderOf(header, publicUrl) === 'foreign') throw crossSite();

@@ -148,13 +148,13 @@ describe('events', () => {
     ]);
   });
 
-  test('go on after the last id that a client has, whatever its first address said', async () => {
+  test('continue after the last id that a client has, even if its address names another position', async () => {
     const id = await run(5, 'completed');
     const client = await open(id, { query: '?after=1', headers: { 'Last-Event-ID': '3' } });
     expect((await client.rest()).map(event => event.id)).toEqual([4, 5]);
   });
 
-  test('of a run that has ended are sent once; then 204 ends the coming back', async () => {
+  test('of a run that has ended are sent once; then 204 ends the reconnecting', async () => {
     const id = await run(3, 'completed');
     expect((await (await open(id)).rest()).map(event => event.id)).toEqual([1, 2, 3]);
     const again = await open(id, { headers: { 'Last-Event-ID': '3' } });
@@ -169,7 +169,7 @@ describe('events', () => {
     expect((await (await open(id, { query: '?after=3' })).rest()).map(event => event.id)).toEqual([4]);
   });
 
-  test('of a refused start are the one that says so', async () => {
+  test('of a refused start are a single event that reports the refusal', async () => {
     const runId = newId();
     const { tenantId, projectId } = scope(runId);
     const row = { runId, tenantId, projectId, workflowId, code: 'invalid_input', message: 'No.' };
@@ -202,7 +202,7 @@ describe('events', () => {
 });
 
 describe('opening', () => {
-  test('answers at once, uncompressed, for no proxy or cache to keep back', async () => {
+  test('answers immediately, uncompressed and with headers that keep proxies and caches from buffering', async () => {
     const client = await open(await run(1), { headers: { 'Accept-Encoding': 'gzip, br' } });
     expect(client.status).toBe(200);
     expect(Object.fromEntries(client.headers)).toMatchObject({
@@ -323,7 +323,7 @@ describe('open streams', () => {
     );
     const closed = new Promise(resolve => response.once('close', resolve));
     response.on('error', () => undefined);
-    // Its place in the log is reached: what follows is live.
+    // The stream has reached the end of the log: later events are live.
     await new Promise<void>(resolve => {
       response.on('data', piece => String(piece).includes('id: 1\n') && resolve());
     });

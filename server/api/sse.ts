@@ -36,7 +36,7 @@ export class EventStream {
     cut: () => this.#end(closeCode.tooSlow),
   };
 
-  /** Ends the stream: the client has left, or there will be none. */
+  /** Ends the stream, because the client has left or the stream will not be sent. */
   abandon(): void {
     this.#end(closeCode.normal);
   }
@@ -107,7 +107,7 @@ async function* textOf(
     yield `event: error\ndata: ${on.failed(thrown)}\n\n`;
   } finally {
     bell.cancel();
-    // First: the frames end with the connection, and would otherwise wait for the next one.
+    // This comes first: it ends the frames, which would otherwise wait for the next frame.
     on.done();
     await iterator.return?.();
   }
@@ -118,7 +118,7 @@ function textOfFrame({ id, json }: StreamFrame): string {
   return id === undefined ? `data: ${json}\n\n` : `id: ${id}\ndata: ${json}\n\n`;
 }
 
-/** Calls back each time a ping is due, until it is set again. */
+/** A timer that rings when a ping is due, and can be set again. */
 class Bell {
   readonly #alarm: Alarm;
   #wake: (rung: undefined) => void = () => undefined;
@@ -139,8 +139,8 @@ class Bell {
   }
 
   /**
-   * Settles as `next` does, or with undefined if the bell has rung, or does first. A race with a promise of the bell would keep
-   * something of each frame until the bell rings.
+   * Settles as `next` does, or with undefined if the bell rings first or has already rung. Promise.race with a promise of the
+   * bell would retain memory for each frame until the bell rings.
    */
   unlessRung<T>(next: Promise<T>): Promise<T | undefined> {
     if (this.#isRung) return Promise.resolve(undefined);

@@ -72,7 +72,7 @@ test.each([
   expect(read(body).toString()).toBe(script);
 });
 
-test('what compression does not make shorter is served as it is', async () => {
+test('a file that compression does not make shorter is served uncompressed', async () => {
   const { headers, body } = await get(`${PREFIX}short.css`, { 'Accept-Encoding': 'br' });
   expect(headers['content-encoding']).toBeUndefined();
   expect(body.toString()).toBe('a{}');
@@ -101,7 +101,7 @@ test('a request that would change something is left to Next', async () => {
   expect((await get(`${PREFIX}chunks/a.js`, {}, 'POST')).body.toString()).toBe('not an asset');
 });
 
-test('a later build in the same place takes nothing away that has been read', async () => {
+test('a later build in the same folder removes no file that has been read', async () => {
   const before = await get(`${PREFIX}chunks/a.js`, { 'Accept-Encoding': 'br' });
   await rm(join(folder, 'static'), { recursive: true });
   expect(await get(`${PREFIX}chunks/a.js`, { 'Accept-Encoding': 'br' })).toMatchObject({

@@ -22,11 +22,10 @@ const suffixes = { br: '.br', gzip: '.gz' } as const;
 export type StaticAssets = (path: string, request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
 
 /**
- * Serves the files of a build, whose names change with their contents, so that browsers keep them (RFC 8246). Each is
- * read once, already compressed, and kept: Next finds, reads and compresses a file again for each request, which took
- * nearly half of the server's CPU for a page. What has been read, a later build in the same place cannot take away.
- * @param directory Absolute; nothing is served if it does not exist.
- * @param prefix The path of its files in URLs: `/_next/static/`.
+ * Serves the files of a build, whose names change with their contents, so that browsers keep them (RFC 8246). Each file is read
+ * once, already compressed, and kept in memory. Next finds, reads and compresses a file again for each request, which took nearly
+ * half of the server's CPU for a page. A later build in the same folder cannot remove a file that has been read. @param directory
+ * Absolute; nothing is served if it does not exist. @param prefix The path of its files in URLs: `/_next/static/`.
  */
 export function serveStaticAssets(directory: string, prefix: string): StaticAssets {
   const files = filesIn(directory);

@@ -25,7 +25,7 @@ export class StreamCounts {
     const { perUser, perTenant } = this.#limits;
     if (this.#count(user) >= perUser) return { limit: perUser, of: 'user' };
     if (this.#count(tenant) >= perTenant) return { limit: perTenant, of: 'workspace' };
-    // Its `close` has been; nothing would ever take it off again.
+    // Its `close` event has already fired, so the count would never be reduced.
     if (connection.destroyed) return null;
     for (const key of [user, tenant]) this.#counts.set(key, this.#count(key) + 1);
     connection.once('close', () => {
@@ -47,8 +47,8 @@ export class StreamCounts {
 const AT_ONCE = 16;
 
 /**
- * Takes work that arrives in bursts a few at a time, and begins each piece in a turn of the event loop of its own, so that requests,
- * timers and events of runs come in between.
+ * Runs work that arrives in bursts a few pieces at a time, and begins each piece in a separate turn of the event loop, so that
+ * requests, timers and events of runs come in between.
  */
 export class Slices {
   readonly #waiting: (() => Promise<void>)[] = [];

@@ -15,14 +15,14 @@ const item = (seq: number, text: string): StreamItem => ({
 });
 
 describe('a publication', () => {
-  test('is made into bytes once, for all who are handed the same array', () => {
+  test('is encoded once for all listeners that get the same array', () => {
     const items = [item(1, 'a'), item(2, 'b')];
     const bytes = framesOf(items);
     expect(framesOf(items)).toBe(bytes);
     expect(bytes).toEqual(Buffer.concat(items.map(frameOf)));
   });
 
-  test('of one item is that item’s own frame, which no other array makes anew', () => {
+  test('of one item is the item’s own frame, which other arrays reuse', () => {
     const only = item(1, 'a');
     expect(framesOf([only])).toBe(framesOf([only]));
     expect(framesOf([only])).toBe(frameOf(only));

@@ -10,7 +10,7 @@ export const readyFrame = textFrame('{"type":"ready"}');
 
 /** Frames by their item, shared by all sockets and replays. */
 const frames = new WeakMap<CommittedEvent | RejectedStart, Buffer>();
-/** All frames of a publication by the very array that every listener is handed. */
+/** All frames of a publication, by the array that every listener gets. */
 const batches = new WeakMap<readonly StreamItem[], Buffer>();
 
 /** The text frame of an item (docs/specification/events.md#frames). */

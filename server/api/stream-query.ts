@@ -10,7 +10,7 @@ export function streamedWorkflow(pathname: string): string | null {
   return id ?? null;
 }
 
-/** Whether a path is a stream's, its id well-formed or not. */
+/** Returns whether a path belongs to a stream, even if its id is malformed. */
 export function isStreamPath(pathname: string): boolean {
   return /^\/v1\/workflows\/[^/]+\/stream$/.test(pathname);
 }

@@ -29,8 +29,8 @@ export type FedSocket = { socket: WebSocket; raw: Duplex };
 
 /**
  * Feeds one socket: subscribes first and holds live items back, replays the log after `after`, says `ready`, sends what was held
- * (less what the replay already showed), then goes live. So there is no gap and no duplicate. Returns when live; the
- * subscription ends with the socket. `readable`: who reads which runs.
+ * (less what the replay already showed), then goes live. So there is no gap and no duplicate. Returns when live; the subscription
+ * ends with the socket. `readable`: the caller and the runs that it may read.
  */
 export async function feed(
   services: Services,
@@ -49,7 +49,7 @@ export async function feed(
   };
   const hear = (items: readonly StreamItem[]) => {
     const isMine = ({ item }: StreamItem) => item.projectId === principal.projectId;
-    // The very array where all of it is ours: every socket then shares its frames.
+    // If all items are for this socket, the same array is used, so that sockets share its frames.
     const mine = items.every(isMine) ? items : items.filter(isMine);
     if (!held) send(mine);
     else if (held.push(...mine) > MAX_HELD_ITEMS) closeSlow(socket);
@@ -87,9 +87,9 @@ async function replay(
   return last;
 }
 
-/** One write where the client can take all of it; otherwise frame by frame, up to the one that is too much. */
+/** Sends all items in one write if the buffer has room for them; otherwise frame by frame, until a frame exceeds it. */
 function sendItems(to: FedSocket, items: readonly StreamItem[]): void {
-  // A socket that is closing takes nothing more. Its frames kept the process busy while its client had 5 s to read the close.
+  // A closing socket gets no more frames. They would keep the process busy while the client has 5 s to read the close.
   if (items.length === 0 || to.socket.readyState !== WebSocket.OPEN) return;
   const frames = framesOf(items);
   if (to.socket.bufferedAmount + frames.byteLength <= MAX_BUFFERED_BYTES) sendFrame(to, frames);

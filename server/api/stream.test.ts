@@ -160,7 +160,7 @@ describe('opening', () => {
   });
 
   test('over the limits is 429', async () => {
-    // Its minute never ends.
+    // The minute of this limiter never ends.
     const limits = { principal: 1, address: 1, signIn: 1, wrongCodes: 1 };
     const rateLimiter = createRequestLimiter(limits, new ManualClock());
     const strict = await startTestApi(services({ rateLimiter }), []);
@@ -217,7 +217,7 @@ describe('open streams are limited', () => {
 });
 
 describe('events', () => {
-  test('arrive as they are committed, of this workflow alone', async () => {
+  test('arrive as they are committed, only of this workflow', async () => {
     const client = await open();
     await client.next();
     const run = newId();
@@ -237,7 +237,7 @@ describe('events', () => {
     });
   });
 
-  test('of every size of frame arrive whole and in order, to all who watch', async () => {
+  test('of every size of frame arrive complete and in order at every client', async () => {
     const runId = newId();
     const clients = [await open(), await open(), await open(`?run_id=${runId}`)];
     for (const client of clients) await client.next();
@@ -332,7 +332,7 @@ describe('events', () => {
     expect((await client.next()).type).toBe('ready');
   });
 
-  test('what a client says is ignored while small, and ends it when large', async () => {
+  test('a small message of a client is ignored, and a large one ends the stream', async () => {
     const client = await open();
     await client.next();
     client.socket.send('hello');

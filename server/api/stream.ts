@@ -52,7 +52,8 @@ const streamScope = 'workflow:read';
 const streamRole = 'project_viewer';
 /** Clients have nothing to send: their messages are read, ignored and limited in size. */
 const MAX_INCOMING_BYTES = 4096;
-// A name of its own, since the types of ws do not know `closeTimeout` (ms until a peer that ignores a close is cut off) yet.
+// A separate constant, because the types of ws do not declare `closeTimeout` (ms until a peer that ignores a close is cut off)
+// yet.
 const serverOptions = {
   noServer: true,
   maxPayload: MAX_INCOMING_BYTES,
@@ -103,7 +104,7 @@ export function createStream(options: StreamOptions): Stream {
       const url = readTarget(request.url ?? '/');
       if (!isStreamPath(url.pathname)) return false;
       slices.add(async () => {
-        // The client has gone while it waited for its turn.
+        // The client disconnected while it waited for its turn.
         if (socket.destroyed) return;
         try {
           streams.refuseWhileClosing();
@@ -138,7 +139,7 @@ type Asked = {
   readable: ReadableItems;
 };
 
-/** Everything that can refuse a stream, in the order of the other surfaces: 401, 429, 403, 422, 503, 404. */
+/** Makes all checks that can refuse a stream, in the order of the other surfaces: 401, 429, 403, 422, 503, 404. */
 async function admit(options: StreamOptions, request: IncomingMessage, url: Target): Promise<Asked> {
   const { services } = options;
   // A browser cannot set headers on a socket, so the scope may stand in the query.

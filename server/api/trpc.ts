@@ -91,7 +91,7 @@ export type Trpc = (request: ApiRequest) => Promise<ApiResponse>;
 /** The maximum number of calls in one HTTP request; a page of the console makes about ten. */
 const MAX_BATCH_SIZE = 50;
 const endpoint = '/api/trpc';
-/** As Request.json() decodes. */
+/** Decodes like Request.json(). */
 const utf8 = new TextDecoder();
 
 /** Returns whether the tRPC surface answers this target. */
@@ -101,9 +101,9 @@ export function isTrpcPath(url: string | undefined): boolean {
 
 /**
  * Creates the tRPC surface at `/api/trpc`, derived from the registry and invoked like every other
- * (docs/adr/0001-operations-declared-once.md). `If-Match` and `Idempotency-Key` are only respected in calls that are
- * not batched (`httpLink`), since in a batch they would apply to all calls; `ETag` is only sent there too. A batch
- * counts each of its calls against the rate limit.
+ * (docs/adr/0001-operations-declared-once.md). `If-Match` and `Idempotency-Key` are only respected in calls that are not batched
+ * (`httpLink`), since in a batch they would apply to all calls; `ETag` is also sent only in such calls. A batch counts each of
+ * its calls against the rate limit.
  */
 export function createTrpc(options: TrpcOptions): Trpc {
   const router = createAppRouter(options);
