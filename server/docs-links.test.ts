@@ -67,7 +67,7 @@ test('a link that leads nowhere is found', () => {
 });
 
 /**
- * The numbers of the lines that should be wrapped. Tables, code blocks (fenced or indented) and the results that the
+ * Returns the numbers of the lines that should be wrapped. Tables, code blocks (fenced or indented) and the results that the
  * benchmark generates are left as they are, and the targets of links do not count.
  */
 function longLinesOf(text: string): number[] {
@@ -97,14 +97,14 @@ describe('the lines of a page', () => {
   });
 });
 
-/** The comments of a source file. A `//` of an address does not begin one. */
+/** Returns the comments of a source file. A `//` in an address does not begin a comment. */
 function commentsOf(path: string, text: string): string {
   if (path.endsWith('.json')) return '';
   if (path.endsWith('.sql')) return [...text.matchAll(/--.*$/gm)].join('\n');
   return [...text.matchAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm)].join('\n');
 }
 
-/** The commands, diagrams and prose of a page alike: a path is a path in each. */
+/** Pages are searched completely: commands, diagrams and prose all name paths. */
 const texts = [
   ...sources
     .filter(path => path !== 'server/docs-links.test.ts')
@@ -116,7 +116,7 @@ type Reference = { path: string; anchor: string | undefined };
 
 // A folder of Next may be in brackets: `(console)`, `[...path]`.
 const segment = String.raw`(?:[\w@.-]+|\([\w-]+\)|\[[\w.-]+\])`;
-/** Not in the middle of an address, a pattern or a longer path. */
+/** A reference does not begin in the middle of an address, a pattern or a longer path. */
 const start = String.raw`(?<![\w*{}<>$@/.:#-])`;
 const fileName = new RegExp(
   `${start}((?:${segment}/)*[\\w.-]+\\.(?:md|tsx?|mjs|css|prisma|sql))(?![\\w*{/-])(?:#([\\w-]+))?`,
@@ -159,7 +159,7 @@ function referenceProblem(from: string, { path, anchor }: Reference): string | n
 }
 
 describe('references in comments and pages', () => {
-  test('lead to a file, and to an anchor of it', () => {
+  test('lead to an existing file and anchor', () => {
     const broken = texts.flatMap(({ path, text }) =>
       referencesIn(text).flatMap(reference => {
         const problem = referenceProblem(path, reference);
@@ -169,7 +169,7 @@ describe('references in comments and pages', () => {
     expect([...new Set(broken)]).toEqual([]);
   });
 
-  test('are found, and those that lead nowhere', () => {
+  test('are found, and broken ones are reported', () => {
     const problems = (text: string) =>
       referencesIn(commentsOf('server/a.ts', text)).map(reference => referenceProblem('server/a.ts', reference));
     expect(problems('// see decisions.md, Runs')).toEqual(['does not exist']);

@@ -14,7 +14,7 @@ import { sign } from './testing/webhooks.ts';
 
 /**
  * Integers of 64 bits keep their digits through every edge of the service, and larger ones are refused at each
- * (docs/specification/http.md#numbers). Everything is sent and compared as text, as a client of any language does.
+ * (docs/specification/http.md#numbers). All values are sent and compared as text, as clients in other languages do.
  */
 const IDS = ['7615917337495251231', '9007199254740993', '-9223372036854775808', '18446744073709551615'] as const;
 const ID = IDS[0];
@@ -30,7 +30,7 @@ let tools: Awaited<ReturnType<typeof startToolServer>>;
 let toolCalls: string[] = [];
 
 beforeAll(async () => {
-  // The test servers read JSON with the library's own parser, so arguments are compared in what they received as text.
+  // The test servers parse JSON with the library's own parser, so arguments are compared in the text that they received.
   tools = await startToolServer({ configure: configureEcho });
   http = await startHttpServer({
     '/echo': ({ body }, response) => response.writeHead(200, { 'content-type': 'application/json' }).end(body),
@@ -96,7 +96,7 @@ async function publish(steps: string, output?: string): Promise<string> {
   return String(id);
 }
 
-/** Starts a run and returns its context as text once it has ended. */
+/** Starts a run, waits for its end, and returns its context as text. */
 async function ran(workflow: string, params = '{}'): Promise<{ run: string; text: string }> {
   const { run_id } = await created(`/v1/workflows/${workflow}/command`, `{"command":"start","params":${params}}`);
   const run = String(run_id);
@@ -228,7 +228,7 @@ describe('a run', () => {
     expect(JSON.stringify(model.requests.at(-1)?.body)).toContain(`${ID}?`);
   });
 
-  test('does not round what a server sends beyond 64 bits', async () => {
+  test('does not round a server’s numbers beyond 64 bits', async () => {
     const workflow = await publish(`[${step('get', 'http_request', `"url":"${http.url}/huge"`)}]`);
     const { run } = await ran(workflow);
     const { text, body } = await send('GET', `/v1/workflows/${workflow}/runs/${run}/summary`);
@@ -238,7 +238,7 @@ describe('a run', () => {
     expect(text).toContain(TOO_LARGE);
   });
 
-  test('is started by a webhook with them, and not with more', async () => {
+  test('is started by a webhook with 64-bit integers, and not with larger ones', async () => {
     const workflow = await publish(`[${lua('a', 'return input')}]`);
     const hook = await created('/v1/inbound-webhooks', `{"workflow_id":"${workflow}","name":"Ids"}`);
     const deliver = (body: string) =>
@@ -256,7 +256,7 @@ describe('a run', () => {
   });
 });
 
-/** The frames of a run's stream over WebSocket, up to its end. */
+/** Returns the frames of a run's stream over WebSocket, up to the run's end. */
 function framesOf(workflow: string, run: string): Promise<string> {
   const url = `${service.url.replace('http', 'ws')}/v1/workflows/${workflow}/stream?run_id=${run}&after=0`;
   const socket = new WebSocket(url, { headers: { authorization: `Bearer ${token}` } });

@@ -9,7 +9,7 @@ import { STEP_TYPES } from './orchestrator/steps/descriptions.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const STEPS = 'server/orchestrator/steps';
-/** A line in each list names a type: three for the console, which loads them at different times, and two for the server. */
+/** The lists that name each type in a line: three for the console, which loads them at different times, and two for the server. */
 const LISTS = ['descriptions', 'step-previews', 'step-help', 'step-facts', 'registry'].map(
   list => `${STEPS}/${list}.ts`,
 );
@@ -53,7 +53,7 @@ export const ping: StepType = {
 `,
 };
 
-/** Prints what the parts of the product that know the types say of the new one. */
+/** A program that prints how each part of the product that uses step types describes the new type. */
 const PROBE = `
 import { getPrompt } from './api/mcp/prompts.ts';
 import { startScopes } from './domains/runs/start/step-scopes.ts';
@@ -109,7 +109,7 @@ const KNOWN = {
 
 const read = (base: string, path: string) => readFileSync(join(base, path), 'utf8');
 
-/** Returns a list that names the new type, too: behind `wait`, in the same way. */
+/** Returns the text of a list with the new type added after `wait`, in the same form. */
 function naming(list: string): string {
   const text = read(root, list);
   const lines = text.split('\n').flatMap(line => {
@@ -152,7 +152,7 @@ describe('a new step type', () => {
     expect(touched.toSorted()).toEqual([...LISTS, PAGE].toSorted());
     for (const list of LISTS) {
       const before = read(root, list).split('\n');
-      // An import, and the name.
+      // The two added lines are an import and the name.
       expect(read(copy, list).split('\n').length - before.length).toBe(2);
     }
   });
@@ -200,7 +200,7 @@ const NAMING: readonly [path: RegExp, why: string][] = [
 
 test('no other file names a type, but for a reason', () => {
   const names = Object.keys(STEP_TYPES).filter(type => !OF_THE_CORE.includes(type));
-  // Much else may wait.
+  // `wait` is left out, because other things are called `wait` too.
   const named = new RegExp(`'(${names.filter(type => type !== 'wait').join('|')})'|\\btype'?( ===|:| =) 'wait'`);
   const files = globSync('{app,bin,components,server}/**/*.{ts,tsx,mjs}', {
     cwd: root,

@@ -36,7 +36,7 @@ function programOf(path: string, text: string): ESTree.Program {
 /** `to` is a path of this repository, or the name of a package. */
 type Import = { from: string; to: string; isPackage: boolean; typeOnly: boolean };
 
-/** Every import, export from and import() of a file, as its syntax tree has them. */
+/** Returns every import, export from and import() in the syntax tree of a file. */
 function importsOf(path: string, text: string): Import[] {
   const found: Import[] = [];
   const add = (specifier: string, typeOnly: boolean) => {
@@ -83,7 +83,7 @@ function numbersOf(path: string, text: string): string[] {
   });
 }
 
-/** The texts of a file that are neither names nor comments; what a template fills in is left out. */
+/** Returns the string literals of a file. The expressions in templates are left out. */
 function literalsOf(path: string, text: string): string[] {
   const found: string[] = [];
   new Visitor({
@@ -112,7 +112,7 @@ const layers: [name: string, pattern: RegExp][] = [
   ['operation', /^server\/operation\//],
   ['domains', /^server\/domains\//],
   ['api', /^server\/api\//],
-  // The process that is put together of all of them, and the console that it serves.
+  // The process, which connects all layers, and the console that it serves.
   ['process', /^(server\/(process|commands)\/|bin\/|app\/|components\/)/],
 ];
 const layerOf = (path: string) => layers.findIndex(([, pattern]) => pattern.test(path));
@@ -137,7 +137,7 @@ describe('dependencies point one way', () => {
     const found = importsOf('server/a.ts', text).map(({ to, isPackage, typeOnly }) => [to, isPackage, typeOnly]);
     expect(found).toEqual([
       ['server/b.ts', false, true],
-      // The import stays, for what it does when it is loaded.
+      // The import stays, for its side effects.
       ['server/b.ts', false, false],
       ['x', true, false],
       ['app/d.ts', false, false],
@@ -166,7 +166,7 @@ describe('dependencies point one way', () => {
   const folderIn = (base: string, path: string) =>
     path.startsWith(base) ? (path.slice(base.length).split('/').slice(0, -1)[0] ?? '') : null;
 
-  /** The pairs of folders right below `base` of which the first imports the second. */
+  /** Returns the pairs of folders right below `base` in which the first imports the second. */
   const folderPairs = (base: string) => {
     const pairs = new Set<string>();
     for (const { from, to } of imports) {
@@ -182,10 +182,10 @@ describe('dependencies point one way', () => {
     return [...pairs].filter(pair => pairs.has(pair.split(' ').reverse().join(' '))).sort();
   };
 
-  /** The pairs of folders right below `base` that lie on a cycle, however long, or between two. */
+  /** Returns the pairs of folders right below `base` that lie on a cycle of any length, or between two cycles. */
   const circular = (base: string) => {
     let pairs = [...folderPairs(base)].map(pair => pair.split(' '));
-    // No cycle goes through a folder that imports no other, or that no other imports.
+    // A folder that imports no other folder, or that no other folder imports, lies on no cycle.
     for (let before = -1; before !== pairs.length; ) {
       before = pairs.length;
       const [importing, imported] = [new Set(pairs.map(([from]) => from)), new Set(pairs.map(([, to]) => to))];
@@ -336,7 +336,7 @@ describe('tests', () => {
 });
 
 describe('lists of names', () => {
-  /** Where at least two of the names are the keys of an object or a map, or the cases of a switch. */
+  /** Returns the files in which at least two of the names are keys of an object or a map, or cases of a switch. */
   const listing = (names: readonly string[]) => {
     const listed = new RegExp(`(?:case |^\\s*\\[?)'?(${names.join('|')})'?(?::|,| =)`, 'gm');
     const few = ({ text }: { text: string }) => new Set([...text.matchAll(listed)].map(([, name]) => name)).size < 2;
@@ -345,7 +345,7 @@ describe('lists of names', () => {
 
   test('of step types are in the folder of the types', () => {
     const outside = listing(Object.keys(STEP_TYPES)).filter(path => !path.startsWith('server/orchestrator/steps/'));
-    // The forms that are made for one type; which fields are in a language, once for the browser, which imports nothing else.
+    // Forms for a single type, and the list of fields that are in a language, which the browser loads separately.
     const known = [
       'components/editor/inspector/step-forms.ts',
       'server/domains/workflows/edits/references.ts',
@@ -362,7 +362,7 @@ describe('lists of names', () => {
 
 describe('requests to the outside', () => {
   test('leave through the egress guard', () => {
-    // The guard itself; Vault is the operator's own address; the others call the fetch that they are given.
+    // The guard itself; Vault, at the operator's own address; and files that call the fetch that they are given.
     const may = [
       'server/platform/egress/egress.ts',
       'server/platform/egress/send-anywhere.ts',
@@ -416,7 +416,7 @@ describe('data access', () => {
     const lower = /[`'"(]\s*(select|insert into|update \w+\s+set|delete from|with \w+ as \()\s|\.query\(\s*[`'][a-z]/;
     const scripts = files.filter(({ path }) => path !== 'server/structure.test.ts' && /\.(ts|mjs)$/.test(path));
     expect(scripts.filter(({ text }) => lower.test(text)).map(({ path }) => path)).toEqual([]);
-    // Names of columns, and what is quoted or commented, may be such words.
+    // Names of columns, quoted text and comments may contain such words.
     const keywords =
       'select|from|where|join|lateral|order by|group by|having|limit|returning|values|using|union|distinct';
     const others = 'and|or|not|null|is|in|as|exists|case|when|then|else|end|asc|desc|between|like|ilike|on conflict';
@@ -438,7 +438,7 @@ describe('credentials', () => {
 
   test('leave the secret store in a few places', () => {
     expect(paths(naming(/\bsecrets\s*\.(get|take)\(/))).toEqual([
-      // The one way out for those of connections: read in stored.ts, given for an origin by credentials.ts.
+      // Credentials of connections leave here only: stored.ts reads them, and credentials.ts releases them for an origin.
       'server/domains/connections/oauth/flow.ts',
       'server/domains/connections/stored.ts',
       'server/domains/identity/pats/reveal.ts',
@@ -452,16 +452,16 @@ describe('credentials', () => {
   test('are sent by the fetch that they come with, which knows their origins', () => {
     const may = [
       'server/domains/connections/credentials.ts',
-      // The operator's own.
+      // The operator's own credentials.
       'server/domains/billing/provider/stripe/client.ts',
       'server/domains/connections/oauth/client.ts',
-      // Before anything is stored, to an address of the operator's.
+      // Sent before they are stored, to an address of the operator's.
       'server/domains/connections/messaging/account.ts',
       // Without credentials.
       'server/domains/http-requests/requester.ts',
       'server/domains/mcp-servers/calls/binding.ts',
       'server/domains/mcp-servers/servers/access.ts',
-      // Of a person's own webhook: the address is the credential, and no redirect is followed.
+      // A person's own webhook: the address is the credential, and no redirect is followed.
       'server/domains/notifications/webhook-target.ts',
     ];
     expect(paths(naming(/\begress\.fetch\b|\} = [\w.]*\begress\b/))).toEqual(may.sort());
@@ -482,7 +482,7 @@ describe('the edge of the process', () => {
     const found = product.filter(
       ({ path, text }) => path.startsWith('server/') && !may.includes(path) && handles.test(text),
     );
-    // It has no server of its own, and takes what the edge hands it.
+    // The stream has no separate server, and takes the upgrades that the edge passes on.
     expect(found.map(({ path }) => path)).toEqual(['server/api/stream.ts']);
   });
 });
@@ -490,12 +490,12 @@ describe('the edge of the process', () => {
 describe('the promises', () => {
   test.each(['docs/security.md', 'docs/reliability.md', 'docs/testing.md'])('of %s name tests that there are', name => {
     const page = readFileSync(join(root, name), 'utf8');
-    // A promise and its tests are one item of a list.
+    // A promise and its tests form one list item.
     const items = page.split(/\n(?=- |\||\n|#)/).map(item => item.replace(/\s+/g, ' '));
     const missing = items.flatMap(item => {
       const named = [...item.matchAll(/`([\w./-]+\.(?:test|spec)\.tsx?)`/g)].map(([, path]) => path ?? '');
       const found = files.filter(({ path }) => named.some(name => path === name || path.endsWith(`/${name}`)));
-      // What is quoted after a test file's name is the beginning of a test's, or of a group's.
+      // The quoted text after a test file's name is the beginning of the name of a test or a group.
       const quoted = named.length === 0 ? [] : [...item.matchAll(/"([^"]+)"/g)].map(([, title]) => title ?? '');
       const absent = named.filter(name => !found.some(({ path }) => path.endsWith(name)));
       return [...absent, ...quoted.filter(title => !found.some(({ text }) => text.includes(title)))];
@@ -508,7 +508,8 @@ describe('the promises', () => {
 describe('configuration', () => {
   test('is read from the environment in one place', () => {
     const allowed = /^(server\/operation\/config\.ts|bin\/|[^/]+\.config\.(ts|mjs)$|e2e\/|bench\/)|(testing|\.test)/;
-    // Not settings: PATH and the like for PostgreSQL's process, NEXTAUTH_URL handed to next-auth, Next's build constant.
+    // These are not settings: PATH and similar variables for PostgreSQL's process, NEXTAUTH_URL for next-auth, Next's build
+    // constant.
     const others = ['server/platform/postgres/cluster.ts', 'app/api/auth/[...nextauth]/route.ts'];
     const readers = files.filter(
       ({ path, text }) =>

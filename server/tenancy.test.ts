@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 /**
- * Every query takes the tenant: each function that a store exports has it among its parameters, by its name or in a type that
- * names it, and uses it, or is listed here with the reason why it needs none.
+ * Every query takes the tenant: each function that a store exports has the tenant as a parameter, or in the type of one, and uses
+ * it. Exceptions are listed here with the reason why they need no tenant.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const texts = new Map<string, string>();
@@ -107,7 +107,7 @@ const exempt = Object.values(WITHOUT_TENANT)
 
 const NAMES_TENANT = /tenant(Id|_id)s?\b/i;
 
-/** Whether a type, as a file knows it, has a tenant in it: its declaration says so, or a type in that one does. */
+/** Returns whether a type that a file uses contains a tenant, in its own declaration or in a type that the declaration names. */
 function typeHasTenant(path: string, name: string, seen = new Set<string>()): boolean {
   const key = `${path} ${name}`;
   if (seen.has(key)) return false;
@@ -157,7 +157,7 @@ function declarations(text: string): Map<string, string> {
   return new Map([...found].map(([declaration, name = '']) => [name, declaration]));
 }
 
-/** Whether a body names the tenant, or hands on something that holds it: all of a parameter, not one of its fields. */
+/** Returns whether a body names the tenant, or passes on a whole parameter that contains it, rather than one of its fields. */
 function usesTenant(path: string, parameters: string, body: string): boolean {
   if (NAMES_TENANT.test(body)) return true;
   const declared = declarations(read(path));

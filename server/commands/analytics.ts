@@ -10,7 +10,7 @@ import { loadConfig } from '../process/load-config.ts';
 import { readAs } from './arguments.ts';
 import { type Outcome, operatorCommand, type Run } from './command-line.ts';
 
-/** Printing more differences than this would not help. */
+/** The maximum number of differences that are printed. */
 const MAX_DIFFERENCES = 200;
 
 /**
@@ -33,7 +33,7 @@ export function declareAnalytics(command: Command, run: Run<{ url: string }>): v
 
 const grainNames = ['quarter', 'hour', 'day', 'month'];
 
-/** A difference in words. */
+/** Returns a difference as a line of text. */
 function describeDifference(difference: Difference): string {
   const { table, projectId, workflowId, grain, bucket, name, column, sum, recount } = difference;
   const what = name === '' ? column : `${column} of ${name}`;

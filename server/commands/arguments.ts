@@ -4,8 +4,8 @@ import { Email } from '../domains/identity/schemas.ts';
 type Schema<T> = { safeParse(value: unknown): { data?: T; error?: { issues: readonly { message: string }[] } } };
 
 /**
- * Returns a parser of an argument that must satisfy `schema`. For any other argument the error has
- * `message`, or else the schema's.
+ * Returns a parser of an argument that must satisfy `schema`. For an invalid argument the error has `message`, by default the
+ * schema's message.
  */
 export const readAs =
   <T>(schema: Schema<T>, message?: string) =>

@@ -3,7 +3,7 @@ import { runBaton } from '../testing/commands.ts';
 
 const names = ['billing', 'analytics', 'retention', 'workspaces', 'accounts', 'rotate-master-key'];
 
-test('lists its commands, with exit code 1 where none is named', async () => {
+test('lists its commands, with exit code 1 if none is named', async () => {
   const help = await runBaton(['--help'], {});
   expect(help).toMatchObject({ code: 0, err: '' });
   for (const name of names) expect(help.out).toMatch(new RegExp(`^ {2}${name} `, 'm'));

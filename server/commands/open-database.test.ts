@@ -7,7 +7,7 @@ test('a session that PostgreSQL ends does not end the command', async () => {
   const pool = createCommandPool(db.url, { max: 1 });
   try {
     const { rows } = await pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-    // `once` of node:events would listen for errors, too.
+    // `once` of node:events would also listen for errors.
     const lost = new Promise(resolve => pool.once('remove', resolve));
     await db.pool.query('SELECT pg_terminate_backend($1)', [rows[0]?.pid]);
     await lost;

@@ -14,7 +14,7 @@ import { declareRetention, trustClock } from './retention.ts';
 
 const retention = (args: string[], env: Record<string, string>) => runBaton(['retention', ...args], env);
 
-test('shows what would go, then lets it go, and then has nothing to do', async () => {
+test('shows what would be deleted, then deletes it, and then has nothing to do', async () => {
   await using db = await createTestDatabase();
   await makeMonths(db.pool);
   // The command uses the machine's clock, which the test does not control.
@@ -59,7 +59,7 @@ test('a clock that has jumped deletes nothing until an operator accepts it', asy
   await trustClock(db.pool, now, false);
 });
 
-test('what was locked is named, and the exit code asks to try again', async () => {
+test('locked data is named, and the exit code asks to try again', async () => {
   await using db = await createTestDatabase();
   await makeMonths(db.pool);
   const reader = await db.pool.connect();
@@ -95,7 +95,7 @@ test('joins an embedded database that runs, starts one that does not, and leaves
   }
 });
 
-test('an option replaces BATON_RETENTION_DAYS, and arguments that cannot be used are refused', async () => {
+test('an option replaces BATON_RETENTION_DAYS, and invalid arguments are refused', async () => {
   await using db = await createTestDatabase();
   const clock = new ManualClock(Date.now());
   const services = { url: db.url, policy: { runDays: 7, usageMonths: 0, auditDays: 0 }, clock };

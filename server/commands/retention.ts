@@ -20,8 +20,8 @@ import { createCommandPool, requireSchema } from './open-database.ts';
 type RetentionServices = { url: string; policy: RetentionPolicy; clock: Clock };
 
 /**
- * Declares `retention`: does now what the daily job does; with --dry-run it only shows what that would be. Exit code 0
- * when it is done, 75 (try again) when something was left for later.
+ * Declares `retention`: runs the daily retention job now; with --dry-run it only shows what the job would delete. Exit code 0 if
+ * everything was deleted, 75 (try again) if something was left for later.
  */
 export function declareRetention(command: Command, run: Run<RetentionServices>): void {
   command
@@ -58,7 +58,7 @@ function scope({ runs, usage, audit }: Cutoffs): string[] {
   ];
 }
 
-/** A plan in words. */
+/** Returns a plan as text. */
 function describePlan(plan: RetentionPlan): string {
   const partitions = plan.partitions.map(({ name, action, bytes, keepsRuns }) => {
     const kept = action === 'rewrite' ? `, without ${plural(keepsRuns, 'run')} that it keeps` : '';
@@ -75,7 +75,7 @@ function describePlan(plan: RetentionPlan): string {
   return [...scope(plan.cutoffs), ...partitions, `  ${rest.join(', ')}.`, 'Nothing was changed.'].join('\n');
 }
 
-/** A result in words. */
+/** Returns a result as text. */
 function describeResult(result: RetentionResult, cutoffs: Cutoffs): string {
   if (result.busy) return 'Retention is already running in another process: nothing was done.';
   return [

@@ -49,7 +49,7 @@ test('replaces the key of an external database: secrets stay, the file is new an
   expect([await after.get('acme', 'n'), await after.get('other', 'n')]).toEqual(['kept', 'kept too']);
 });
 
-test('refuses while a Baton uses the database, and where the key is given or missing, and changes nothing', async () => {
+test('refuses while a Baton uses the database, or if the key is configured or missing, and changes nothing', async () => {
   await using db = await createTestDatabase();
   expect((await rotate({ DATABASE_URL: db.url })).err).toMatch(/^baton: There is no master key in .*\n$/);
   await (await store(db.pool)).put('acme', 'n', 'kept');
@@ -73,7 +73,7 @@ test('refuses while a Baton uses the database, and where the key is given or mis
   expect(await (await store(db.pool)).get('acme', 'n')).toBe('kept');
 });
 
-test('a key that is not the database’s is refused, and no new one is left behind', async () => {
+test('a key that is not the database’s is refused, and no new key is left behind', async () => {
   await using db = await createTestDatabase();
   await (await store(db.pool)).put('acme', 'n', 'kept');
   await writeFile(join(folder, 'master.key'), randomBytes(32).toString('base64'));
@@ -81,7 +81,7 @@ test('a key that is not the database’s is refused, and no new one is left behi
   expect(await keyFiles()).toEqual(['master.key']);
 });
 
-test('interrupted before or after the transaction, it is taken up where it stopped', async () => {
+test('a rotation that was interrupted before or after the transaction continues where it stopped', async () => {
   await using db = await createTestDatabase();
   await (await store(db.pool)).put('acme', 'n', 'kept');
   // A transaction that fails leaves the new key beside the old one, which stays valid.

@@ -13,7 +13,7 @@ import { type Outcome, operatorCommand } from './command-line.ts';
 import { createCommandPool } from './open-database.ts';
 
 export type Rotation = {
-  /** Workspaces whose key was wrapped again; 0 if an interrupted rotation had already wrapped them. */
+  /** The number of workspaces whose key was wrapped again; 0 if an interrupted rotation had already wrapped them. */
   tenants: number;
   file: string;
   /** The path of the previous key. */
@@ -135,7 +135,7 @@ async function rotate(): Promise<Outcome> {
   }
 }
 
-/** `rotate-master-key`. Exit code 0 when it is done, 1 when it was refused; then nothing is changed. */
+/** `rotate-master-key`. Exit code 0 on success, 1 if it was refused and nothing was changed. */
 export const rotation = operatorCommand<undefined>(
   (command, run) => command.action(() => run(rotate)),
   work => work(undefined),

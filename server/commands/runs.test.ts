@@ -47,7 +47,7 @@ test('stops the runs of a workspace through the database, while the service work
   expect((await run('stops', '--workspace', 'globex')).text).toBe('There is no bulk stop.');
 });
 
-test('narrows which runs, and is one request while it is unfinished', async () => {
+test('filters the runs, and a repeated command is one request while it is unfinished', async () => {
   const { id } = await start(acme);
   const args = [
     'stop',

@@ -19,9 +19,9 @@ const readId = readAs(Id, 'It takes an id, a UUID.');
 const addId = (text: string, before: string[] | undefined) => [...(before ?? []), readId(text)];
 
 /**
- * Declares `runs`: stops many runs of a workspace, and shows how far that has got (docs/operations.md). The request is
- * written to the database, where the running service finds it, so that it needs no answer from that service. AppError
- * 404 for what the workspace does not have.
+ * Declares `runs`: stops many runs of a workspace, and shows the progress (docs/operations.md). The command writes the request to
+ * the database, where the running service finds it, and needs no answer from the service. AppError 404 for a resource that the
+ * workspace does not have.
  */
 export function declareRuns(command: Command, run: Run<RunServices>): void {
   command

@@ -22,7 +22,7 @@ const run = (...args: string[]) => runCommand(declareWorkspaces, services, args)
 const workspaces = (...args: string[]) =>
   runBaton(['workspaces', ...args], { DATABASE_URL: db.url, BATON_SIGN_UP: 'off' });
 
-test('creates a workspace for an account that there is, and lists all, whatever BATON_SIGN_UP says', async () => {
+test('creates a workspace for an existing account, and lists all, independently of BATON_SIGN_UP', async () => {
   const created = await workspaces('create', 'north', '--owner', 'Viewer@acme.example.com', '--name', 'North Ltd');
   expect(created).toEqual({
     code: 0,
@@ -39,7 +39,7 @@ test('creates a workspace for an account that there is, and lists all, whatever 
   });
 });
 
-test('makes an account where there is none, with a password that signs in', async () => {
+test('creates a missing account, with a password that signs in', async () => {
   const { value } = await run('create', 'south', '--owner', 'ann@south.example.com');
   expect(value).toMatchObject({ slug: 'south', name: 'south', account_created: true });
   const { password } = value as { password: string };
@@ -49,7 +49,7 @@ test('makes an account where there is none, with a password that signs in', asyn
   expect(await resolveSession(services, session)).toMatchObject({ tenantId: 'south', role: 'tenant_admin' });
 });
 
-test('refuses what cannot be done, and leaves nothing half made', async () => {
+test('refuses invalid requests, and leaves nothing incomplete', async () => {
   for (const args of [
     ['delete', 'acme'],
     ['list', 'acme'],

@@ -22,7 +22,7 @@ export function declareAudit(command: Command, run: Run<Pick<BillingServices, 'p
     );
 }
 
-/** Differences that are shown one by one; `--json` has all. */
+/** The maximum number of differences that are shown one by one; `--json` has all. */
 const MAX_SHOWN = 100;
 
 /** The report for people. */

@@ -34,7 +34,7 @@ test('plans are listed, changed with their history, and retired', async () => {
   await expect(world.ask('billing_subscribe', { plan_code: 'pro' })).rejects.toMatchObject({ code: 'unknown_plan' });
 });
 
-test('payments are confirmed and refunded, credits granted, and the workspace and its books shown', async () => {
+test('payments are confirmed and refunded, credits granted, and the workspace and its ledger shown', async () => {
   await using world = await createBillingWorld(Date.now());
   const env = { DATABASE_URL: world.db.url };
   type TopUp = { payment: { id: string } };
@@ -54,7 +54,7 @@ test('payments are confirmed and refunded, credits granted, and the workspace an
   expect((await run('reconcile')).text).toMatch(/confirmed manually/);
 });
 
-test('arguments that cannot be used are refused, and change nothing', async () => {
+test('invalid arguments are refused, and change nothing', async () => {
   await using world = await createBillingWorld(Date.now());
   await world.status();
   for (const args of [
@@ -90,7 +90,7 @@ test('arguments that cannot be used are refused, and change nothing', async () =
   });
 });
 
-test('reaches the embedded database, also beside the server that runs it, and none that is not there', async () => {
+test('reaches the embedded database, also while a server runs it, and fails if there is no database', async () => {
   const folder = await mkdtemp(join(scratchFolder(), 'baton-billing-'));
   await chmod(folder, 0o755);
   try {

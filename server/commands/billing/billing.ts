@@ -20,8 +20,8 @@ import type { BillingServices } from './services.ts';
 import { declareTenant } from './tenant.ts';
 
 /**
- * Declares `billing`: what operators do with plans, payments, credits and codes, beside a running server or without one
- * (docs/billing.md). Exit code 0 when it is done, 1 when it could not be done or the books differ.
+ * Declares `billing`: the operator's commands for plans, payments, credits and codes, with or without a running server
+ * (docs/billing.md). Exit code 0 on success, 1 if the command failed or the audit found differences.
  */
 export function declareBilling(command: Command, run: Run<BillingServices>): void {
   declarePlans(command, run);
@@ -73,7 +73,7 @@ async function openServices(config: BillingServices['config'], pool: pg.Pool): P
       subscribe: absent,
       status: () => 'stopped',
       unavailableReason: () => null,
-      // A running server looks for what others changed every few seconds.
+      // A running server checks every few seconds for credits that other processes changed.
       creditsChanged: () => undefined,
     },
   };

@@ -21,13 +21,13 @@ beforeAll(async () => {
   db = await createTestDatabase();
   services = createTestServices(db, { clock });
   await db.prisma.tenant.create({ data: { slug: 'acme', name: 'Acme', createdAt: new Date(clock.now()) } });
-  // Brings the catalog.
+  // Onboarding a workspace seeds the catalog.
   await ensureOnboarded(services, 'acme');
 });
 afterAll(() => db.close());
 
 describe('npm run baton -- billing codes', () => {
-  test('makes a code with what was said of it', async () => {
+  test('creates a code with the given terms', async () => {
     const made = await run(
       'create --kind credits --value 10.5 --code launch-26 --max 100 --per-tenant 2 --ends 2027-01-01 --credits-expire-days 30',
     );
@@ -46,7 +46,7 @@ describe('npm run baton -- billing codes', () => {
     });
   });
 
-  test('makes many that nobody guesses', async () => {
+  test('creates many random codes', async () => {
     const { text } = await run('create --kind percent --value 20 --months 3 --plans pro --count 50');
     const codes = text.split('\n');
     expect(new Set(codes).size).toBe(50);
@@ -83,7 +83,7 @@ describe('npm run baton -- billing codes', () => {
     expect(String(error)).toContain(named);
   });
 
-  test('knows the plans', async () => {
+  test('refuses a code for an unknown plan', async () => {
     await expect(run('create --kind percent --value 5 --plans pro,gold')).rejects.toMatchObject({
       code: 'unknown_plan',
     });
@@ -100,7 +100,7 @@ describe('npm run baton -- billing codes', () => {
   });
 });
 
-test('a random code holds at least 80 bits, and every letter comes as often as the others', () => {
+test('a random code has at least 80 bits, and its letters are uniformly distributed', () => {
   const codes = Array.from({ length: 2000 }, generateCode);
   const letters = codes.join('').replaceAll('-', '');
   const counts = new Map<string, number>();

@@ -57,7 +57,7 @@ async function ledgerEntry(
   return { tenantId, amount, reference, note: note || `By ${services.by}`, at: services.clock.now() };
 }
 
-/** The workspace exists, and what is due for it is done. */
+/** Checks that the workspace exists, and processes its due billing. */
 async function requireTenant(services: BillingServices, tenantId: string): Promise<void> {
   if (!(await hasTenant(services.pool, tenantId))) throw notFound(`Workspace ${tenantId}`);
   await processDueBilling(services, tenantId);

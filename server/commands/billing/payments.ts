@@ -11,7 +11,7 @@ const statuses = ['pending', 'succeeded', 'failed', 'cancelled', 'refunded'] as 
 /** The number of payments in one list: the newest. */
 const SHOWN = 200;
 
-/** Declares `billing payments`: manual payments, and what became of them. */
+/** Declares `billing payments`: lists manual payments, and confirms, cancels or refunds them. */
 export function declarePayments(command: Command, run: Run<BillingServices>): void {
   const payments = command.command('payments').description('list, confirm, cancel and refund payments');
   payments

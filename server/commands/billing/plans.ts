@@ -65,7 +65,7 @@ export function declarePlans(command: Command, run: Run<BillingServices>): void 
     );
 }
 
-/** `field=value`: JSON where it is some, else text; an empty value removes an optional field. */
+/** Parses `field=value`: the value is JSON if it parses as such, otherwise text. An empty value removes an optional field. */
 function readField(text: string, fields: Record<string, unknown> = {}): Record<string, unknown> {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('It takes field=value.');

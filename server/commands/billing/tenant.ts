@@ -11,7 +11,7 @@ import { describePayments } from './payments.ts';
 import type { BillingServices } from './services.ts';
 import { credits, table } from './terminal-format.ts';
 
-/** Declares `billing tenant`: how a workspace stands. AppError 404 for an unknown one. */
+/** Declares `billing tenant`: shows the billing state of a workspace. AppError 404 for an unknown one. */
 export function declareTenant(command: Command, run: Run<BillingServices>): void {
   command
     .command('tenant')

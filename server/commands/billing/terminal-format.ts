@@ -1,6 +1,6 @@
 import { CREDIT } from '../../orchestrator/ports/microcredits.ts';
 
-/** Lines of a table, the columns as wide as they must be. */
+/** Returns the lines of a table whose columns are as wide as their widest cell. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map(row => row[column]?.length ?? 0)));
   return rows
@@ -13,6 +13,6 @@ export function table(rows: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
-/** Microcredits for people. */
+/** Formats microcredits as credits. */
 export const credits = (microcredits: number): string =>
   (microcredits / CREDIT).toLocaleString('en', { maximumFractionDigits: 6 });
