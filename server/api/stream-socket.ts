@@ -30,7 +30,7 @@ export type FedSocket = { socket: WebSocket; raw: Duplex };
 /**
  * Feeds one socket: subscribes first and holds live items back, replays the log after `after`, says `ready`, sends what was held
  * (less what the replay already showed), then goes live. So there is no gap and no duplicate. Returns when live; the subscription
- * ends with the socket. `readable`: the caller and the runs that it may read.
+ * ends with the socket. `readable`: the items that the caller may read.
  */
 export async function feed(
   services: Services,
