@@ -1,7 +1,7 @@
 import { setBounded } from './bounded-map.ts';
 
 const formats = new Map<string, Intl.DateTimeFormat | null>();
-/** More than a process meets; the tz database has 600 names. */
+/** More than a process uses; the tz database has 600 names. */
 const MAX_FORMATS = 200;
 const MAX_NAME_LENGTH = 64;
 const MINUTE_MS = 60_000;
@@ -52,7 +52,7 @@ function createFormat(timeZone: string): Intl.DateTimeFormat | null {
   }
 }
 
-/** The local time of an instant, as if it were UTC. */
+/** Returns the local time of an instant as ms, as if the local time were UTC. */
 function localMs(format: Intl.DateTimeFormat, ms: number): number {
   const parts = new Map(format.formatToParts(ms).map(({ type, value }) => [type, value]));
   const of = (type: Intl.DateTimeFormatPartTypes) => Number(parts.get(type));

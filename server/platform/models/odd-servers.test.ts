@@ -64,7 +64,7 @@ describe.each(modelProviders)('%s', provider => {
     });
   });
 
-  test('an error in the middle of a stream is judged by what it is called', async () => {
+  test('an error in the middle of a stream is classified by its name', async () => {
     server.reply({ text: 'Hel', streamError: { message: 'The engine is overloaded.', status: 503 } });
     await both(provider, {
       code: 'model_unavailable',
@@ -85,7 +85,7 @@ describe.each(modelProviders)('%s', provider => {
     });
   });
 
-  test('an error inside a 200 too', async () => {
+  test('an error inside a 200 is also classified by its name', async () => {
     const cases: [Json, string, boolean][] = [
       [{ error: { message: 'No credit.', code: 'insufficient_quota' } }, 'model_quota_exhausted', false],
       [{ error: { message: 'Slow down.', code: 429 } }, 'model_rate_limited', true],

@@ -31,7 +31,7 @@ test.each(modelProviders)('%s gets an object at the root, and null as JSON Schem
 });
 
 describe('OpenAI', () => {
-  test('is asked to be strict where that only closes objects and drops remarks', () => {
+  test('is asked to be strict if that only closes objects and drops annotations', () => {
     const { schema, strict } = adaptSchema('openai', nodes);
     expect(strict).toBe(true);
     expect(propertiesOf(schema).color).toEqual({ $ref: '#/definitions/Color' });
@@ -72,7 +72,7 @@ describe('OpenAI', () => {
   });
 });
 
-test('Gemini gets what it knows: references alone, under $defs, and no other keywords', () => {
+test('Gemini gets only keywords that it supports: references without others beside them, under $defs', () => {
   const { schema } = adaptSchema('google', nodes);
   expect(propertiesOf(schema)).toMatchObject({ color: { $ref: '#/$defs/Color' }, shade: { $ref: '#/$defs/Color' } });
   expect(propertiesOf(schema).color).toEqual({ $ref: '#/$defs/Color' });
@@ -85,7 +85,7 @@ test('Gemini gets what it knows: references alone, under $defs, and no other key
   expect(adaptSchema('google', keywords).schema).toEqual({ type: 'object', properties: { a: { type: 'string' } } });
 });
 
-test('a property that is called like a keyword stays', () => {
+test('a property with the name of a keyword stays', () => {
   const schema: JsonObject = {
     type: 'object',
     properties: { $ref: { type: 'string' }, default: { type: 'string' }, nullable: { type: 'string' } },

@@ -22,7 +22,7 @@ const text = { type: 'string' };
 const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({ type: 'object', properties, ...more });
 
 describe('the schema of a tool', () => {
-  test('that every provider takes stays as it is', () => {
+  test('that every provider accepts is unchanged', () => {
     const schema = object(
       { name: { type: 'string', description: 'A name' }, tags: { type: 'array', items: text }, n: { enum: [1, 2] } },
       { required: ['name'], additionalProperties: false },
@@ -30,13 +30,13 @@ describe('the schema of a tool', () => {
     for (const provider of modelProviders) expect(adapted(schema, provider)).toEqual(schema);
   });
 
-  test('describes an object, whatever it was', () => {
+  test('always describes an object', () => {
     for (const schema of [{}, { type: ['object', 'null'] }, { properties: null }, { type: 'Object' }] as JsonObject[]) {
       for (const provider of modelProviders) expect(adapted(schema, provider)).toEqual(object({}));
     }
   });
 
-  test('has no choice at its top: the fields of all, and the choice in words', () => {
+  test('has no alternatives at its root: it has the fields of all, and describes the alternatives in text', () => {
     const byId = object({ kind: { const: 'id' }, id: text }, { required: ['kind', 'id'], additionalProperties: false });
     const byName = object({ kind: { const: 'name' }, name: text }, { required: ['kind', 'name'] });
     for (const keyword of ['oneOf', 'anyOf']) {
@@ -53,7 +53,7 @@ describe('the schema of a tool', () => {
     }
   });
 
-  test('quotes no choice that is long', () => {
+  test('does not quote long alternatives', () => {
     const choice = (name: string) => object({ [name]: { description: 'x'.repeat(2_000) } }, { required: [name] });
     expect(described({ oneOf: [choice('a'), choice('b')] })).toBe(
       'Does it.\n\nNot every combination of arguments is accepted. They need one of these sets of fields: a; or b.',
@@ -149,7 +149,7 @@ describe('the schema of a tool', () => {
     );
   });
 
-  test('has names of arguments that Anthropic takes, and calls get back the own ones', () => {
+  test('has argument names that Anthropic accepts, and calls get the original names back', () => {
     const schema = object({ 'filter[id]': text, filter_id_: text, $top: text }, { required: ['filter[id]', '$top'] });
     const tools = adaptTools('anthropic', [{ name: 'find', inputSchema: schema }]);
     expect(tools.tools[0]?.inputSchema).toEqual(
@@ -179,7 +179,7 @@ describe('the schema of a tool', () => {
   });
 });
 
-test('a turn sends the adapted schema, and its calls have the names of the own one', async () => {
+test('a turn sends the adapted schema, and its calls have the names of the original schema', async () => {
   const server = await startModelServer();
   const event = (type: string, fields: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
   const use = { type: 'tool_use', id: 'call_1', name: 'find', input: {} };
@@ -271,7 +271,7 @@ describe('any schema', () => {
   })).value;
   const provider = fc.constantFrom(...modelProviders);
 
-  test('becomes an object without choices at its top, in the keywords of the provider', () => {
+  test('becomes an object without alternatives at its root, in keywords of the provider', () => {
     fc.assert(
       fc.property(fc.record({ field: schema, top: schema, definition: schema }), provider, (of, by) => {
         const top = isObject(of.top) ? of.top : {};
@@ -290,7 +290,7 @@ describe('any schema', () => {
     );
   });
 
-  test('accepts within its fields whatever the original accepts', () => {
+  test('accepts in its fields all values that the original accepts', () => {
     const isValid = (of: JsonObject, value: unknown) => {
       try {
         return new Validator(of as Schema, '2020-12').validate(value).valid;

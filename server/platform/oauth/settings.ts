@@ -44,7 +44,7 @@ const services = z
 
 /** The environment of the `suite` and `messaging` connections (docs/specification/connections.md#accounts). */
 export const suiteSchema = z.object({
-  /** Its metadata is discovered, unless both endpoints below are given. */
+  /** The issuer's metadata is discovered, unless both endpoints below are given. */
   BATON_SUITE_ISSUER: optionalHttpUrl,
   BATON_SUITE_AUTHORIZATION_ENDPOINT: optionalHttpUrl,
   BATON_SUITE_TOKEN_ENDPOINT: optionalHttpUrl,

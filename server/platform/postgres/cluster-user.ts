@@ -9,7 +9,7 @@ import { reason, StartupError } from './startup-error.ts';
 
 const run = promisify(execFile);
 const NAME = 'postgres';
-/** Where root keeps files that PostgreSQL's account must reach but cannot reach in the clone. */
+/** The folder in which root keeps files that PostgreSQL's account must reach but cannot reach in the clone. */
 export const SYSTEM_FOLDER = '/var/lib/baton';
 
 export type ClusterUser = { name: string; uid: number; gid: number };
@@ -56,8 +56,8 @@ export async function closedFolder(path: string, user: ClusterUser): Promise<str
 }
 
 /**
- * Returns the folder for the copies. Not the temporary folder if possible: cleaning it removes
- * files of running programs.
+ * Returns the folder for the copies. The temporary folder is only the fallback, because cleaning it removes files of running
+ * programs.
  */
 async function copies(): Promise<string> {
   try {

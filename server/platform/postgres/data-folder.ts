@@ -9,7 +9,7 @@ import { reason, StartupError } from './startup-error.ts';
 
 const checkout = fileURLToPath(new URL('../../..', import.meta.url)).replace(/[/\\]$/, '');
 
-/** Where a clone and the system keep data; tests use their own. */
+/** The folders in which a clone and the system keep data; tests use others. */
 export type Places = { checkout: string; system: string };
 const places: Places = { checkout, system: SYSTEM_FOLDER };
 

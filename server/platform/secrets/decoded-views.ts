@@ -1,6 +1,6 @@
 /**
- * A text with one kind of escapes decoded, or with several in turn. Positions lead back to the text that it was made
- * from, so that what is found in a view can be cut out of the text as it is.
+ * A text with one kind of escapes decoded, or with several in turn. Positions map back to the original text, so that a match in a
+ * view can be cut out of the original.
  */
 export type View = {
   text: string;
@@ -22,16 +22,17 @@ type Decoder = {
   marker: string;
   /** Returns the decoded text. */
   plain(text: string): string;
-  /** Returns what each escape stands for: the same, with the positions, at ten times the cost. */
+  /** Returns the decoded units with their positions, at ten times the cost of `plain`. */
   units(text: string): Iterable<Decoded>;
 };
 
 /**
- * Returns the text itself and every view of it, each text once: of URL escapes, HTML entities and backslash escapes.
- * `finished`: an escape at the end that may go on is left out.
+ * Returns the text and all its views (of URL escapes, HTML entities and backslash escapes), each distinct text once. `finished`:
+ * leaves out an escape at the end that may be incomplete.
  */
 export function decodedViews(text: string, { finished = false } = {}): View[] {
-  const cut = (view: View) => (finished ? { ...view, text: view.text.slice(0, unfinishedFrom(view.text)) } : view);
+  const cut = (view: View) =>
+    finished ? { ...view, text: view.text.slice(0, unfinishedEscapeStart(view.text)) } : view;
   const views: View[] = [cut({ text, startOf: index => index, endOf: index => index })];
   const seen = new Set(views.map(view => view.text));
   let level: readonly View[] = views.slice();
@@ -53,7 +54,7 @@ export function decodedViews(text: string, { finished = false } = {}): View[] {
 }
 
 function decodedView(parent: View, { plain, units }: Decoder): View {
-  // Few views contain anything that is looked for: the positions are computed when they are.
+  // Few views contain a match, so positions are computed only when they are needed.
   let places: Places | undefined;
   const before = (index: number) => {
     places ??= placesOf(units(parent.text));
@@ -77,7 +78,7 @@ function decodedView(parent: View, { plain, units }: Decoder): View {
   };
 }
 
-/** The decoded units of a view, in their order, and where each begins in it. */
+/** The decoded units of a view in order, and the position in the view at which each begins. */
 type Places = { units: Decoded[]; at: number[] };
 
 function placesOf(decoded: Iterable<Decoded>): Places {
@@ -182,7 +183,7 @@ const ENTITIES: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** A decoder of escapes that each stand for a text of their own; `unitOf` returns null for what is none. */
+/** Returns a decoder for escapes that are independent of each other; `unitOf` returns null for text that is not an escape. */
 function decoderOf(
   marker: string,
   pattern: RegExp,
@@ -224,15 +225,15 @@ const backslashEscapes = decoderOf(
 
 const DECODERS: readonly Decoder[] = [percentEscapes, entities, backslashEscapes];
 
-/** An escape at the end of a text that may go on, or a character of several bytes of which some are missing. */
+/** An incomplete escape at the end of a text, or a multi-byte character with missing bytes. */
 const UNFINISHED =
   /(?:%[c-f][0-9a-f](?:%[89ab][0-9a-f]){0,2})?(?:%[0-9a-f]?)?$|&(?:#x?[0-9a-f]{0,8}|[a-z]{0,8})$|\\(?:u[0-9a-f]{0,3}|x[0-9a-f]?)?$/i;
 
-/** The longest text that `UNFINISHED` matches, and more: the rest of a long text is not searched. */
+/** Longer than any match of `UNFINISHED`: only this much of the end of a text is searched. */
 const LONGEST_UNFINISHED = 32;
 
 /** Returns where the unfinished escape at the end of a text begins; its length if there is none. */
-function unfinishedFrom(text: string): number {
+function unfinishedEscapeStart(text: string): number {
   const from = Math.max(0, text.length - LONGEST_UNFINISHED);
   const found = UNFINISHED.exec(text.slice(from));
   return found === null ? text.length : from + found.index;

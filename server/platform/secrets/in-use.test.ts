@@ -16,7 +16,7 @@ function recording() {
   return { lines, logger: createLogger('debug', { destination: { write: line => void lines.push(line) } }) };
 }
 
-test('no line that is written while a secret is in use contains it, whatever wrote the line', async () => {
+test('no line that is written while a secret is in use contains it, regardless of which code logs it', async () => {
   const { lines, logger } = recording();
   const child = logger.child({ called: secret });
   await inSecretScope(async () => {

@@ -6,7 +6,10 @@ class SecretsInUse {
   readonly #outer: SecretsInUse | undefined;
   readonly #values: Set<string>;
   #redactor: Redactor | null = null;
-  /** Whether errors that leave the scope are searched. Secrets in a request belong to its sender, so they are not. */
+  /**
+   * Whether errors that leave the scope are searched for the secrets. Secrets in a request belong to its sender, so errors are
+   * not searched for them.
+   */
   searchesErrors = false;
 
   /** Secrets are also registered in `outer`, because an error may leave both scopes. */
@@ -25,7 +28,7 @@ class SecretsInUse {
     this.#outer?.add(values);
   }
 
-  /** Adds secrets for log lines only: nothing is computed before a line is written. */
+  /** Adds secrets that are redacted from log lines only: nothing is computed before a line is written. */
   show(values: Iterable<string>): void {
     for (const value of values) this.#values.add(value);
     this.#redactor = null;
@@ -93,10 +96,7 @@ export function registerProcessSecrets(values: Iterable<string>): void {
   processRedactor = ofProcess.size > 0 ? createRedactor(ofProcess) : null;
 }
 
-/**
- * Returns the redactions for a line that is logged here: the secrets of the process, and those in use. Empty if there
- * are none.
- */
+/** Returns the redactors for a line that is logged now: for the secrets of the process, and for the secrets in use. */
 export function redactorsInUse(): Redactor[] {
   return [processRedactor, current.getStore()?.redactor ?? null].filter(redactor => redactor !== null);
 }

@@ -81,7 +81,7 @@ describe('a known secret is removed from a text', () => {
     expect(json({ a: [said] })).not.toEqual({ a: [said] });
   });
 
-  test('and nothing else of the text around it', () => {
+  test('and the text around the secret stays', () => {
     const said = JSON.stringify({ a: JSON.stringify({ key: secret, note: 'caf\u00e9 "x" %41 &amp; \\u0041' }) });
     expect(JSON.parse(JSON.parse(text(said)).a)).toEqual({
       key: '[redacted]',
@@ -103,18 +103,18 @@ describe('a known secret is removed from a text', () => {
       expect(text(`a ${harmless} b`)).toBe(`a ${harmless} b`);
   });
 
-  test('every time, and if two overlap nothing of either stays', () => {
+  test('every occurrence is removed, and overlapping secrets are removed completely', () => {
     expect(text('hunter22hunter22 hunter22')).toBe('[redacted] [redacted]');
     const overlapping = createRedactor(['abcdef', 'defghijkl', 'cdef']);
     expect(overlapping.text('-abcdefghijkl- abcdef cdefghijkl')).toBe('-[redacted]- [redacted] [redacted]');
   });
 
-  test('without the white space around it', () => {
+  test('a secret is found without its surrounding white space', () => {
     expect(createRedactor(['token-1\n']).text('got token-1.')).toBe('got [redacted].');
   });
 });
 
-test('in JSON: values, names and numbers, and no field is lost', () => {
+test('secrets are removed from values, names and numbers in JSON, and no field is lost', () => {
   const said = { hunter22: 1, [secret]: { list: ['hunter22!', true, null, 7] }, plain: 'kept' };
   expect(json(said)).toEqual({
     '[redacted]': 1,

@@ -103,7 +103,7 @@ function redactedStream(text: (value: string) => string, search: Search, forms: 
       let end = pending.length;
       for (const view of decodedViews(pending, { finished: true }))
         end = Math.min(end, view.startOf(beginningOf(known, longest, view.text)));
-      // A match that extends beyond the end is held back completely: half of it would pass.
+      // A match that extends beyond the end is held back completely; otherwise half of it would be returned.
       for (const span of search(pending).reverse()) if (span.start < end && span.end > end) end = span.start;
       const certain = text(pending.slice(0, end));
       pending = pending.slice(end);
@@ -123,7 +123,7 @@ function redactedStream(text: (value: string) => string, search: Search, forms: 
  */
 function beginningOf(forms: readonly string[], longest: number, value: string): number {
   const lower = value.toLowerCase();
-  // Lower case may have another length (İ): then only text that is far enough back is certain.
+  // Lower case may change the length (İ). Then only the text before the last `longest` characters is certain.
   const first = Math.max(0, value.length - longest + 1);
   if (lower.length !== value.length) return first;
   for (let at = first; at < value.length; at += 1) {
@@ -160,7 +160,7 @@ function freeName(name: string, taken: ReadonlyMap<string, unknown>): string {
 function formsOf(secret: string): string[] {
   const escaped = escapedForms(secret);
   const bytes = bytesForms(secret);
-  // What is encoded twice is found if the inner text is distinctive: short values would match by accident.
+  // Double encodings are searched only for distinctive values, because short ones would match by accident.
   if (secret.length < MIN_DISTINCTIVE_LENGTH) return [...escaped, ...bytes];
   const [whole = ''] = base64Forms(Buffer.from(secret, 'utf8'));
   const inner = new Set([...escaped, whole, Buffer.from(secret, 'utf8').toString('hex')]);
@@ -176,7 +176,7 @@ const HTML_ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** The text as it is, in JSON, in HTML, in a URL and in a form. */
+/** Returns the text unchanged, and as it appears in JSON, HTML, a URL and a form. */
 function escapedForms(secret: string): string[] {
   // A lone surrogate has no URL-encoded form.
   const encoded = encodeURIComponent(secret.toWellFormed());
@@ -189,7 +189,7 @@ function escapedForms(secret: string): string[] {
   ];
 }
 
-/** The bytes of a text in hex and base64. */
+/** Returns the bytes of a text in hex and base64. */
 const bytesForms = (text: string): string[] => [
   Buffer.from(text, 'utf8').toString('hex'),
   ...base64Forms(Buffer.from(text, 'utf8')),
@@ -199,8 +199,8 @@ function base64Forms(bytes: Buffer): string[] {
   const whole = bytes.toString('base64');
   const standard = [whole, whole.replace(/=+$/, '')];
   if (bytes.length >= MIN_DISTINCTIVE_LENGTH) {
-    // Three bytes are four characters, so a value inside a longer one has three encodings, depending on its position.
-    // The characters that it shares with neighboring bytes depend on those, and are left out.
+    // Three bytes are four characters, so a value inside a longer one has three encodings, depending on its position. Characters
+    // that also encode neighboring bytes depend on these bytes, and are left out.
     for (const [before, shared] of [
       [0, 0],
       [1, 2],

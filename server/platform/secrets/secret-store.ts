@@ -1,8 +1,8 @@
 import { type AppError, unavailable } from '../errors.ts';
 
 /**
- * Where secrets are stored (docs/specification/connections.md#secret-store). Adapters: `database`, `vault`. All throw
- * AppError 503 if the store is unavailable.
+ * A store of secrets (docs/specification/connections.md#secret-store). Adapters: `database`, `vault`. All throw AppError 503 if
+ * the store is unavailable.
  */
 export interface SecretStore {
   /** Stores or replaces a secret. `name` is a path such as `pat/<id>`. */

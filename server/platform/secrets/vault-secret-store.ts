@@ -19,7 +19,7 @@ const writtenSchema = z.object({ data: z.object({ version: z.int() }) });
 const metadataSchema = z.object({ data: z.object({ versions: z.record(z.string(), z.unknown()) }) });
 const errorsSchema = z.object({ errors: z.array(z.string()) });
 
-/** The number of attempts: there are no more concurrent changes of one secret within a few milliseconds. */
+/** The maximum number of attempts: one secret does not have more concurrent changes within a few milliseconds. */
 const MAX_ATTEMPTS = 10;
 
 /**
@@ -100,9 +100,9 @@ export class VaultSecretStore implements SecretStore {
   }
 
   /**
-   * Destroys the earlier versions of an emptied secret. By version and not the whole entry, since a new value may
-   * already be stored. The taker already has the secret, so an error here is ignored: reporting it would lose the
-   * secret. An operator's `max_versions` deletes what is left.
+   * Destroys the earlier versions of an emptied secret. It destroys versions and not the whole entry, because a new value may
+   * already be stored. The taker already has the secret, so an error here is ignored: reporting it would lose the secret. An
+   * operator's `max_versions` deletes what is left.
    */
   async #destroyUpTo(newest: number, tenantId: string, name: string): Promise<void> {
     try {

@@ -72,7 +72,7 @@ export class VaultSession {
     const lease = await this.#open();
     const answer = await this.#send(method, path, lease.token, body);
     if (answer.status !== 403 || 'token' in this.#settings.credentials) return checked(answer);
-    // The token of a role may have been revoked; a new one shows whether it was that or a policy.
+    // The token of a role may have been revoked; a new token shows whether it was revoked or a policy refuses the request.
     const again = await this.#open(lease);
     return checked(await this.#send(method, path, again.token, body));
   }
@@ -83,7 +83,7 @@ export class VaultSession {
     this.#cancelRenewal();
   }
 
-  /** Returns the present lease, or a new one if it has expired or was `refused`; one login for all waiting callers. */
+  /** Returns the current lease, or a new one if it has expired or was `refused`. Waiting callers share one login. */
   async #open(refused?: Lease): Promise<Lease> {
     const pending = this.#lease;
     const present = await pending;

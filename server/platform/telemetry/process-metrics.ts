@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { Gauge, type Registry } from 'prom-client';
 
-/** Identifies the build: always 1, for joins, and for finding the build with which a change in a graph started. */
+/** Exposes the build as labels of a gauge that is always 1, for joins, and to find the build that changed a graph. */
 export function buildInfo(registry: Registry, version: string): void {
   new Gauge({
     name: 'baton_build_info',
@@ -11,7 +11,7 @@ export function buildInfo(registry: Registry, version: string): void {
   }).set({ version, node: process.version }, 1);
 }
 
-/** Exposes how far the database pool is used; counted by the pool itself, read at a scrape. */
+/** Exposes the usage of the database pool, which the pool itself counts; read at a scrape. */
 export function poolMetrics(registry: Registry, pool: Pick<Pool, 'totalCount' | 'idleCount' | 'waitingCount'>): void {
   new Gauge({
     name: 'baton_database_connections',
@@ -33,7 +33,7 @@ export function poolMetrics(registry: Registry, pool: Pick<Pool, 'totalCount' | 
   });
 }
 
-/** Returns a function that sets the gauge for whether retention cannot trust the clock. */
+/** Returns a function that sets the gauge which shows that retention does not trust the clock. */
 export function retentionMetrics(registry: Registry): { clockDoubted(doubted: boolean): void } {
   const doubt = new Gauge({
     name: 'baton_retention_clock_doubted',

@@ -129,7 +129,7 @@ function quiet(logger: Logger) {
     const now = performance.now();
     if (now - saidAt < QUIET_MS) return;
     saidAt = now;
-    // Only the short beginning: a receiver's answer may repeat what was sent, including headers.
+    // Only a short beginning is logged, because a receiver's answer may repeat the request, including headers.
     logger.warn({ problem: String(said[0]).slice(0, 200) }, 'traces could not be sent');
   };
   const silent = () => undefined;
