@@ -46,7 +46,7 @@ test('a redirect away from this service drops the header, and a redirect to this
   expect(await sent(`${other.url}/back`, {})).toEqual({ own: [genuine], other: [undefined] });
 });
 
-test.each(['baton-lineage', 'Baton-Lineage'])('a header %s that an author sets is never sent', async name => {
+test.each(['baton-lineage', 'Baton-Lineage'])('a header that an author sets is never sent: %s', async name => {
   const given = { [name]: seal.seal({ ...lineage, depth: 0 }) };
   expect(await sent(`${own.url}/ok`, given)).toEqual({ own: [genuine], other: [] });
   expect(await sent(`${own.url}/ok`, given, null)).toEqual({ own: [undefined], other: [] });
