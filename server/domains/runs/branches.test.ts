@@ -37,7 +37,7 @@ async function ended(ref: Ref): Promise<Ref> {
   return ref;
 }
 
-/** The status of each step, or why it was skipped, and the result of the last one. */
+/** Returns the status of each step, or why it was skipped, and the result of the step `last`. */
 async function outcome(ref: Ref, last: string) {
   const { status } = await call(summary, as(), ref);
   const { events: log } = await call(events, as(), { ...ref, limit: 200 });
@@ -78,7 +78,7 @@ test('branches of different length meet again', async () => {
   expect(again).toMatchObject({ status: 'completed', ends: { m: 'completed' }, result: 'after n' });
 });
 
-test('a step in both branches runs either way, also in a loop', async () => {
+test('a step in both branches runs whichever branch is taken, also in a loop', async () => {
   const inner = [
     { ...condition, expression: 'item > 1', then: ['a', 'both'], else: ['both'] },
     lua('a', 'return "a"', 'c'),

@@ -74,7 +74,7 @@ test('a start and a rerun without the credits for a step are refused, and record
   const id = await publish();
   const { run_id: runID } = await call(command, as(), { id, command: 'start' });
   await reached(service.services, tenant.owner, { id, runID });
-  // Two runs of three attempts were charged; all but 99 of the rest has expired.
+  // Two runs of three attempts were charged; all but 99 of the remaining credits have expired.
   Object.assign(left, { balance: 99, consumed: 600 });
   service.services.orchestrator.creditsChanged('acme');
   const refused = newId();
@@ -87,7 +87,7 @@ test('a start and a rerun without the credits for a step are refused, and record
     `SELECT count(*)::int AS n FROM run_rejections WHERE code = 'insufficient_credits'`,
   );
   expect(rows[0].n).toBe(2);
-  // Granted by another process: a refusal must not rely on the balance that was last read.
+  // Another process grants credits: a refusal must not rely on the balance that was last read.
   left.balance = 500;
   expect(await call(rerun, as(), { id, runID })).toMatchObject({ status: 'running' });
 });

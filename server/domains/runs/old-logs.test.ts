@@ -6,12 +6,15 @@ import { call, contextFor, luaStep as lua } from '../../testing/workflows.ts';
 import { runOperations } from './operations.ts';
 
 /**
- * Logs of earlier versions contain text that PostgreSQL stores in json, and then refuses to read: NUL and half surrogate
- * pairs. The events of these runs are rewritten to what such versions wrote.
+ * Tests logs of earlier versions, which contain text that PostgreSQL stores in json but refuses to read: NUL and half
+ * surrogate pairs. The events of these runs are changed to what the earlier versions wrote.
  */
 const operations = operationsByName(runOperations);
 const PLACE = 'written-by-an-old-version';
-/** As JSON text: NUL, both halves alone, twice in a row; a pair and an escaped backslash, which are fine. */
+/**
+ * JSON text with NUL, with each half of a pair by itself, also twice in a row, and with a valid pair and a valid
+ * escaped backslash.
+ */
 const OLD = 'a\\u0000\\u0000b\\ud83d \\udc00\\ud83d\\ud83d\\ude00 \\\\u0000';
 const READ = 'a\uFFFD\uFFFDb\uFFFD \uFFFD\uFFFD😀 \\u0000';
 
@@ -25,7 +28,7 @@ afterAll(() => service.close());
 
 const as = () => contextFor(service.services, tenant.contributor);
 
-/** Puts the old text into the log of a run, where PLACE is. Returns the number of changed rows. */
+/** Replaces PLACE by the old text in the log of a run. Returns the number of changed rows. */
 async function makeOld(runID: string): Promise<number> {
   const change = (table: string, column: string) =>
     service.services.pool.query(
@@ -35,7 +38,7 @@ async function makeOld(runID: string): Promise<number> {
   return ((await change('run_events', 'data')).rowCount ?? 0) + ((await change('run_payloads', 'body')).rowCount ?? 0);
 }
 
-test('a run whose log has such text is read by every operation', async () => {
+test('a run with unreadable text in its log is read by every operation', async () => {
   const id = await publishGraph(service.services, tenant.owner, {
     steps: [
       lua('small', `return {["${PLACE}"] = "${PLACE}"}`),
@@ -66,7 +69,7 @@ test('a run whose log has such text is read by every operation', async () => {
   expect(runs.map(run => run.run_id)).toContain(runID);
 });
 
-test('the views have the columns of their tables, and change only what cannot be read', async () => {
+test('the views have the columns of their tables, and change only unreadable text', async () => {
   const columns = async (table: string) =>
     (
       await service.services.pool.query(

@@ -43,7 +43,7 @@ import { runAndWait } from './waiting/run-and-wait.ts';
 
 const tag = 'Runs';
 
-/** Everything that can be done with runs. */
+/** The operations on runs. */
 export const runOperations = [
   operation({
     name: 'workflows_execute_command',

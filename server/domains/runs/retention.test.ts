@@ -62,12 +62,12 @@ test('a run that retention has purged does not exist for any operation', async (
   for (const ask of asked) expect(await refusal(ask())).toMatchObject({ status: 404 });
 });
 
-test('a log that is purged between two queries is an unknown run, not an empty log', async () => {
+test('a log that is purged between two queries is reported as an unknown run, not as an empty log', async () => {
   const ref = await endedRun();
   const { pool } = service.services;
   await pool.query('DELETE FROM run_events WHERE run_id = $1', [ref.runID]);
   expect(await refusal(call(events, ctx(), ref))).toMatchObject({ status: 404 });
-  // The next page of a list that was started before is its end.
+  // A list whose first page was read before the purge ends with an empty page.
   expect(await call(events, ctx(), { ...ref, after: 3 })).toEqual({ events: [], next_cursor: null });
   expect(await readRun(pool, ref.runID)).toBeNull();
 });

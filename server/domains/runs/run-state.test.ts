@@ -47,7 +47,7 @@ const row: RunRow = {
 };
 
 describe('the fold behind a run page', () => {
-  it('shows a loop at work until its steps have ended, and keeps only those that have not', () => {
+  it('shows a loop as running until its steps have ended, and keeps only the steps that have not ended', () => {
     seq = 0;
     const view = fold(
       event('step_started', { step_id: 'a', attempt: 1 }),
@@ -125,7 +125,7 @@ describe('the fold behind a run page', () => {
     expect(view.pauseReason).toBeNull();
   });
 
-  it('ignores events it has seen, as after a reconnect', () => {
+  it('ignores events that were applied before, as after a reconnect', () => {
     seq = 0;
     const first = event('step_started', { step_id: 'a', attempt: 1 });
     const view = fold(first);
@@ -166,7 +166,7 @@ describe('the fold behind a run page', () => {
     expect(view.steps.get('a')).toMatchObject({ status: 'completed', taskName: 'Look' });
   });
 
-  it('shows a step that may have happened as waiting until it is decided, and then as what it is', () => {
+  it('shows a step that may have happened as waiting until a person decides, and then with the result of the decision', () => {
     seq = 0;
     const of = { step_id: 'a', attempt: 2 };
     const view = fold(
@@ -190,7 +190,7 @@ describe('the fold behind a run page', () => {
     expect(() => fold(event('something_new'), event('something_new', { step_id: 'z' }))).not.toThrow();
   });
 
-  it('continues from a snapshot, taken after any event, like from the log itself', () => {
+  it('continues from a snapshot, taken after any event, as from the log', () => {
     seq = 0;
     const error = { code: 'lua_error', message: 'boom' };
     const events = [

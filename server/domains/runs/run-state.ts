@@ -13,14 +13,17 @@ export type StepError = { code: string; message: string; details?: Json };
 export type Snapshot = z.output<typeof RunSnapshot>;
 type StepOfSnapshot = z.output<typeof StepSnapshot>;
 
-/** One attempt; times are ms since the epoch. `lost`: no end was recorded (the process died), another attempt followed. */
+/**
+ * One attempt; times are ms since the epoch. `lost`: the process died before it recorded the end, and another attempt
+ * followed.
+ */
 export type AttemptState = {
   attempt: number;
   startedAt: number;
   endedAt: number | null;
   outcome: 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled' | 'lost';
   error: StepError | null;
-  /** Microcredits charged for it. */
+  /** Microcredits charged for the attempt. */
   credits: number;
 };
 
@@ -30,18 +33,18 @@ export type StepState = {
   attempts: AttemptState[];
   skipReason: string | null;
   error: StepError | null;
-  /** Whether it failed and its dependents run nevertheless. */
+  /** Whether the step failed and its dependents run nevertheless. */
   continues: boolean;
-  /** Whether it was not executed because the start gave its result. */
+  /** Whether the step was not executed because the start gave its result. */
   reused: boolean;
-  /** When its wait, or the pause before its next attempt, ends; null if it waits for no time. */
+  /** When the wait of the step, or the pause before its next attempt, ends; null if neither has an end time. */
   dueAt: number | null;
-  /** The name of the task: a human task, or the question whether to repeat the step; null if it has no task. */
+  /** The name of the human task, or of the task that asks whether to repeat the step; null if the step has no task. */
   taskName: string | null;
   endedAt: number | null;
-  /** Microcredits charged for all its attempts. */
+  /** Microcredits charged for all attempts of the step. */
   credits: number;
-  /** The last run that it called; null if it called none. */
+  /** The last run that the step called; null if it called none. */
   childRun: { run_id: string; workflow_id: string } | null;
   /** The facts about a step that an agent added; null for any other step. */
   ofAgent: AgentStepFacts | null;
@@ -51,7 +54,7 @@ export type AgentStepFacts = {
   type: string;
   /** The tool of a call or an approval. */
   tool: string | null;
-  /** The limit for which a turn is the last. */
+  /** The limit because of which a turn is the last one. */
   closing: string | null;
   dependsOn: readonly string[];
 };
@@ -75,7 +78,7 @@ export type RunState = {
 
 const terminal: ReadonlySet<string> = new Set(['completed', 'failed', 'stopped']);
 
-/** Whether a run with this status has ended. */
+/** Returns whether a run with this status has ended. */
 export const isTerminal = (status: RunStatus | null): boolean => status !== null && terminal.has(status);
 
 /** Returns the state of a run without any events; every step is pending. */
@@ -117,29 +120,26 @@ function stepOf(state: RunState, id: string): StepState {
   return step;
 }
 
-/** Whether a step was added to the run by a loop or an agent (docs/specification/events.md#added-steps). */
+/** Returns whether a loop or an agent added the step to the run (docs/specification/events.md#added-steps). */
 export function isAddedStep(id: string): boolean {
   return id.includes('.');
 }
 
-/** Whether a step was added by an agent of the graph itself, as a turn, a call or an approval; false for agents in loops. */
+/** Returns whether an agent added the step as a turn, a call or an approval; false for agents in loops. */
 export function isAgentStep(id: string): boolean {
   if (!isAddedStep(id) || agentStepType(id) === null) return false;
   const parent = addedId(id)?.parent;
   return parent !== undefined && !isAddedStep(parent);
 }
 
-/**
- * Returns whether the step is represented by the steps that it added: it has no attempt of its
- * own until they have ended.
- */
+/** Returns whether the steps that a step added stand for it: it starts no further attempt until they have ended. */
 export function isExpanded({ status, attempts }: StepState): boolean {
   return status === 'running' && attempts.length > 0 && attempts.at(-1)?.endedAt !== null;
 }
 
 /**
- * Folds one event into the state, and returns whether anything changed. Events that were seen already (a replay after a
- * reconnect) change nothing.
+ * Folds one event into the state, and returns whether anything changed. Events that were already applied (a replay
+ * after a reconnect) change nothing.
  */
 export function applyEvent(state: RunState, event: FoldedEvent): boolean {
   if (event.seq <= state.lastSeq) return false;
@@ -152,7 +152,8 @@ export function applyEvent(state: RunState, event: FoldedEvent): boolean {
     step.credits += credits;
     applyStepEvent(step, event, at, credits);
     if (event.event_type === 'steps_added') addAgentSteps(state, event.data.steps);
-    // A loop adds up to 100,000 steps; those that have ended are in its result. Those of an agent are what it did.
+    // A loop adds up to 100,000 steps; its result contains the ended ones. The steps of an agent are kept as the record
+    // of its work.
     if (step.endedAt !== null && isAddedStep(step.id) && !isAgentStep(step.id)) state.steps.delete(step.id);
   } else applyRunEvent(state, event, at);
   return true;
@@ -174,7 +175,9 @@ export function foldSteps(events: readonly FoldedEvent[]): Map<string, StepState
 
 type Added = { id: string; type?: string; depends_on?: string[]; fields?: { tool?: unknown; closing?: unknown } };
 
-/** Notes what an agent adds before it starts. The steps of a loop are not noted: there may be 100,000. */
+/**
+ * Adds the steps that an agent announces before they start. The steps of a loop are not added: there may be 100,000.
+ */
 function addAgentSteps(state: RunState, steps: unknown): void {
   if (!Array.isArray(steps)) return;
   for (const added of steps as Added[]) {
@@ -214,7 +217,7 @@ function applyRunEvent(state: RunState, event: FoldedEvent, at: number): void {
   }
 }
 
-/** Returns the steps whose results a start gives. The snapshot's events name them instead of the results. */
+/** Returns the steps whose results a start gives. The events of a snapshot have their ids instead of the results. */
 function givenAtStart({ reused, seed_results }: FoldedEvent['data']): string[] {
   if (Array.isArray(reused)) return reused.map(String);
   return typeof seed_results === 'object' && seed_results !== null ? Object.keys(seed_results) : [];
@@ -233,7 +236,7 @@ function applyStepEvent(step: StepState, event: FoldedEvent, at: number, credits
       if (data.skipped === true) {
         step.status = 'skipped';
         step.skipReason = String(data.reason);
-        // A step that was in doubt has begun.
+        // A step that may have happened is executed again.
         endAttempt(step, { at, outcome: 'cancelled' });
         return;
       }
@@ -282,7 +285,7 @@ function applyStepEvent(step: StepState, event: FoldedEvent, at: number, credits
       return;
     }
     case 'task_completed':
-      // Only of a step that may have happened: it is no human task, and goes on if it is repeated.
+      // Only a step that may have happened has a decision: it is no human task, and continues if it is repeated.
       if (data.decision === undefined) return;
       step.taskName = null;
       if (data.decision !== 'repeat') return;
@@ -350,7 +353,7 @@ function fieldsOf(each: StepOfSnapshot): Omit<StepState, 'id' | 'ofAgent'> {
   };
 }
 
-/** Returns the state of a step that an answer of the API shows. */
+/** Returns the state of a step from an answer of the API. */
 export function stepStateOf(step: StepOfSnapshot): StepState {
   return { id: step.step_id, ofAgent: null, ...fieldsOf(step) };
 }

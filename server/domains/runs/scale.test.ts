@@ -8,9 +8,9 @@ import { listAnsweredTasks, listPendingTasks, type TaskKey } from '../tasks/stor
 import { findPayloads, listResultEvents, listRuns, type RunFilter } from './store.ts';
 
 /**
- * Tests the lists on generated data: 50,000 runs and 500,000 events here; docs/operations.md has the
- * results for 1,000,000 and 20,000,000. Both sizes assert the same: always an index, and rows read by the
- * page and not by the table.
+ * Tests the lists on generated data: 50,000 runs and 500,000 events here; docs/operations.md has the results for
+ * 1,000,000 and 20,000,000. Both sizes have the same assertions: each query uses an index, and reads rows in proportion
+ * to the page, not to the table.
  */
 let db: TestDatabase;
 beforeAll(async () => {
@@ -30,8 +30,8 @@ type Plan = {
 };
 
 /**
- * Returns the work of a statement: the rows that its scans read, the rows that it sorted, and the tables that it read
- * from end to end.
+ * Returns the work of a statement: the rows that its scans read, the rows that it sorted, and the tables that it
+ * scanned completely.
  */
 function workOf(plan: Plan): { read: number; sorted: number; scanned: string[] } {
   const work = { read: 0, sorted: 0, scanned: [] as string[] };
@@ -40,7 +40,7 @@ function workOf(plan: Plan): { read: number; sorted: number; scanned: string[] }
     if (node['Relation Name'] !== undefined) {
       const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
       work.read += (node['Actual Rows'] + removed) * loops;
-      // DEFAULT is empty here, so the planner may read it in any way.
+      // The DEFAULT partition is empty here, so any plan may read it.
       if (node['Node Type'] === 'Seq Scan' && loops > 0 && node['Actual Rows'] + removed > 20)
         work.scanned.push(node['Relation Name']);
     }
@@ -51,7 +51,7 @@ function workOf(plan: Plan): { read: number; sorted: number; scanned: string[] }
   return work;
 }
 
-/** A pool that explains each statement before it answers it. */
+/** Returns a pool that explains each statement before it executes the statement. */
 function explaining(pool: Pool, seen: Plan[]): Pool {
   const query = async (statement: string | { text: string; values?: unknown[] }, values?: unknown[]) => {
     const text = typeof statement === 'string' ? statement : statement.text;
@@ -63,7 +63,7 @@ function explaining(pool: Pool, seen: Plan[]): Pool {
   return { query } as unknown as Pool;
 }
 
-/** Runs `question` and asserts that it read no more than `most` rows, by index. Returns its answer. */
+/** Runs `question` and asserts that it used indexes and read at most `most` rows. Returns its answer. */
 async function bounded<T>(question: (pool: Pool) => Promise<T>, most = 2_000): Promise<T> {
   const plans: Plan[] = [];
   const answer = await question(explaining(db.pool, plans));
@@ -89,7 +89,7 @@ const middle = new Date(Date.UTC(2026, 5, 15));
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 describe('runs', () => {
-  test('newest first, and from anywhere on', async () => {
+  test('newest first, from any position', async () => {
     expect(await list({})).toHaveLength(51);
     const page = await list({ after: { at: middle, id: lastId } });
     expect(page).toHaveLength(51);
@@ -101,8 +101,8 @@ describe('runs', () => {
     const found = await list({ status });
     expect(found).toHaveLength(status === 'paused' ? 0 : 51);
     expect(found.every(run => run.status === status)).toBe(true);
-    // The busy workflow has no failed runs, and all of the other's have ended: finding that out must not
-    // require reading all of them.
+    // The busy workflow has no failed runs, and all runs of the other have ended: a query without results must not read
+    // all of them.
     const none = { busy: ['paused', 'failed', 'stopped'], quiet: ['paused', 'running'] };
     for (const [name, workflowId] of Object.entries({ busy, quiet })) {
       const some = await list({ status, workflowId, after: { at: middle, id: lastId } });
@@ -110,7 +110,7 @@ describe('runs', () => {
     }
   });
 
-  test('of workflows that people edit, however many newer ones of agents there are', async () => {
+  test('of workflows that people edit, regardless of how many newer runs of agents there are', async () => {
     const agent = '01900000-0000-7000-8000-00000000ff01';
     await db.pool.query(
       `INSERT INTO runs SELECT r.* FROM runs t CROSS JOIN LATERAL json_populate_record(t, json_build_object(
@@ -132,7 +132,7 @@ describe('runs', () => {
     expect(await list({ workflowId: quiet, from: middle })).toHaveLength(51);
   });
 
-  test('runs that begin with q, however old and rare', async () => {
+  test('runs whose id starts with q, regardless of how old and rare they are', async () => {
     const { rows } = await db.pool.query(
       `SELECT id, session_id FROM runs WHERE tenant_id = $1 AND session_id LIKE 'customer-%' ORDER BY started_at LIMIT 1`,
       [SCALE.tenant],
@@ -148,7 +148,7 @@ describe('runs', () => {
     expect(imports).toHaveLength(51);
   });
 
-  test('the runs of the workflows that q names, busy or quiet', async () => {
+  test('the runs of the workflows whose name contains q, busy or quiet', async () => {
     for (const q of ['workflow', 'workflow 1', 'flow 2'])
       for (const more of [{}, { status: 'failed' }, { after: { at: middle, id: lastId } }]) {
         const found = await search({ q, ...more });
@@ -208,7 +208,7 @@ describe('runs with searchable values', () => {
     await db.pool.query('ANALYZE run_search_values');
   });
 
-  test('a rare and a frequent value, from anywhere on', async () => {
+  test('a rare and a frequent value, from any position', async () => {
     const { run_id, value } = await order();
     const found = await list({ field: { name: 'order', value } }, 20);
     expect(found.map(run => run.id)).toEqual([run_id]);
@@ -223,7 +223,7 @@ describe('runs with searchable values', () => {
     }
   });
 
-  test('the beginning of a value, however old and rare; without a match it costs no more', async () => {
+  test('the beginning of a value, regardless of how old and rare it is; a search without a match costs no more', async () => {
     const { run_id, value } = await order();
     expect((await search({ q: value })).map(run => run.id)).toEqual([run_id]);
     for (const q of ['order', 'DE', 'IS']) expect(await search({ q })).toHaveLength(51);
@@ -270,7 +270,7 @@ describe('one run among many', () => {
   });
 });
 
-/** A person who has to be looked up for each task. */
+/** A person whose name has to be looked up for each task. */
 const READER = { userId: '00000000-0000-7000-8000-000000000001', email: 'somebody@example.com', isAdmin: false };
 
 describe('the inbox, recovery and usage', () => {

@@ -59,7 +59,7 @@ export const RunSchema = z.strictObject({
   rerun_of: Id.nullable().meta({ description: 'The run that this one repeats or continues; else null' }),
   credits_microcredits: z.number().int(),
 });
-/** The ids that lead to another run. */
+/** The ids of another run, for a link to it. */
 export const RunLink = z.strictObject({ run_id: Id, workflow_id: Id });
 const parent = RunLink.extend({ step_id: z.string() })
   .nullable()
@@ -100,7 +100,7 @@ const outputFields = {
       'Why a run that has completed has no output: `template_unresolved`, `template_key_invalid` or `output_too_large`',
   }),
 };
-/** `last_seq` lets a client continue with the stream from exactly here (docs/specification/runs.md#run-record). */
+/** `last_seq` is the event after which a client continues with the stream (docs/specification/runs.md#run-record). */
 export const RunSummary = RunSchema.extend({
   parent,
   last_seq: z.number().int(),
@@ -199,7 +199,7 @@ export const RunContext = z.strictObject({
     }),
   ),
 });
-/** One value that a step read: a field whose templates are resolved, or a value that its script or expression names. */
+/** One value that a step read: a field with resolved templates, or a value that its script or expression names. */
 const ResolvedValue = z.strictObject({
   name: z.string().meta({ description: 'A field such as `prompt`, or a reference such as `steps.a.result.total`' }),
   value: JsonValueSchema,
@@ -216,7 +216,7 @@ export const RunStep = z.strictObject({
   reused: z.boolean().meta({ description: 'Whether the result was given at the start: that of the run of `rerun_of`' }),
 });
 export const RunRef = z.strictObject({ id: Id, runID: Id });
-/** The id of an added step begins with those of its parents. */
+/** An added step has the ids of its parents before its own. */
 export const RunStepInput = z.strictObject({ id: Id, runID: Id, step_id: z.string().min(1).max(512) });
 export const PayloadInput = z.strictObject({ id: Id, runID: Id, payload_id: Id });
 export const PayloadOutput = z.strictObject({ payload_id: Id, run_id: Id, body: JsonValueSchema });
@@ -230,7 +230,7 @@ export const RerunInput = z.strictObject({
     .meta({ description: "With `from_step`: the version that continues the run; default: the run's own" }),
 });
 
-/** The ids of a step and of two loops around it, with dots between them. */
+/** The longest path of a step: its id and the ids of two loops around it, with dots between them. */
 const MAX_STEP_PATH = 3 * 64 + 2;
 
 export const TestRunInput = z.strictObject({
@@ -277,7 +277,7 @@ export const RunInput = z.strictObject({
     description: 'The input, which must fit the `input_schema` of the workflow',
   }),
 });
-/** The answer to a start, with the output if the run has ended. */
+/** The answer to a start, with the output once the run has ended. */
 export const RunResult = CommandOutput.omit({ orchestration_phase: true }).extend({
   output: JsonValueSchema.optional().meta({
     description: 'Present once the run has ended; null unless it has completed',
@@ -286,7 +286,7 @@ export const RunResult = CommandOutput.omit({ orchestration_phase: true }).exten
   error: RunErrorSchema.nullable().optional().meta({ description: 'Why the run failed' }),
 });
 
-/** The filter of runs by a value that they are found by. */
+/** The filter for runs with a certain value of a searchable field. */
 export const SearchableFilter = PlainText(MAX_SEARCHABLE_NAME_LENGTH + 1 + MAX_SEARCH_VALUE_LENGTH)
   .regex(FIELD_FILTER, 'must be the name of a searchable field, = and a value')
   .meta({ description: 'A searchable field and its exact value, such as `order_id=4711`' });
@@ -341,7 +341,7 @@ export const StopParams = z.strictObject({ run_id: Id, mode: z.enum(['immediate'
 
 /** Text that fits a column and a log line. */
 const Label = PlainText(200).min(1);
-/** The reserved keys of a start's params (docs/specification/runs.md#start); every other key is input. */
+/** The reserved keys of a start's params (docs/specification/runs.md#start); all other keys are input. */
 export const StartParams = z.looseObject({
   run_id: Id.optional().meta({
     description: 'The id of the new run: a random UUID (version 4 or 7). For derived names use Idempotency-Key',

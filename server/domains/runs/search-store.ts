@@ -1,12 +1,13 @@
-/** How many of a project's newest runs are searched before the indexes are used: about 2 ms. */
-const LOOKED_THROUGH = 1_000;
+/** The number of a project's newest runs that are searched before the indexes are used; the search takes about 2 ms. */
+const MAX_NEWEST_SEARCHED = 1_000;
 /**
- * With more matches than this, the runs are searched in the order of the list instead. Among a million runs 4,000
- * matches are one in 250, so a page is found after some 13,000 runs; fetching and sorting 4,000 costs about as much.
+ * The most matches that are fetched from an index and sorted. If there are more, the runs are searched in the order of
+ * the list instead. Among a million runs 4,000 matches are one in 250, so a page is found after some 13,000 runs;
+ * fetching and sorting 4,000 costs about as much.
  */
-const FEW = 4_000;
+const MAX_SORTED_MATCHES = 4_000;
 
-/** Parameters, and conditions on a run `r`, that say what `q` matches. */
+/** Parameters, and conditions on a run `r` for each way in which `q` can match. */
 type Matching = { prefix: string; contained: string; byId: string; bySession: string; byValue: string };
 
 function matching(q: string, parameter: (value: unknown) => string): Matching {
@@ -18,12 +19,14 @@ function matching(q: string, parameter: (value: unknown) => string): Matching {
     contained: parameter(`%${escaped}%`),
     byId: ids === null ? 'false' : `r.id BETWEEN ${parameter(ids.first)}::uuid AND ${parameter(ids.last)}::uuid`,
     bySession: `(r.session_id LIKE ${prefix} AND r.session_id <> r.id::text)`,
-    // LIMIT: PostgreSQL would answer an EXISTS of frequent values by reading the whole table.
+    // LIMIT: without it, PostgreSQL would evaluate an EXISTS for frequent values by reading the whole table.
     byValue: `(SELECT true FROM run_search_values v WHERE v.run_id = r.id AND v.value LIKE ${prefix} LIMIT 1)`,
   };
 }
 
-/** Returns a condition: `q` matches a run `r` that was found otherwise, so that no index is needed. */
+/**
+ * Returns the condition that `q` matches a run `r`, for queries that select the run in another way and need no index.
+ */
 export function matchesText(q: string, parameter: (value: unknown) => string): string {
   const { prefix, contained, byId, bySession, byValue } = matching(q, parameter);
   const byName = `EXISTS (SELECT FROM workflows w WHERE w.id = r.workflow_id AND w.name ILIKE ${contained})`;
@@ -31,8 +34,8 @@ export function matchesText(q: string, parameter: (value: unknown) => string): s
 }
 
 /**
- * Returns SQL for the newest runs `r` of a project `p` in which the searchable field `name` has exactly this value, read
- * from the index in the order of the list. `where` and `parameter` as of `searchRuns`.
+ * Returns SQL for the newest runs `r` of a project `p` in which the searchable field `name` has exactly this value,
+ * read from the index in the order of the list. `where` and `parameter`: see `searchRuns`.
  */
 export function runsWithValue(
   {
@@ -56,11 +59,11 @@ export function runsWithValue(
 }
 
 /**
- * Returns SQL for the newest runs `r` of a project `p` whose id, session, trigger type or a searchable value begins with
- * `q`, or whose workflow has `q` in its name. `where` are further conditions, `$1` is the tenant and `$3` the maximum
- * number of rows. Frequent matches are found among the newest runs, in their order. Rare matches are looked up in
- * indexes that are not in that order, by prefix and by workflow: in the order alone, a `q` without any match would read
- * every run of the project (0.8 s for 300,000).
+ * Returns SQL for the newest runs `r` of a project `p` whose id, session, trigger type or a searchable value begins
+ * with `q`, or whose workflow has `q` in its name. `where` are further conditions, `$1` is the tenant and `$3` the
+ * maximum number of rows. Frequent matches are found among the newest runs, in their order. Rare matches are looked up
+ * by prefix and by workflow, in indexes with another order: a search in list order would read every run of the project
+ * for a `q` without a match (0.8 s for 300,000).
  */
 export function searchRuns(q: string, where: readonly string[], parameter: (value: unknown) => string): string {
   const { prefix, contained, byId, bySession, byValue } = matching(q, parameter);
@@ -72,28 +75,29 @@ export function searchRuns(q: string, where: readonly string[], parameter: (valu
   const nextType = (after: string) =>
     `(SELECT r.trigger_type FROM runs r WHERE ${mine} AND r.trigger_type <> 'api' AND r.trigger_type LIKE ${prefix} ${after}
        ORDER BY r.trigger_type USING ~<~ LIMIT 1)`;
-  // The only type without an index: if it is not among the newest runs, it is searched in the order of the list.
+  // `api` is the only trigger type without an index: if no such run is among the newest, the runs are searched in the
+  // order of the list.
   const ofApi = 'api'.startsWith(q);
-  // Even many ids are fetched and sorted: in the order of the list they may come after everything that is newer. Each
-  // step runs only if the ones before it were not enough: PostgreSQL evaluates a condition without a table first.
+  // For these, even many ids are fetched and sorted: in the order of the list, they may come after all newer runs. Each
+  // part runs only if the parts before it found too few: PostgreSQL evaluates a condition without a table first.
   return `
     WITH RECURSIVE named AS MATERIALIZED (
       SELECT w.id FROM workflows w WHERE w.tenant_id = $1 AND w.project_id = p.id AND w.name ILIKE ${contained}),
     newest AS MATERIALIZED (
-      SELECT r.* FROM runs r WHERE ${conditions} ${inOrder} LIMIT ${LOOKED_THROUGH}),
+      SELECT r.* FROM runs r WHERE ${conditions} ${inOrder} LIMIT ${MAX_NEWEST_SEARCHED}),
     near AS MATERIALIZED (SELECT r.* FROM newest r WHERE ${matches} ${inOrder} LIMIT $3),
     enough AS MATERIALIZED (
-      SELECT (SELECT count(*) FROM near) >= $3 OR (SELECT count(*) FROM newest) < ${LOOKED_THROUGH} AS so),
-    few_ids AS MATERIALIZED (SELECT r.id FROM runs r WHERE NOT (SELECT so FROM enough) AND ${byId} LIMIT ${FEW + 1}),
+      SELECT (SELECT count(*) FROM near) >= $3 OR (SELECT count(*) FROM newest) < ${MAX_NEWEST_SEARCHED} AS so),
+    few_ids AS MATERIALIZED (SELECT r.id FROM runs r WHERE NOT (SELECT so FROM enough) AND ${byId} LIMIT ${MAX_SORTED_MATCHES + 1}),
     few AS MATERIALIZED (
       SELECT id FROM (
-        (SELECT r.id FROM runs r WHERE NOT (SELECT so FROM enough) AND ${mine} AND ${bySession} LIMIT ${FEW + 1})
+        (SELECT r.id FROM runs r WHERE NOT (SELECT so FROM enough) AND ${mine} AND ${bySession} LIMIT ${MAX_SORTED_MATCHES + 1})
         UNION ALL
         (SELECT v.run_id FROM run_search_values v
-          WHERE NOT (SELECT so FROM enough) AND v.project_id = p.id AND v.value LIKE ${prefix} LIMIT ${FEW + 1})) found
-      LIMIT ${FEW + 1}),
-    many_ids AS MATERIALIZED (SELECT count(*) > ${FEW} AS so FROM few_ids),
-    many AS MATERIALIZED (SELECT NOT (SELECT so FROM enough) AND (${ofApi} OR count(*) > ${FEW}) AS so FROM few),
+          WHERE NOT (SELECT so FROM enough) AND v.project_id = p.id AND v.value LIKE ${prefix} LIMIT ${MAX_SORTED_MATCHES + 1})) found
+      LIMIT ${MAX_SORTED_MATCHES + 1}),
+    many_ids AS MATERIALIZED (SELECT count(*) > ${MAX_SORTED_MATCHES} AS so FROM few_ids),
+    many AS MATERIALIZED (SELECT NOT (SELECT so FROM enough) AND (${ofApi} OR count(*) > ${MAX_SORTED_MATCHES}) AS so FROM few),
     types(type) AS (
       SELECT ${nextType('')} WHERE NOT (SELECT so FROM enough) AND NOT (SELECT so FROM many)
       UNION ALL SELECT ${nextType('AND r.trigger_type ~>~ types.type')} FROM types WHERE types.type IS NOT NULL),

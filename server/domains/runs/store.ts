@@ -6,7 +6,7 @@ import type { RejectedStart } from '../../orchestrator/ports/orchestrator.ts';
 import { runsWithValue, searchRuns } from './search-store.ts';
 import { testFilter } from './test-filter.ts';
 
-/** The place of a run, which must match for the caller to see it. */
+/** The ids that locate a run; all must match for the caller to see the run. */
 export type RunScope = { tenantId: string; projectId: string; workflowId: string; runId: string };
 
 export type RunRow = {
@@ -29,11 +29,11 @@ export type RunRow = {
   pending_tasks: number;
   credits_microcredits: string;
   last_seq: number;
-  /** The run that it repeats or continues. */
+  /** The run that this run repeats or continues. */
   rerun_of: string | null;
 };
 
-/** A run of a list, with the values of its searchable fields. */
+/** A run in a list, with the values of its searchable fields. */
 export type ListedRunRow = RunRow & { search_values: Record<string, string> | null };
 
 /** The columns of `RunRow`, except for the workflow's name, of `runs r`. */
@@ -51,7 +51,7 @@ export const PARENT = `(SELECT json_build_object('run_id', c.parent_run_id, 'wor
 /** The run that an event `child_called` names, as JSON. */
 export const CHILD_RUN = `json_build_object('run_id', data->'run_id', 'workflow_id', data->'workflow_id')`;
 
-/** Returns the project ids of a tenant; with a user, only those of which the user is a member. */
+/** Returns the ids of the projects of a tenant; with a user, only of those in which the user is a member. */
 export async function projectsOf(pool: Pool, tenantId: string, userId: string | null): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     userId === null
@@ -64,25 +64,25 @@ export async function projectsOf(pool: Pool, tenantId: string, userId: string | 
 
 export type RunFilter = {
   workflowId?: string | undefined;
-  /** Selects runs of workflows of this kind; default: the kind that people edit. Ignored if `workflowId` is given. */
+  /** Selects runs of workflows of this kind; default: the kind that people edit. Has no effect with `workflowId`. */
   kind?: WorkflowKind;
   status?: string | undefined;
-  /** `reruns`: no test runs but those that repeat another run. */
+  /** `reruns`: only the test runs that repeat another run. */
   test?: boolean | 'reruns' | undefined;
   /** Inclusive. */
   from?: Date | undefined;
   /** Exclusive. */
   to?: Date | undefined;
   q?: string | undefined;
-  /** A searchable field with exactly this value. */
+  /** Selects runs in which a searchable field has exactly this value. */
   field?: { name: string; value: string } | null;
   after: { at: Date; id: string } | null;
   limit: number;
 };
 
 /**
- * Returns runs of some projects, newest first. Each project is read separately from its index, and only `limit` rows of
- * each are merged: `project_id = any(…)` would sort every run of the tenant (a million of them) for one page.
+ * Returns runs of some projects, newest first. Reads each project separately from its index, and merges only `limit`
+ * rows of each: `project_id = any(…)` would sort every run of the tenant (a million of them) for one page.
  */
 export async function listRuns(
   pool: Pool,
@@ -97,13 +97,13 @@ export async function listRuns(
   if (filter.workflowId !== undefined) {
     const workflow = parameter(filter.workflowId);
     where.push(`r.workflow_id = ${workflow}`);
-    // Another project has no runs of this workflow, but would be read completely to find that out.
+    // Only one project has runs of this workflow; every other project would be read completely to find none.
     projects = `(SELECT project_id AS id FROM workflows
                   WHERE id = ${workflow} AND tenant_id = $1 AND project_id = ANY($2::uuid[])) p`;
   } else if ((filter.kind ?? DEFAULT_KIND) === DEFAULT_KIND) {
     where.push('NOT r.hidden');
   } else {
-    // Workflow by workflow: in the order of the project's runs they may lie behind everything that is newer.
+    // Reads each workflow separately: in the order of the project's runs, theirs may come after all newer ones.
     where.push('r.workflow_id = p.workflow_id');
     projects = `(SELECT project_id AS id, id AS workflow_id FROM workflows
                   WHERE tenant_id = $1 AND project_id = ANY($2::uuid[]) AND kind <> '${DEFAULT_KIND}'
@@ -148,7 +148,7 @@ export async function findRun(pool: Pool, scope: RunScope): Promise<RunRow | nul
 
 type RejectionRow = { code: string; message: string; created_at: Date };
 
-/** Returns the start that was refused under this id, or null. */
+/** Returns the refused start with this id, or null. */
 export async function findRejection(pool: Pool, scope: RunScope): Promise<RejectedStart | null> {
   const { rows } = await pool.query<RejectionRow>(
     `SELECT code, message, created_at FROM run_rejections
@@ -173,7 +173,7 @@ export async function findGraph(
 
 export type VersionRow = { graph: Graph; run_setup: { trigger_steps?: Record<string, JsonMap> } | null };
 
-/** Returns the published graph of a version, and the run setup that was published with it. */
+/** Returns the published graph of a version, and the run setup published with it. */
 export async function findVersion(
   pool: Pool,
   ref: { tenantId: string; workflowId: string; version: number },
@@ -195,7 +195,7 @@ export async function hasStarted(pool: Pool, runId: string, step: string): Promi
   return rowCount === 1;
 }
 
-/** Returns those of `ids` that are steps of a version. */
+/** Returns the elements of `ids` that are steps of a version. */
 export async function knownSteps(
   pool: Pool,
   ref: { tenantId: string; workflowId: string; version: number },
@@ -223,14 +223,14 @@ export type StepEventRow = {
   created_at: Date;
 };
 
-/** The steps that a run added to its graph: their number, how many of them have ended, and what they cost. */
+/** The steps that a run added to its graph: how many there are, how many have ended, and the cost of all. */
 export type AddedCounts = { total: number; done: number; credits: number };
 
 /** Ids of authored steps contain no dot. */
 export const IS_ADDED = "coalesce(strpos(step_id, '.') > 0, false)";
 /** The events that end a step, as a list for `IN`. */
 export const ENDS = "('step_completed', 'step_failed', 'step_cancelled')";
-/** `AddedCounts` of the events of a run. */
+/** SQL: `AddedCounts` for the events of a run. */
 export const ADDED_COUNTS = `json_build_object(
   'total', coalesce(sum(json_array_length(data->'steps')) FILTER (WHERE event_type = 'steps_added'), 0),
   'done', count(*) FILTER (WHERE ${IS_ADDED} AND event_type IN ${ENDS}),
@@ -246,8 +246,8 @@ export type RunWithSteps = {
 
 /**
  * Returns the run and the events of its authored steps, without results, logs or task texts, as of one instant.
- * `lastSeq` is that of the log, because the row of a fast run lags for a moment. Null if the run does not belong to
- * this tenant, project and workflow.
+ * `lastSeq` is the last number in the log, because the row of a fast run lags for a moment. Null if the run does not
+ * belong to this tenant, project and workflow.
  */
 export async function findRunWithSteps(pool: Pool, scope: RunScope): Promise<RunWithSteps | null> {
   type StoredStepEvent = Omit<StepEventRow, 'created_at'> & { at: number };
@@ -298,7 +298,7 @@ export async function listResultEvents(pool: Pool, runId: string, only?: readonl
   return rows;
 }
 
-/** Returns the errors of those of `steps` that failed and let the run continue. */
+/** Returns the errors of the given steps that failed and let the run continue. */
 export async function findStepErrors(
   pool: Pool,
   runId: string,
@@ -326,7 +326,7 @@ export async function findPayloads(
   return new Map(rows.map(row => [row.id, row.body]));
 }
 
-/** Returns whether the version names a workflow that is started when a run fails. */
+/** Returns whether the version names a workflow to start when a run fails. */
 export async function hasFailureHandler(
   pool: Pool,
   ref: { tenantId: string; workflowId: string; version: number },
@@ -339,7 +339,7 @@ export async function hasFailureHandler(
   return rowCount === 1;
 }
 
-/** Returns what kind of workflow it is; null if the tenant has none of this id. */
+/** Returns the kind of the workflow; null if the tenant has no workflow with this id. */
 export async function findKind(pool: Pool, ref: { tenantId: string; workflowId: string }): Promise<string | null> {
   const { rows } = await pool.query<{ kind: string }>('SELECT kind FROM workflows WHERE id = $1 AND tenant_id = $2', [
     ref.workflowId,
@@ -348,7 +348,7 @@ export async function findKind(pool: Pool, ref: { tenantId: string; workflowId: 
   return rows[0]?.kind ?? null;
 }
 
-/** Returns which of these step types a version has. */
+/** Returns the step types among `types` that a version has. */
 export async function findStepTypes<Type extends string>(
   pool: Pool,
   ref: { tenantId: string; workflowId: string; version: number },

@@ -1,6 +1,6 @@
 /**
- * Returns the condition of test runs alone, or of none; with `reruns`, of none but those that repeat another run. For runs
- * `r`.
+ * Returns an SQL condition on runs `r`: only test runs, or no test runs. With `reruns`, the only test runs are those
+ * that repeat another run.
  */
 export function testFilter(test: boolean | 'reruns'): string {
   if (test === 'reruns') return '(r.version > 0 OR r.rerun_of IS NOT NULL)';

@@ -3,7 +3,7 @@ import { isoTimestamp } from '../../platform/clock.ts';
 import type { RunSchema } from './schemas.ts';
 import type { RunRow } from './store.ts';
 
-/** A run as every surface shows it. */
+/** Returns a run in the form that every surface shows. */
 export function toRun(row: RunRow): z.input<typeof RunSchema> {
   return {
     run_id: row.id,

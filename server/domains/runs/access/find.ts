@@ -10,8 +10,8 @@ export function runScope(ctx: Context, ref: { id: string; runID: string }): RunS
 }
 
 /**
- * Returns the run, for callers who read what it says. Throws AppError 404 if it does not belong to this tenant, project and workflow,
- * 403 `private_run`.
+ * Returns the run, for callers that read its contents. Throws AppError 404 if it does not belong to this tenant,
+ * project and workflow, and 403 `private_run`.
  */
 export async function requireRun(ctx: Context, ref: { id: string; runID: string }): Promise<RunRow> {
   const row = await requireListedRun(ctx, ref);
@@ -19,7 +19,7 @@ export async function requireRun(ctx: Context, ref: { id: string; runID: string 
   return row;
 }
 
-/** Returns the run, for callers who read no more than lists show to all. Throws AppError 404. */
+/** Returns the run, for callers that read only what lists show to every member. Throws AppError 404. */
 export async function requireListedRun(ctx: Context, ref: { id: string; runID: string }): Promise<RunRow> {
   const row = await findRun(ctx.services.pool, runScope(ctx, ref));
   if (row === null) throw notFound('Run');

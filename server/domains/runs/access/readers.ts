@@ -7,26 +7,29 @@ import { CHAT_TRIGGER } from '../triggers/chat.ts';
 import { listUnreadable } from './store.ts';
 
 /**
- * Everyone who reads the runs of a project can read their contents (docs/chat.md). The contents of a run that answers a
- * message of a private thread can be read by the owner of the thread alone, and so can those that it calls. Lists show such a run to all, with its
- * state and its cost, so a refusal says why.
+ * Everyone who reads the runs of a project can read their contents (docs/chat.md), with one exception: if a run answers
+ * a message of a private thread, only the owner of the thread can read its contents and those of the runs that it
+ * calls. Lists show these runs to everyone, with their state and cost, so a refusal gives the reason.
  */
 type Reading = Pick<Services, 'pool'>;
 type Reader = Pick<Principal, 'tenantId' | 'userId'>;
 
-/** The trigger types of runs that may be closed: those that answer, and those that were called. */
+/** The trigger types of runs whose contents may be closed: runs that answer a message, and runs that a step called. */
 const MAY_BE_CLOSED: ReadonlySet<string> = new Set([CHAT_TRIGGER, 'call_workflow']);
 
-/** Throws AppError 403 `private_run` if the run answers a message of somebody else's private thread, or was called on the way. */
+/**
+ * Throws AppError 403 `private_run` if the run answers a message of somebody else's private thread, or was called by a
+ * run that does.
+ */
 export async function requireReader(
   { services, principal }: Pick<Context, 'services' | 'principal'>,
   run: { id: string; trigger_type: string },
 ): Promise<void> {
-  // A start may claim these types, and then costs a query; what is closed always has one of them.
+  // A start may claim one of these types, which then costs a query. A closed run always has one of them.
   if (MAY_BE_CLOSED.has(run.trigger_type)) await requireReadable(services, principal, run.id);
 }
 
-/** The same where only the id of the run is known, which need not have begun. */
+/** Like `requireReader`, for callers that know only the run's id. The run may not have started yet. */
 export async function requireReadable({ pool }: Reading, reader: Reader, runId: string): Promise<void> {
   const unreadable = await listUnreadable(pool, reader, [runId]);
   if (unreadable.length > 0)
@@ -36,27 +39,30 @@ export async function requireReadable({ pool }: Reading, reader: Reader, runId: 
     );
 }
 
-/** Runs remembered for one stream; the oldest are asked for again. */
+/** The most runs remembered for one stream. Beyond that, all are looked up again. */
 const MAX_KNOWN = 1_000;
-/** Events of one stream that may wait for the database to say who reads them. */
+/** The most events of one stream that may wait for the database to return who may read them. */
 const MAX_WAITING = 10_000;
 type Listener = (items: readonly StreamItem[]) => void;
 
-/** Leaves out of a workflow's events those that a reader may not see. */
+/** Removes the events that a reader may not see from a workflow's events. */
 export class ReadableItems {
   readonly #services: Reading;
   readonly #reader: Reader;
   readonly #answers: boolean;
   readonly #known = new Map<string, boolean>();
 
-  /** `kind`: of the workflow. */
+  /** `kind`: the kind of the workflow. */
   constructor(services: Reading, reader: Reader, kind: WorkflowKind) {
     this.#services = services;
     this.#reader = reader;
     this.#answers = kind !== DEFAULT_KIND;
   }
 
-  /** A listener that hands on what the reader may see, in its order. `failed`: this cannot be found out, or takes too long. */
+  /**
+   * Returns a listener that passes on the events that the reader may see, in their order. `failed` is called if the
+   * database fails, or if too many events wait for it.
+   */
   listener(deliver: Listener, failed: () => void): Listener {
     let last = Promise.resolve();
     let waiting = 0;
@@ -84,7 +90,7 @@ export class ReadableItems {
     return items.filter(({ item }) => this.#known.get(item.runId) !== false);
   }
 
-  /** Only agents answer messages: a run of any other workflow is closed only if it was called. */
+  /** Only agents answer messages: in any other workflow, only a called run can be closed. */
   #isOpen({ kind, item }: StreamItem): boolean {
     return !this.#answers && (kind === 'rejected' || item.called !== true);
   }

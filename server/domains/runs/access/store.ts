@@ -1,9 +1,10 @@
 import type { Pool } from 'pg';
 
 /**
- * SQL: the conversation that a run, or one that called it, answers, where its contents are closed to a person: a private thread of somebody else, or one that
- * was deleted, to everybody. A row `closed(is_deleted)`, or none where the person may read what the run says (docs/chat.md). Every
- * statement that returns what a run says, and is not preceded by `requireReader`, contains this.
+ * SQL: selects a row `closed(is_deleted)` if a person may not read the contents of a run, and no row otherwise
+ * (docs/chat.md). The contents are closed if the run, or one that called it, answers a message of somebody else's
+ * private thread or of a deleted thread. Every statement that returns the contents of runs contains this condition,
+ * unless `requireReader` was called before it.
  */
 export const closedThread = ({ run, tenant, user }: { run: string; tenant: string; user: string }): string =>
   `SELECT c.deleted_at IS NOT NULL AS is_deleted FROM chat_messages m JOIN chat_threads c ON c.id = m.thread_id AND c.tenant_id = m.tenant_id
@@ -13,15 +14,16 @@ export const closedThread = ({ run, tenant, user }: { run: string; tenant: strin
       AND (c.deleted_at IS NOT NULL OR (c.visibility = 'private' AND c.owner_id <> ${user}))`;
 
 /**
- * SQL: whether those who may answer a task of a closed run see it: what they need to decide was said apart, or the task is of a workflow that
- * an agent called, whose author wrote it for them. `task`: the alias of the task.
+ * SQL: whether the people who may answer a task of a closed run see the task: either its `to_decide` holds what they
+ * need to know, or an agent called the workflow of the task, whose author wrote the task for them. `task`: the alias of
+ * the task.
  */
 export const isDecidable = (task: string): string =>
   `(${task}.to_decide IS NOT NULL OR EXISTS (SELECT FROM workflows kind WHERE kind.id = ${task}.workflow_id AND kind.kind = 'workflow'))`;
 
 const CLOSED = closedThread({ run: 'r.id', tenant: '$2', user: '$3' });
 
-/** Returns those of the runs that are closed to the reader: they answer messages, or were called on the way to an answer. */
+/** Returns the runs that are closed to the reader: they answer a message, or a run that answers one called them. */
 export async function listUnreadable(
   pool: Pool,
   { tenantId, userId }: { tenantId: string; userId: string },

@@ -2,9 +2,9 @@ import type { Context } from '../../../operation/context.ts';
 import { projectsOf } from '../store.ts';
 
 /**
- * Returns the projects whose runs and tasks the tenant-wide feeds show: for a `tenant_admin` all of the
- * tenant, for others those of which they are a member. A PAT sees what its user sees; for everything else
- * it is bound to one project.
+ * Returns the projects whose runs and tasks the tenant-wide feeds show: all projects for a `tenant_admin`, and the
+ * projects of which they are a member for other users. A PAT sees the same as its user here, although other operations
+ * bind it to one project.
  */
 export function visibleProjects(ctx: Context): Promise<string[]> {
   const { tenantId, userId, role } = ctx.principal;

@@ -5,12 +5,12 @@ import { namedBy } from '../../../orchestrator/steps/references.ts';
 import { findStartable } from '../start/startable-store.ts';
 import { findGraph } from '../store.ts';
 
-/** The number of workflows that are checked for a cycle; a longer cycle is found at run time. */
-const MAX_LOOKED_AT = 100;
+/** The most workflows that are checked for a cycle; a longer cycle is found at run time. */
+const MAX_CHECKED_WORKFLOWS = 100;
 
 /**
- * Returns whether a version calls the workflow that is checked, directly or through the latest versions of others: by a step, by an agent
- * that a step names, or as a tool of an agent. Templates are not followed.
+ * Returns whether a version calls the workflow that is checked, directly or through the latest versions of others: by a
+ * step, by an agent that a step names, or as a tool of an agent. A workflow id that is a template is ignored.
  */
 export async function isCalledBy(
   pool: Pool,
@@ -21,7 +21,7 @@ export async function isCalledBy(
   // Keyed by version: another version of a workflow may call others.
   const seen = new Set([`${from.workflowId} ${from.version}`]);
   const waiting = [from];
-  for (let next = waiting.shift(); next !== undefined && seen.size <= MAX_LOOKED_AT; next = waiting.shift()) {
+  for (let next = waiting.shift(); next !== undefined && seen.size <= MAX_CHECKED_WORKFLOWS; next = waiting.shift()) {
     const graph = await findGraph(pool, { tenantId, ...next });
     for (const { workflowId, version } of graph === null ? [] : [...allSteps(graph)].flatMap(calledBy)) {
       if (workflowId === target) return true;

@@ -155,7 +155,7 @@ describe('call_workflow', () => {
     }
   });
 
-  test('starts no archived workflow, none without a version, and no version that does not exist', async () => {
+  test('does not start an archived workflow, one without a version, or a version that does not exist', async () => {
     const parent = await publish([calls('{{input.id}}')]);
     const gone = await publish([lua('return 1')]);
     const fixed = await publish([calls(gone, { version: 2 })]).catch(() => null);
@@ -172,7 +172,7 @@ describe('call_workflow', () => {
     expect((await run(later, { id: await publish([lua('return 1')]) })).error?.code).toBe('version_not_found');
   });
 
-  test('goes eight calls deep, and not a ninth', async () => {
+  test('allows eight nested calls, and refuses a ninth', async () => {
     const deeper = { id: '{{input.id}}', left: '{{steps.left.result}}' };
     const id = await publish([
       { id: 'left', type: 'lua_script', script: 'return input.left - 1' },
@@ -222,7 +222,7 @@ describe('validate', () => {
     const own = await publish([lua('return 1')]);
     const other = await publish([lua('return 1')]);
     const between = await publish([calls(other)]);
-    // Version 1 of the other one leads nowhere; the latest one calls the first.
+    // Version 1 of the other workflow calls nothing; its latest version calls the first workflow.
     await act('workflows_patch', { id: other, graph: { steps: [calls(own)] } });
     await act('workflows_publish_version', { id: other });
     const both = [calls(other, { version: 1 }), { ...calls(other), id: 'latest' }];

@@ -7,23 +7,23 @@ export type CallRow = {
   attempt: number;
   run_id: string;
   workflow_id: string;
-  /** Null where it has not started yet, or is past its retention. */
+  /** Null before the run has started and after its retention. */
   run: RunRow | null;
 };
 
 type StoredCall = Pick<CallRow, 'seq' | 'step_id' | 'attempt'> & { called_run: string; called_workflow: string };
 
 export type CallFilter = {
-  /** This step, and the steps that it added to the run. */
+  /** Only calls of this step, and of the steps that it added to the run. */
   stepId?: string | undefined;
-  /** Calls after this event. */
+  /** Only calls after the event with this number. */
   after: number;
   limit: number;
 };
 
 /**
- * Returns the calls of a run in the order of its log, with the runs that they started. The log has all of them; the steps of a loop leave
- * every other state when they end.
+ * Returns the calls of a run in the order of its log, with the runs that they started. Reads the log, because it keeps
+ * the ended steps of a loop, which every other state drops.
  */
 export async function listCalls(pool: Pool, scope: RunScope, filter: CallFilter): Promise<CallRow[]> {
   const { rows } = await pool.query<StoredCall & { [column in keyof RunRow]: RunRow[column] | null }>(
@@ -48,5 +48,5 @@ export async function listCalls(pool: Pool, scope: RunScope, filter: CallFilter)
   }));
 }
 
-/** A left join without a partner has null in every column. */
+/** The left join returns null in every column of a run that does not exist. */
 const isRun = (row: { id: string | null }): row is RunRow => row.id !== null;

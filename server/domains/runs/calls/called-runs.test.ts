@@ -51,7 +51,7 @@ async function run(id: string, input: object = {}): Promise<Ref> {
   return ref;
 }
 
-/** Runs a loop over 1, 2 and 3, and then a step whose id begins like that of the loop; each calls the workflow. */
+/** Runs a loop over 1, 2 and 3, then a step whose id starts with the id of the loop. Both call the workflow. */
 async function runLoop(): Promise<Ref> {
   const calls = { type: 'call_workflow', workflow_id: callee };
   const id = await publish('Calling', [
@@ -73,7 +73,7 @@ test('the runs that a loop has called are listed after it has ended, with every 
   const ref = await runLoop();
   const all = await list(ref);
   expect(idsOf(all)).toEqual(['each.0.call #1', 'each.1.call #1', 'each.1.call #2', 'each.2.call #1', 'each_more #1']);
-  // The record of a run that ends quickly is a moment behind its log.
+  // The row of a run that ends quickly lags behind its log for a moment.
   const statuses = async () => (await list(ref)).called_runs.map(({ run: called }) => called?.status);
   await expect.poll(statuses).toEqual(['completed', 'failed', 'failed', 'completed', 'completed']);
   for (const { run_id: runID, workflow_id: id, step_id } of all.called_runs) {
@@ -84,7 +84,7 @@ test('the runs that a loop has called are listed after it has ended, with every 
   expect(all.called_runs[0]?.run).toMatchObject({ workflow_name: 'Called', workflow_id: callee });
 });
 
-test('those of a step include those of the steps that it added, and no other step', async () => {
+test('the runs called by a step include those called by the steps that it added, and by no other step', async () => {
   const ref = await runLoop();
   expect(idsOf(await list(ref, { step_id: 'each' }))).toHaveLength(4);
   expect(idsOf(await list(ref, { step_id: 'each.1.call' }))).toEqual(['each.1.call #1', 'each.1.call #2']);
@@ -102,7 +102,7 @@ test('they are read page by page', async () => {
   expect((await list(ref, { limit: '4' })).next_cursor).not.toBe(null);
 });
 
-test('a called run that is gone is still named', async () => {
+test('a called run that was deleted is still named', async () => {
   const ref = await runLoop();
   const one = async () => (await list(ref)).called_runs[0];
   await expect.poll(async () => (await one())?.run?.status).toBe('completed');
@@ -111,7 +111,7 @@ test('a called run that is gone is still named', async () => {
   expect(await one()).toEqual({ ...first, run: null });
 });
 
-test('a run that has called none has an empty list', async () => {
+test('a run that has called no other run has an empty list', async () => {
   expect(await list(await run(callee, { n: 1 }))).toEqual({ called_runs: [], next_cursor: null });
 });
 

@@ -7,12 +7,12 @@ import type { ListCalledRunsInput, ListCalledRunsOutput } from '../schemas.ts';
 import { toRun } from '../view.ts';
 import { listCalls } from './called-runs-store.ts';
 
-/** The keyset is the number of the event that tells of the call. */
+/** The keyset is the number of the event that records the call. */
 const SeqKey = z.tuple([z.number().int().min(0).max(MAX_INTEGER)]);
 
 /**
- * Returns a page of the runs that a run has called, oldest call first; with `step_id`, those of this step and of the steps that it added.
- * Throws AppError 404, and 422 for a cursor of another list.
+ * Returns a page of the runs that a run has called, oldest call first; with `step_id`, the runs called by this step and
+ * by the steps that it added. Throws AppError 404, and 422 for a cursor of another list.
  */
 export async function listCalledRuns(
   ctx: Context,

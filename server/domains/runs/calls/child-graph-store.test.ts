@@ -48,6 +48,7 @@ test('runs of a version share its graph, and no other project sees it', async ()
   ]);
   db.pool.off('acquire', count);
   expect(found).toEqual([first, second, null, first, null, null]);
-  // The version of the first run, and those of all others; then the graph of the first run, and one for each workflow.
+  // One round trip for the version of the first run and one for the versions of all others; then one for the graph of
+  // the first run, and one for each workflow.
   expect(roundTrips).toBeLessThanOrEqual(5);
 });

@@ -11,8 +11,8 @@ type LookUps = {
 
 /**
  * Returns the graph that a run executes; null if the run or its version is not in this project. A loop that calls a
- * workflow reads the outputs of many runs of one version at the same time: they share two round trips, and the graph,
- * which must not be changed.
+ * workflow reads the outputs of many runs of one version at the same time: these calls share two round trips and one
+ * graph object, which callers must not change.
  */
 export async function findGraphOfRun(pool: Pool, scope: RunScope): Promise<Graph | null> {
   const { tenantId, workflowId } = scope;
@@ -31,7 +31,8 @@ function createLookUps(pool: Pool): LookUps {
       ({ runId, workflowId, projectId, tenantId }) => `${runId} ${workflowId} ${projectId} ${tenantId}`,
       scopes => readVersions(pool, scopes),
     ),
-    // One statement per version: several large graphs in one statement would be in memory at the same time.
+    // One statement per version: a statement for several versions would hold several large graphs in memory at the same
+    // time.
     graph: groupCalls<Version, Graph | null>(
       ({ workflowId, version, tenantId }) => `${workflowId} ${version} ${tenantId}`,
       versions => Promise.all(versions.map(version => findGraph(pool, version))),

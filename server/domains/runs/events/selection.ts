@@ -12,10 +12,15 @@ export type StreamQuery = { runId?: string; after?: number };
 /** The events that a reader of a workflow's stream requested. */
 export type StreamTarget = { principal: Principal; workflowId: string; query: StreamQuery };
 
-/** Events read per round trip of a replay: 100 of the largest inline ones (16 KiB) stay under what may wait for a socket. */
+/**
+ * Events read per round trip of a replay: 100 of the largest inline ones (16 KiB) stay below the limit of bytes that
+ * may wait for a socket.
+ */
 const REPLAY_PAGE_SIZE = 100;
 
-/** Which live items a reader has not seen: of a single run, those after the last one sent. */
+/**
+ * Selects the live items that a reader has not received. For a single run, these are the items after the last one sent.
+ */
 export class Selection {
   last: number;
   readonly #query: StreamQuery;
@@ -26,8 +31,8 @@ export class Selection {
   }
 
   /**
-   * The items to send, as the same array where that is all of them. `gap`: after them something was committed that was not handed
-   * over; the log has it, and a client that resumes gets it.
+   * Returns the items to send; if all are to be sent, it returns the same array. `gap`: an event was committed after
+   * these items but not delivered live. The log contains it, so a client that resumes receives it.
    */
   take(items: readonly StreamItem[]): { fresh: readonly StreamItem[]; gap: boolean } {
     const { runId, after } = this.#query;
@@ -44,7 +49,7 @@ export class Selection {
   }
 }
 
-/** The logged events of a run after `after`, page by page; of a start that was refused, its one event. */
+/** Yields the logged events of a run after `after`, page by page. A refused start has one event. */
 export async function* replayPages(
   services: Pick<Services, 'pool'>,
   { principal, workflowId, runId, after }: StreamTarget & { runId: string; after: number },
@@ -73,17 +78,17 @@ export async function* replayPages(
   yield [{ kind: 'rejected', item: rejection }];
 }
 
-/** The event of an item as frames say it. */
+/** Returns the event of an item in the form that frames have. */
 export function eventOf({ kind, item }: StreamItem): WireEvent {
   return kind === 'event' ? toWireEvent(item) : rejectedEvent(item);
 }
 
-/** The place of an item in its run; a refused start is its run's one event. */
+/** Returns the place of an item in its run. A refused start is the only event of its run. */
 export function seqOf({ kind, item }: StreamItem): number {
   return kind === 'event' ? item.seq : 1;
 }
 
-/** The one event of a start that was refused. */
+/** Returns the one event of a refused start. */
 export function rejectedEvent(rejected: RejectedStart): WireEvent {
   return {
     seq: 1,
@@ -95,7 +100,7 @@ export function rejectedEvent(rejected: RejectedStart): WireEvent {
   };
 }
 
-/** Whether an item is the last of its run. */
+/** Returns whether an item is the last of its run. */
 export function endsRun(of: StreamItem): boolean {
   if (of.kind === 'rejected') return true;
   const { event } = of.item;

@@ -3,7 +3,7 @@ import { scopes } from '../../../orchestrator/ports/authority.ts';
 import { startTestContainer, type TestContainer } from '../../../testing/container.ts';
 import { createTestPat, createTestTenant } from '../../../testing/identity.ts';
 
-/** A real run, watched by a client that is cut off again and again. */
+/** A real run, and a client that is disconnected again and again. */
 let service: TestContainer;
 let headers: Record<string, string>;
 
@@ -28,7 +28,7 @@ async function ask<T>(method: string, path: string, body?: object): Promise<T> {
 
 type Event = { seq: number; event_type: string };
 
-/** Reads at most `most` events after `after`, and leaves; all that come before the server ends the stream. */
+/** Reads at most `most` events after `after`, then disconnects. By default reads until the server ends the stream. */
 async function watch(path: string, after: number, most = Number.POSITIVE_INFINITY): Promise<Event[]> {
   const leaving = new AbortController();
   const response = await fetch(`${service.url}${path}/stream`, {
@@ -48,7 +48,7 @@ async function watch(path: string, after: number, most = Number.POSITIVE_INFINIT
   return events.slice(0, most);
 }
 
-test('a client that leaves after each event and comes back has every event once, live ones included', async () => {
+test('a client that reconnects after each event receives every event once, live events included', async () => {
   const graph = {
     steps: [
       { id: 'first', type: 'lua_script', script: 'return {n = 1}' },
@@ -62,7 +62,7 @@ test('a client that leaves after each event and comes back has every event once,
   const path = `/v1/workflows/${id}/runs/${run_id}`;
   const seen: Event[] = [];
   while (seen.at(-1)?.event_type !== 'task_pending') seen.push(...(await watch(path, seen.length, 1)));
-  // Nothing more comes before somebody answers: this client waits for what is not yet there.
+  // The run continues only after an answer, so this client waits for events that do not exist yet.
   const rest = watch(path, seen.length);
   await ask('POST', `${path}/tasks/ask/complete`, { approved: true });
   seen.push(...(await rest));

@@ -12,14 +12,15 @@ import type { StreamEventsInput } from './schemas.ts';
 import { endsRun, eventOf, replayPages, Selection, type StreamTarget, seqOf } from './selection.ts';
 
 /**
- * The most bytes of JSON that may wait for a client before it is cut off
+ * The most bytes of JSON that may wait for a slow client before it is disconnected
  * (docs/specification/events.md#server-sent-events).
  */
 export const MAX_BEHIND_BYTES = 1024 * 1024;
 
 /**
- * GET /v1/workflows/{id}/runs/{runID}/stream: the events of a run after the last that the client has, from the log and then as
- * they are committed, until the run has ended. Null if it has ended and the client has all of them. AppError 404, 422, 503.
+ * GET /v1/workflows/{id}/runs/{runID}/stream: sends the events of a run after the last one that the client has, from
+ * the log and then as they are committed, until the run has ended. Returns null if the run has ended and the client has
+ * all its events. Throws AppError 404, 422 and 503.
  */
 export async function streamEvents(
   ctx: Context,
@@ -35,7 +36,7 @@ export async function streamEvents(
   if (run !== null) await requireReader(ctx, run);
   const ended = run === null || isTerminal(run.status);
   if (ended && after >= (run === null ? 1 : run.last_seq)) return null;
-  // The leader sends the events; a stream of another process would stay silent.
+  // Only the leader receives live events; a stream of another process would send nothing.
   if (!ended && orchestrator.status() !== 'leading') {
     throw unavailable('not_leading', 'This server is not executing runs at the moment.');
   }
@@ -44,7 +45,7 @@ export async function streamEvents(
   return framesOf(ctx.services, target, stream);
 }
 
-/** The number of the last event that a client has, which it sends when it comes back. */
+/** Returns the number of the last event that a client has, which it sends when it reconnects. */
 function lastEventId({ headers }: Context): number | undefined {
   const text = headers.get('last-event-id');
   if (text === undefined || text === '') return undefined;
@@ -54,8 +55,9 @@ function lastEventId({ headers }: Context): number | undefined {
 }
 
 /**
- * Subscribes first and keeps live events back while the log is read, so that none is missed. Ends after the last event of the
- * run, and where the feed is interrupted or the client is too far behind: it then comes back and reads on.
+ * Subscribes first and holds live events back while it reads the log, so that none is missed. Ends after the last event
+ * of the run, when the feed is interrupted, or when the client is too far behind. In the last two cases the client
+ * reconnects and resumes.
  */
 async function* framesOf(
   { orchestrator, pool }: Context['services'],
@@ -101,7 +103,7 @@ async function* framesOf(
   }
 }
 
-/** Frames by their item, shared by all streams. */
+/** The frame of each item, shared by all streams. */
 const frames = new WeakMap<CommittedEvent | RejectedStart, StreamFrame>();
 
 function frameOf(of: StreamItem): StreamFrame {

@@ -26,7 +26,7 @@ const as = (principal = tenant.contributor) => contextFor(service.services, prin
 const get = (step_id: string, more: object = {}) =>
   call(items, as(tenant.viewer), { ...ref, step_id, ...more }) as Promise<z.output<typeof LoopItems>>;
 
-/** Thirty items, of which every tenth fails after a retry; each has a loop of two in it. */
+/** Runs a loop over thirty items, each with an inner loop over two. Every tenth item fails after a retry. */
 async function runLoop(): Promise<typeof ref> {
   const loop = {
     id: 'each',
@@ -47,7 +47,7 @@ async function runLoop(): Promise<typeof ref> {
   return { id, runID: run_id };
 }
 
-test('the items of a loop are counted, and those that failed are named', async () => {
+test('the items of a loop are counted, and the failed items are named', async () => {
   const found = await get('each', { from: 8, limit: 2 });
   expect(found).toMatchObject({ total: 30, ended: 30, failed: 3, failed_items: [9, 19, 29] });
   expect(found.items.map(({ index, status }) => [index, status])).toEqual([
@@ -62,7 +62,7 @@ test('the items of a loop are counted, and those that failed are named', async (
   ]);
 });
 
-test('a loop in a loop is read by its id, and the last page is short', async () => {
+test('a nested loop is read by its id, and the last page is short', async () => {
   const inner = await get('each.3.inner');
   expect(inner).toMatchObject({ total: 2, ended: 2, failed: 0, failed_items: [] });
   expect(inner.items.flatMap(({ steps }) => steps.map(({ step_id }) => step_id))).toEqual([
@@ -73,7 +73,7 @@ test('a loop in a loop is read by its id, and the last page is short', async () 
   expect((await get('each', { from: 30 })).items).toEqual([]);
 });
 
-test('what is no loop of the run is not found', async () => {
+test('a step that is not a loop of the run is not found', async () => {
   const of = (step_id: string, more: object = {}) =>
     refusal(call(items, as(tenant.viewer), { ...ref, step_id, ...more } as never));
   for (const step of ['each_more', 'nowhere', 'each.1.odd', 'each.x'])

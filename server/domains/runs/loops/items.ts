@@ -13,8 +13,8 @@ import { countItems, listItemEvents } from './store.ts';
 const MAX_FAILED = 1_000;
 
 /**
- * GET …/steps/{step_id}/items: how the items of a loop went, from the item `from` on. Throws AppError 404 for a step that
- * is no loop of the run.
+ * GET …/steps/{step_id}/items: returns the progress of the items of a loop, from the item `from` on. Throws AppError
+ * 404 for a step that is not a loop of the run.
  */
 export async function getLoopItems(
   ctx: Context,

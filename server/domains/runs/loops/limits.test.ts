@@ -54,7 +54,7 @@ async function end(ref: Ref, by = acme): Promise<Summary> {
   await reached(service.container.services, by.owner, ref);
   return act<Summary>('runs_get_summary', ref, by);
 }
-/** Runs to its end, while another workspace runs a loop of its own, which completes. */
+/** Runs the steps until the run has ended. Meanwhile, another workspace runs a loop, which completes. */
 async function run(input: object, ...steps: Step[]): Promise<Summary & { ref: Ref }> {
   const ref = await start(input, steps);
   const beside = await start({ list: [1, 2, 3] }, [each([lua('a', 'return item * 2')])], rival);
@@ -92,7 +92,7 @@ describe('items that cannot be added fail their step, with a message', () => {
     expect(added_steps).toEqual({ total: 0, done: 0 });
   });
 
-  test('half a million small items: more steps than a run may add', async () => {
+  test('half a million small items, which are more steps than a run may add', async () => {
     const { error } = await run({ list: half }, each([lua('a', 'return 1')]));
     expect(error).toMatchObject({ code: 'too_many_steps', step_id: 'each' });
   });
@@ -103,7 +103,7 @@ describe('loops that grow beyond the limits of their run', () => {
   const inner = (steps: Step[], more: object = {}): Step =>
     each(steps, { id: 'inner', items: '{{input.inner}}', ...more });
 
-  test('fail if the steps would be more than 100,000 in total, and end those that they started', async () => {
+  test('fail if the steps would be more than 100,000 in total, and cancel the steps that they started', async () => {
     const input = { list: [0, 1, 2], inner: Array.from({ length: 40_000 }, () => 0) };
     const { status, error, ref } = await run(input, each([inner([wait()])], { concurrency: 3 }));
     expect([status, error]).toMatchObject(['failed', { code: 'too_many_steps', step_id: 'each' }]);
@@ -164,7 +164,7 @@ describe('a result that cannot be stored', () => {
 });
 
 describe('requests in a loop', () => {
-  test('go nowhere but the public network and what is listed', async () => {
+  test('reach only the public network and the hosts that are listed', async () => {
     const list = ['http://169.254.169.254/', `${api.url}/echo`, 'http://[::1]/'];
     const loop = each([get('{{item}}'), lua('status', 'return steps.get.result.status', { depends_on: ['get'] })]);
     const { output, ref } = await run({ list }, { ...loop, on_item_error: 'continue' });
@@ -179,7 +179,7 @@ describe('requests in a loop', () => {
     });
   });
 
-  test('show no credential, neither in events nor in results and outputs', async () => {
+  test('show no credential in events, results and outputs', async () => {
     const { id: connection_id } = await act<{ id: string }>('connections_create', {
       display_name: 'Key',
       provider: 'custom',

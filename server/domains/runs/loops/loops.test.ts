@@ -20,7 +20,7 @@ let service: TestContainer;
 let acme: TestTenant;
 let api: TestHttpServer;
 let call: ReturnType<typeof createCall<typeof operations>>;
-/** Requests to /slow that wait for their answer, and the highest number of them at a time. */
+/** Requests to /slow that have no answer yet, and the highest number of them at a time. */
 const held: { index: number; answer: () => void }[] = [];
 let most = 0;
 
@@ -76,7 +76,7 @@ const eventsOf = async (ref: Ref) => {
     if (events.length < 500) return found;
   }
 };
-/** Runs to its end; returns the summary and the result of the loop. */
+/** Runs the steps until the run has ended; returns the summary and the result of the loop. */
 async function run(input: object, ...steps: Step[]) {
   const ref = await start(input, ...steps);
   await until(ref);
@@ -98,7 +98,7 @@ const endsOf = (events: Event[], step: string) =>
   events.filter(event => event.step_id === step && /step_(completed|failed|cancelled)/.test(event.event_type));
 
 describe('a loop', () => {
-  test('of scripts reads item, index, input and what comes before, and returns results in order', async () => {
+  test('of scripts reads item, index, input and the results before it, and returns results in order', async () => {
     const { result, summary } = await run(
       { list: [{ n: 5 }, { n: 7 }, { n: 9 }], plus: 100 },
       lua('before', 'return {factor = 2}'),
@@ -160,7 +160,7 @@ describe('a loop', () => {
     expect(await again).toMatchObject({ status: 409 });
   });
 
-  test('in a loop is executed for each item of each item', async () => {
+  test('in a loop runs for each item of each outer item', async () => {
     const inner = each([lua('n', 'return item * 10 + index')], { id: 'inner', items: 'item.list', concurrency: 2 });
     const { ref, result } = await run({ list: [{ list: [1, 2] }, { list: [] }, { list: [3] }] }, each([inner]));
     expect(result).toEqual({
@@ -189,7 +189,7 @@ describe('a loop', () => {
     );
     for (let done = 0; done < 7; done++) {
       await expect.poll(() => held.length).toBe(Math.min(3, 7 - done));
-      // The last one first, so that items end in another order than they started.
+      // Answers the last request first, so that the items do not end in the order in which they started.
       held.at(-1)?.answer();
     }
     await until(ref);
@@ -269,7 +269,7 @@ describe('items', () => {
     if (status === 'failed') expect(summary.error).toMatchObject({ code: 'items_too_large', step_id: 'each' });
   });
 
-  test('whose steps are too many at a time fail the step', async () => {
+  test('with too many steps at a time fail the step', async () => {
     const inner = Array.from({ length: 101 }, (_, n) => lua(`s${n}`, 'return 1', { disabled: true }));
     const list = Array.from({ length: 100 }, () => 0);
     const { summary } = await run({ list }, each(inner, { concurrency: 100 }));
@@ -292,7 +292,7 @@ describe('in the middle of a loop', () => {
   const command = (ref: Ref, name: string) =>
     act('workflows_execute_command', { id: ref.id, command: name, params: { run_id: ref.runID } });
 
-  test('a stop ends every step of the loop, and adds none', async () => {
+  test('a stop ends every step of the loop, and no step is added after it', async () => {
     const ref = await beginLoop();
     await answer(ref, 0);
     await command(ref, 'stop');

@@ -4,17 +4,17 @@ import { EVENT_DATA } from '../reading/snapshot-store.ts';
 import type { FoldedEvent } from '../run-state.ts';
 import { ENDS, type RunScope } from '../store.ts';
 
-/** `failed`: the numbers of the items that failed, the first ones. */
+/** `failed`: the numbers of the first items that failed. */
 export type LoopCounts = { total: number | null; ended: number; failed_count: number; failed: number[] };
 
-/** The steps of a loop's items, without those of loops and agents in them: a number and a name. */
+/** Matches the steps of a loop's items, without the steps that inner loops and agents add: a number and a name. */
 const ITEM_STEP = String.raw`'^\d+\.[^.0-9][^.]*$'`;
 
 type Loop = { step: string; steps: number };
 
 /**
- * Counts the items of a loop with so many `steps`. An item has ended once all its steps have; it has failed if one of them
- * has, unless that step lets its item continue. Lists at most `limit` failed ones.
+ * Counts the items of a loop that has `steps` steps. An item has ended once all its steps have. It has failed if one of
+ * its steps has, unless that step lets the item continue. Lists at most `limit` failed items.
  */
 export async function countItems(
   pool: Pool,

@@ -2,10 +2,10 @@ import type { Pool } from 'pg';
 
 /** A step of the graph of a version. */
 export type StepOfVersion = { workflowId: string; version: number; step: string };
-/** An authored step, with the steps that it has if it is a loop. */
+/** An authored step, with its inner steps if it is a loop. */
 export type NamedStep = { id: string; name?: unknown; steps?: unknown };
 
-/** Returns the authored steps of versions in the order of `wanted`; null where there is none. */
+/** Returns the authored steps of versions in the order of `wanted`, with null for a step that does not exist. */
 export async function findSteps(
   pool: Pool,
   tenantId: string,

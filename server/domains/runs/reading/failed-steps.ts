@@ -6,13 +6,16 @@ import { findSteps, type NamedStep } from './failed-step-store.ts';
 
 type Failed = { run: RunRow; step: string };
 
-/** A version never changes: the lists, which are read every few seconds, read each name once. */
+/** A version never changes, so a name is read once, although lists are read every few seconds. */
 const CACHE_BYTES = 1_000_000;
 const BYTES_OF_AN_ENTRY = 200;
 // One per database pool, not one per module: two containers in a process (tests) share nothing.
 const caches = new WeakMap<Pool, ByteCache<string | null>>();
 
-/** Returns the names of the steps that failed runs, by the id of the run; of a step in a loop, the name that it has there. */
+/**
+ * Returns the names of the steps that failed runs, by the id of the run. A step in a loop has the name that its author
+ * gave it there.
+ */
 export async function namesOfFailedSteps(
   pool: Pool,
   tenantId: string,
@@ -21,7 +24,7 @@ export async function namesOfFailedSteps(
   const cache = caches.get(pool) ?? new ByteCache<string | null>(CACHE_BYTES);
   caches.set(pool, cache);
   const failed = runs.flatMap((run): Failed[] => (run.error === null ? [] : [{ run, step: run.error.step_id }]));
-  // Each once: where a hundred runs fail at one step, its graph is read once.
+  // Each step once: if a hundred runs fail at one step, its graph is read once.
   const byKey = new Map(failed.map(each => [keyOf(each), each]));
   const missing = [...byKey.values()].filter(each => cache.get(keyOf(each)) === undefined);
   const steps =
@@ -49,7 +52,7 @@ function nameOf(root: NamedStep | null, id: string): string | null {
   return typeof step?.name === 'string' && step.name.trim() !== '' ? step.name : null;
 }
 
-/** Returns the step that an id of a run names, within the authored step under which it was added. */
+/** Returns the step that an id in a run names. `root` is the authored step under which the step was added. */
 function stepIn(root: NamedStep | null, id: string): NamedStep | null {
   const added = addedId(id);
   if (root === null || added === null) return root;

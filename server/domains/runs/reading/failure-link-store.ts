@@ -5,7 +5,7 @@ import { FAILURE_HANDLER_TRIGGER } from '../triggers/failure.ts';
 import { handlerRunId } from '../triggers/handler-run.ts';
 
 type RunLink = { run_id: string; workflow_id: string };
-/** The place of both runs: a failure is handled in its own project. */
+/** The project of both runs: a failure is handled in the project of the failed run. */
 type Place = { tenantId: string; projectId: string };
 
 /** Returns the run that handles the failure of a run; null if none has started. */
@@ -17,7 +17,7 @@ export async function findHandlerRun(pool: Pool, place: Place, run: RunRow): Pro
 
 /**
  * Returns the failed run that a run handles; null for any other run. Anyone may start a run with this trigger and name
- * a run in its input, so the link counts only if the run's own id is derived from that run.
+ * a run in its input, so the link counts only if the id of the handler run is derived from the failed run.
  */
 export async function findHandledRun(pool: Pool, place: Place, run: RunRow): Promise<RunLink | null> {
   if (run.trigger_type !== FAILURE_HANDLER_TRIGGER) return null;

@@ -3,7 +3,8 @@ import { isoTimestamp } from '../../../platform/clock.ts';
 import type { FoldedEvent } from '../run-state.ts';
 
 /**
- * An event as the database sends it: an array, because the names of the fields would be two thirds of 20,000 events.
+ * An event as the database returns it. It is an array, because field names would be two thirds of the bytes of 20,000
+ * events.
  */
 export type StoredEvent = [
   seq: number,
@@ -14,7 +15,7 @@ export type StoredEvent = [
   data: JsonMap | null,
 ];
 
-/** Returns a stored event as the state is folded from it. */
+/** Returns a stored event in the form from which the state is folded. */
 export function toFoldedEvent([seq, event_type, step, attempt, at, data]: StoredEvent): FoldedEvent {
   return {
     seq,

@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-/** Walks a feed to its end with pages of `limit`. */
+/** Reads a feed to its end with pages of `limit`. */
 async function walk(ctx: Parameters<typeof call>[1], input: Record<string, unknown>, between?: () => Promise<unknown>) {
   const ids: string[] = [];
   let cursor: string | undefined;
@@ -63,7 +63,7 @@ async function walk(ctx: Parameters<typeof call>[1], input: Record<string, unkno
 describe('the feed of the tenant', () => {
   test('contains every run once, newest first, across projects, while new ones start', async () => {
     const made: string[] = [];
-    // Many share an instant, so that the id has to break the tie.
+    // Several runs share a creation time, so the id must break the tie.
     for (let n = 0; n < 25; n++)
       made.push(await insertRun(services, { ...(n % 3 ? workflow : elsewhere), startedAt: second(n >> 2) }));
     const ids = await walk(contextFor(services, tenant.owner), { limit: 4 }, () =>
@@ -188,7 +188,7 @@ describe('the name of the step that failed a run', () => {
       JSON.stringify({ code: 'lua_error', message: 'no', step_id }),
     ]);
 
-  test('is listed with it, also of a step in a loop; not for a step without one, or without a graph', async () => {
+  test('is listed, also for a step in a loop; it is null without a name or a graph', async () => {
     const workflowId = await publishGraph(services, tenant.owner, graph as never);
     const listed = async () =>
       (await call(feed, contextFor(services, tenant.owner), { workflow_id: workflowId })).runs.map(
@@ -203,7 +203,7 @@ describe('the name of the step that failed a run', () => {
     await start(5);
     const names = [null, null, 'Pay one', null, 'Pay the order'];
     expect(await listed()).toEqual(names);
-    // Read once: a version never changes.
+    // The names come from the cache: a version never changes.
     await services.pool.query('DELETE FROM workflow_versions WHERE workflow_id = $1', [workflowId]);
     expect(await listed()).toEqual(names);
   });

@@ -34,7 +34,7 @@ const as = (principal = tenant.contributor) => contextFor(service.services, prin
 const publish = (...steps: { id: string; type: string; [field: string]: unknown }[]) =>
   publishGraph(service.services, tenant.owner, { steps: steps as never });
 
-/** Starts a run and sees it to its end. */
+/** Starts a run and waits for its end. */
 async function run(id: string, params: Record<string, unknown> = {}): Promise<{ id: string; runID: string }> {
   const { run_id } = await call(command, as(), { id, command: 'start', params });
   const ref = { id, runID: run_id };
@@ -69,7 +69,7 @@ describe('the summary', () => {
     expect(found.last_seq).toBe(log.at(-1)?.seq);
   });
 
-  test('counts the steps that the run added, and what they cost, without listing them', async () => {
+  test('counts the steps that the run added, and their cost, without listing them', async () => {
     const ref = await run(await publish(lua('a', 'return 1')));
     const before = await call(summary, as(), ref);
     expect(before.added_steps).toEqual({ total: 0, done: 0 });
@@ -163,7 +163,7 @@ describe('the context', () => {
     }
   });
 
-  test('of more than 8 MiB of results refers to the rest instead', async () => {
+  test('replaces results beyond 8 MiB in total by references', async () => {
     const steps = Array.from({ length: 10 }, (_, n) => lua(`s${n}`, 'return string.rep("z", 1000000)'));
     const values = await call(context, as(), await run(await publish(...steps)));
     const found = Object.values(values.steps);

@@ -6,10 +6,13 @@ type Place = { tenantId: string; projectId: string };
 export type RerunOf = { run_id: string; workflow_id: string; from_step: string | null };
 export type Rerun = { run_id: string; workflow_id: string; status: RunStatus; started_at: Date };
 
-/** The newest reruns of a run that its page links to. */
+/** The most reruns that the page of a run links to, the newest ones. */
 const MAX_RERUNS = 20;
 
-/** Returns the run that a run repeats or continues; null if it repeats none, or if that run was deleted. */
+/**
+ * Returns the run that a run repeats or continues. Returns null if it is not a rerun, or if the original run was
+ * deleted.
+ */
 export async function findOriginal(pool: Pool, { tenantId, projectId }: Place, run: RunRow): Promise<RerunOf | null> {
   if (run.rerun_of === null) return null;
   const { rows } = await pool.query<RerunOf>(

@@ -95,7 +95,7 @@ describe('a run', () => {
     expect(await find({ field: 'reason=rush' })).toEqual([runID]);
   });
 
-  test('that failed later is found by the results before', async () => {
+  test('that failed later is found by the results before the failure', async () => {
     const id = await publish({
       ...ordered,
       steps: [...ordered.steps, lua('fail', 'error("no stock")', ['open'])],
@@ -104,7 +104,7 @@ describe('a run', () => {
     expect(await find({ field: 'ticket=T-late', status: 'failed' })).toEqual([runID]);
   });
 
-  test('that continues another one is found by the results that it took over', async () => {
+  test('that continues another run is found by the results that it took over', async () => {
     const id = await publish({ ...ordered, steps: [...ordered.steps, lua('next', 'return 1', ['open'])] });
     const before = await run(id, { order: { id: 'again' } });
     const { run_id: after } = await call(rerun, ctx(), { id, runID: before, from_step: 'next' });
@@ -146,7 +146,7 @@ describe('a value', () => {
     expect(await find({ field: 'number=47.5' })).toHaveLength(1);
   });
 
-  test('is nothing where the path does not resolve, or no field is declared', async () => {
+  test('has no entry if its path does not resolve, or no field is declared', async () => {
     const id = await publish({ ...ordered, steps: [lua('open', 'return {}')] });
     expect(await stored(await run(id, {}))).toEqual({});
     expect(await stored(await run(await publish(valued(null)), { order: { id: 'A' } }))).toEqual({});
@@ -170,7 +170,7 @@ describe('a value', () => {
   });
 });
 
-test('a graph from before the checks is run, without what they would refuse', async () => {
+test('a graph from before the checks runs, without the fields that the checks would refuse', async () => {
   const names = Array.from({ length: 12 }, (_, n): [string, string] => [`f${n}`, '{{input.n}}']);
   const searchable = { bad: 'no template', '1': '{{input.n}}', broken: '{{input.', ...Object.fromEntries(names) };
   const found = await stored(await run(await publish({ steps: [lua('only', 'return 1')], searchable }), { n: 5 }));

@@ -14,11 +14,13 @@ import {
 } from '../store.ts';
 import { type StoredEvent, toFoldedEvent } from './folded-event.ts';
 
-/** SQL: the steps whose results the start of a run gives. */
+/** SQL: the ids of the steps whose results were given with the start of a run. */
 const SEEDED = `(SELECT json_agg(key) FROM json_object_keys(coalesce(data->'seed_results', (
   SELECT p.body FROM run_payloads p
    WHERE p.run_id = expanded_run_events.run_id AND p.id = (data->'seed_results_ref'->>'payload_id')::uuid), '{}')) key)`;
-/** SQL: the part of an event's data that the state depends on; `ofStart` is that of the start of a run. */
+/**
+ * SQL: the part of an event's data on which the state depends. `ofStart` is that part for the event that starts a run.
+ */
 const dataOf = (ofStart: string) => `CASE
   WHEN event_type = 'run_started' THEN ${ofStart}
   WHEN event_type IN ('step_started', 'step_expanded', 'steps_added') THEN NULL
@@ -30,11 +32,11 @@ const dataOf = (ofStart: string) => `CASE
     'to', data->'to', 'error', data->'error', 'reason', data->'reason', 'skipped', data->'skipped',
     'credits', data->'credits', 'until', data->'until', 'delay_ms', data->'delay_ms', 'continues', data->'continues'))
 END`;
-/** SQL: as `dataOf`, of the rows of `expanded_run_events`. */
+/** SQL: like `dataOf`, for the rows of `expanded_run_events`. */
 export const EVENT_DATA = dataOf(`CASE WHEN data->>'mode' = 'episode' THEN json_build_object('reused', ${SEEDED}) END`);
-/** The `concurrency` of loops limits how many added steps are open; two nested loops may have 10,000. */
+/** Two nested loops may have 10,000 open added steps, limited by their `concurrency`. */
 const MAX_OPEN_ADDED = 1_000;
-/** More than one agent can add: 201 turns, and 1,000 calls with an approval each. */
+/** One agent adds fewer steps than this: 201 turns, and 1,000 calls with an approval each. */
 const MAX_AGENT_STEPS = 2_500;
 
 export type RunToFold = {
@@ -47,8 +49,8 @@ export type RunToFold = {
 
 /**
  * Returns the run, the events of its authored steps and of the added steps that are open, as of one instant, without
- * logs and without the values that it processes (input, results, texts of tasks). `lastSeq` is that of the log. Null if
- * the run does not belong to this tenant, project and workflow.
+ * logs and without the values that it processes (input, results, texts of tasks). `lastSeq` is the last number in the
+ * log. Null if the run does not belong to this tenant, project and workflow.
  */
 export async function findRunToFold(pool: Pool, scope: RunScope): Promise<RunToFold | null> {
   type Folded = { log_seq: number; log_events: StoredEvent[]; added: AddedCounts; parent: ParentRow | null };
@@ -78,8 +80,8 @@ export async function findRunToFold(pool: Pool, scope: RunScope): Promise<RunToF
 }
 
 /**
- * Returns the events up to `lastSeq` of what `agents` of the graph added to a run, as `findRunToFold` does, oldest first: of the last
- * 2,500 steps that have started.
+ * Returns the events up to `lastSeq` of the steps that `agents` of the graph added to a run, like `findRunToFold`,
+ * oldest first. Only the last 2,500 steps that have started are included.
  */
 export async function findAgentEvents(
   pool: Pool,

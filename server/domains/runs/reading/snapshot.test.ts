@@ -38,7 +38,7 @@ async function failedRun(): Promise<{ id: string; runID: string }> {
   return ref;
 }
 
-test('a snapshot is the fold of the whole log, without results and logs', async () => {
+test('a snapshot is folded from the whole log, without results and logs', async () => {
   const ref = await failedRun();
   const found = await call(snapshot, as(tenant.viewer), ref);
   const { events: log } = await call(events, as(), ref);
@@ -58,7 +58,7 @@ test('a snapshot is the fold of the whole log, without results and logs', async 
   expect(JSON.stringify(found)).not.toMatch(/xxx|hello/);
 });
 
-test('the snapshot of a run that waits names the task', async () => {
+test('the snapshot of a run that waits includes the task', async () => {
   const id = await publishGraph(service.services, tenant.owner, asking({ name: 'Look at it' }));
   const { run_id } = await call(command, as(), { id, command: 'start' });
   await reached(service.services, tenant.owner, { id, runID: run_id }, 'blocked');
@@ -75,7 +75,7 @@ test('a run of another workspace has no snapshot', async () => {
   expect(await refusal(call(snapshot, as(), { ...ref, runID: newId() }))).toMatchObject({ status: 404 });
 });
 
-test('failures alone are listed, also of one step', async () => {
+test('the list can be limited to failures, also those of one step', async () => {
   const ref = await failedRun();
   const types = async (filter: object) =>
     (await call(events, as(), { ...ref, failures: 'true', ...filter })).events.map(event => event.event_type);

@@ -24,8 +24,8 @@ import { findAgentEvents, findRunToFold } from './snapshot-store.ts';
 type Snapshot = z.input<typeof RunSnapshot>;
 
 /**
- * Returns the state of a run and of all its steps with their attempts, as of the event `last_seq`. It is derived from
- * the log, because the row of a fast run lags for a moment. Throws AppError 404.
+ * Returns the state of a run, its steps and their attempts, as of the event `last_seq`. The state is folded from the
+ * log, because the row of a fast run lags for a moment. Throws AppError 404.
  */
 export async function getSnapshot(ctx: Context, input: z.output<typeof RunRef>): Promise<Snapshot> {
   const { pool } = ctx.services;
@@ -39,7 +39,7 @@ export async function getSnapshot(ctx: Context, input: z.output<typeof RunRef>):
   const steps = graph?.steps ?? [];
   const state = newRunState(steps.map(({ id }) => id));
   const agents = steps.flatMap(({ id, type }) => (type === 'agent' ? [id] : []));
-  // The log only grows: what is read later up to the same event is of the same instant.
+  // The log only grows, so events up to the same number that are read later are from the same instant.
   const ofAgents = agents.length === 0 ? [] : await findAgentEvents(pool, scope, { agents, lastSeq });
   for (const event of ofAgents.length === 0 ? events : merged(events, ofAgents)) applyEvent(state, event);
   const links = {
@@ -52,7 +52,10 @@ export async function getSnapshot(ctx: Context, input: z.output<typeof RunRef>):
   return toSnapshot({ ...run, ...links }, state, lastSeq, added);
 }
 
-/** All events in their order. Of one that is in both lists the agent's comes first, which says more, and the other changes nothing. */
+/**
+ * Merges two lists of events in their order. For an event that is in both, the agent's version comes first, because it
+ * has more data; the second version changes nothing.
+ */
 const merged = (events: readonly FoldedEvent[], ofAgents: readonly FoldedEvent[]) =>
   [...ofAgents, ...events].sort((a, b) => a.seq - b.seq);
 
@@ -104,7 +107,7 @@ function toAgentStep(step: StepState): z.input<typeof AgentStepSnapshot> {
   return { ...toStepSnapshot(step), type, tool, closing, depends_on: [...dependsOn] };
 }
 
-/** Returns a folded step as the API shows it. */
+/** Returns a folded step in the form of the API. */
 export function toStepSnapshot(step: StepState): z.input<typeof StepSnapshot> {
   return {
     step_id: step.id,

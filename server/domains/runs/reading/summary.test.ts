@@ -62,7 +62,7 @@ test('drops the error of an attempt once the next one starts, and keeps the firs
   });
 });
 
-test('a human task waits, and its answer alone does not end it', () => {
+test('a human task waits, and its answer does not end the step by itself', () => {
   const events = [event('step_started', 'a', 1), event('task_pending', 'a', 1)];
   expect(summarise(steps, events)[0]).toMatchObject({ status: 'waiting', ended_at: null });
   const answered = [...events, event('task_completed', 'a', 2)];

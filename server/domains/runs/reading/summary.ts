@@ -24,7 +24,7 @@ export async function getSummary(ctx: Context, input: z.output<typeof RunRef>): 
   const graph = await findGraph(pool, version);
   const steps = summarise(graph?.steps ?? [], events);
   const steps_done = Math.max(run.steps_done, steps.filter(step => step.ended_at !== null).length);
-  // From the log, like the steps: the row of a fast run lags for a moment.
+  // Added up from the log, like the steps: the row of a fast run lags for a moment.
   const credits_microcredits = steps.reduce((sum, step) => sum + step.credits_microcredits, added.credits);
   return {
     ...toRun(run),
@@ -41,7 +41,7 @@ export async function getSummary(ctx: Context, input: z.output<typeof RunRef>): 
 
 type Step = z.input<typeof StepSummary>;
 
-/** Folds step events into one line per step; a step without events is `pending`. */
+/** Folds step events into one entry per step; a step without events is `pending`. */
 export function summarise(steps: readonly GraphStep[], events: readonly StepEventRow[]): Step[] {
   const byId = new Map<string, Step>();
   for (const step of steps) {
@@ -104,7 +104,7 @@ function apply(step: Step, event: StepEventRow): void {
       step.ended_at = at;
       return;
     case 'task_completed':
-      // The end of the step follows at once, unless it may have happened and is to be repeated.
+      // The end of the step follows immediately, unless a step that may have happened is to be repeated.
       step.status = 'ready';
       return;
     default: // types added later do not change the status of a step

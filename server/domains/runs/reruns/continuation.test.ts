@@ -39,17 +39,17 @@ const fixed = (graph: Graph, id: string, patch: Partial<GraphStep>): Graph => ({
 });
 
 describe('the episode that continues a run', () => {
-  test('the failed step and what follows are executed; what came before keeps its result', () => {
+  test('the failed step and its descendants run; the steps before it keep their results', () => {
     const after = fixed(chain, 'b', { script: 'return 2' });
     expect(plan(chain, after, 'b', failed, { results: { a: 1 } })).toEqual({ named: { b: {} }, seeds: { a: 1 } });
   });
 
-  test('a changed step before it is executed again, and the failed one follows from it', () => {
+  test('a changed step before the failed one runs again, and so do its descendants', () => {
     const after = fixed(chain, 'a', { script: 'return 9' });
     expect(plan(chain, after, 'b', failed, { results: { a: 1 } })).toEqual({ named: { a: {} }, seeds: {} });
   });
 
-  test('a step that may have happened, and that a person did not have repeated, is not executed', () => {
+  test('a step that may have happened, and that a person chose not to repeat, does not run', () => {
     const ends: Ends = { a: ['skipped', 'not_repeated'], b: ['failed'], c: ['skipped', 'blocked'] };
     expect(plan(chain, chain, 'b', ends)).toEqual({ named: { b: {} }, seeds: {} });
     const changed = fixed(chain, 'a', { script: 'return 9' });
@@ -58,7 +58,7 @@ describe('the episode that continues a run', () => {
     expect(plan(chain, asks, 'b', failed, { results: { a: 1 } })).toEqual({ named: { b: {} }, seeds: { a: 1 } });
   });
 
-  test('what does not change a result leaves it valid: places, retries, time limits, names', () => {
+  test('changes that do not affect a result leave it valid: positions, retries, time limits, names', () => {
     const after = fixed(chain, 'a', { position: { x: 1, y: 2 }, retry_count: 3, timeout_s: 5, name: 'First' });
     expect(plan(chain, after, 'b', failed, { results: { a: 1 } })).toEqual({ named: { b: {} }, seeds: { a: 1 } });
   });
@@ -100,7 +100,7 @@ describe('the episode that continues a run', () => {
       expect(plan(before, after, 'yes', ends, { results })).toEqual({ named: { yes: {} }, seeds: results });
     });
 
-    test('is executed where a step has moved into the branch that was taken', () => {
+    test('runs if a step has moved into the branch that was taken', () => {
       const after = fixed(before, 'if', { then: ['yes', 'no'], else: [] });
       expect(plan(before, after, 'yes', ends, { results })).toEqual({
         named: { yes: {}, no: {} },
@@ -123,7 +123,7 @@ describe('the episode that continues a run', () => {
       });
     });
 
-    test('is decided again if the condition itself has changed', () => {
+    test('is decided again if the condition has changed', () => {
       const after = fixed(before, 'if', { expression: 'false' });
       expect(plan(before, after, 'yes', ends, { results })).toEqual({ named: { if: {} }, seeds: {} });
     });

@@ -11,7 +11,7 @@ import {
 import { type Draft, diff } from '../../workflows/edits/index.ts';
 import type { RunState } from '../run-state.ts';
 
-/** A run that has ended, and the graph that continues it. */
+/** A run that has ended, and the graph with which it is continued. */
 export type Continued = {
   before: Graph;
   after: Graph;
@@ -23,10 +23,10 @@ export type Continued = {
   results: ReadonlyMap<string, JsonValue>;
 };
 
-/** How a step that is not executed again ended: with a result, or skipped. */
+/** How a step ended that does not run again: with a result, or skipped. */
 type Kept = { result: JsonValue | undefined; skipped: SkipReason | null };
 
-/** Fields that do not affect the result of a step that has succeeded. */
+/** The fields that do not affect the result of a step that has succeeded. */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   'position',
   'overridable',
@@ -39,8 +39,8 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
 /**
  * Returns the part of a start that continues a run with another graph. It is an episode of `from`, of every step that
  * is new, changed or did not succeed, and of all their descendants. The other steps keep their results. A step that the
- * old run skipped because of a branch or a gate, or because it is disabled, is skipped again if that still applies; so is
- * one that a person did not have repeated.
+ * old run skipped because of a branch or a gate, or because it is disabled, is skipped again if the reason still
+ * applies. A step that a person chose not to repeat is skipped again too.
  */
 export function continuation(run: Continued): Pick<RunStartedData, 'mode' | 'trigger_steps' | 'seed_results'> {
   const graph = compile(run.after);
@@ -57,7 +57,8 @@ export function continuation(run: Continued): Pick<RunStartedData, 'mode' | 'tri
       kept.set(id, end);
       continue;
     }
-    // Descendants of an executed step are part of the episode without being named, but a gate opens only by name.
+    // Descendants of an executed step belong to the episode without being named, but a gate opens only for a named
+    // step.
     const opensGate = step.spec.gated === true && (id === run.from || wasNamed);
     if (followsOn && !opensGate) continue;
     named.set(id, changed.has(id) ? {} : (ownOf(run.started.trigger_steps, id) ?? {}));
@@ -108,7 +109,7 @@ type Known = {
   wasNamed: boolean;
 };
 
-/** Returns how a step that follows no executed step ends; null if it is to be executed. */
+/** Returns how a step ends that does not follow an executed step; null if the step must run. */
 function keptEnd(run: Continued, step: CompiledStep, { graph, kept, changed, wasNamed }: Known): Kept | null {
   const { id } = step.spec;
   if (branchNotTaken(graph, step, kept)) return { result: undefined, skipped: 'branch_not_taken' };
@@ -117,7 +118,7 @@ function keptEnd(run: Continued, step: CompiledStep, { graph, kept, changed, was
   if (isSame && old.status === 'completed') return { result: run.results.get(id), skipped: null };
   if (isSame && old.status === 'skipped' && old.skipReason === 'out_of_scope')
     return { result: ownOf(run.started.seed_results, id), skipped: 'out_of_scope' };
-  // A person decided that it is not repeated: another run would do it under another idempotency key.
+  // A person decided not to repeat this step: another run would repeat it under another idempotency key.
   if (isSame && old.status === 'skipped' && old.skipReason === 'not_repeated')
     return { result: undefined, skipped: 'not_repeated' };
   if (step.spec.gated === true && !wasNamed) return { result: undefined, skipped: 'out_of_scope' };

@@ -14,13 +14,13 @@ import { isObject } from '../../../platform/json.ts';
 import { findAddedFields, listAddedEnds } from '../steps/added-step-store.ts';
 import { readRecordedValues } from '../values/recorded.ts';
 
-/** The most bytes that the results of one agent's turns may take. */
+/** The most bytes that the turns of one agent may take in their results. */
 const BUDGET_BYTES = 16 * 1024 * 1024;
 
-/** A turn of an agent that is a step of the graph itself. */
+/** A turn of an agent that is an authored step, outside of loops. */
 export type Turn = { agent: string; index: number };
 
-/** Returns the turn that an id names; null if it names none, or one that the run did not add. */
+/** Returns the turn that an id names. Returns null if the id names no turn, or a turn that the run did not add. */
 export async function findTurn(pool: Pool, runId: string, graph: Graph, step: string): Promise<Turn | null> {
   const id = agentStepType(step) === 'agent_turn' ? addedId(step) : null;
   if (id === null || !graph.steps.some(each => each.id === id.parent && each.type === 'agent')) return null;
@@ -29,7 +29,7 @@ export async function findTurn(pool: Pool, runId: string, graph: Graph, step: st
 }
 
 /**
- * Returns how the steps under an agent ended that came before a turn; undefined before the first one. AppError 422
+ * Returns how the steps of an agent before a turn ended; undefined for the first turn. Throws AppError 422
  * `rerun_too_large`.
  */
 export async function earlierTurns(
@@ -58,13 +58,13 @@ export async function earlierTurns(
   return { agent, steps };
 }
 
-/** The error of a call that may have been carried out and was not repeated. */
+/** The error of a call that was not repeated although it may have been carried out. */
 const NOT_REPEATED: JsonMap = {
   code: 'not_repeated',
   message: 'the call may have been carried out; a person decided not to repeat it',
 };
 
-/** Returns the error of a call that was not approved: the model receives it as a failed call. */
+/** Returns the error of a call that was not approved. The model receives it as a failed call. */
 function rejection(answer: unknown): JsonMap {
   const { completed_by: by, reason } = isObject(answer) ? answer : {};
   const who = typeof by === 'string' ? `${by} did not approve the call` : 'the call was not approved';

@@ -20,24 +20,25 @@ import { type RecordedValues, readRecordedValues } from '../values/recorded.ts';
 import { continuation } from './continuation.ts';
 import { earlierTurns, findTurn } from './earlier-turns.ts';
 
-/** Results a rerun may seed, in bytes. */
+/** The most bytes of results that a rerun may seed. */
 const MAX_SEED_BYTES = 64 * 1024 * 1024;
 
 type Input = z.output<typeof RerunInput>;
 
 /**
- * Starts a new run of the same version and input, in the same session. With `from_step` it is an episode of that step
- * and its descendants, in which the other steps keep the results of the old run; with `version` too, it continues the
- * old run with another version or with the draft. A turn of an agent, such as `research.3`, is a step from which an agent goes on after its
- * first two turns. AppError 404, 403 `insufficient_scope`, 409 `run_not_ended`
- * (from_step of a run in progress) or `run_id_taken` (`runId`), 422 `unknown_step`, `rerun_too_large` or `invalid_graph`; refused like any start.
+ * Starts a new run of the same version and input, in the same session. With `from_step`, the new run is an episode of
+ * that step and its descendants, and the other steps keep the results of the old run. With `version` too, it continues
+ * the old run with another version or with the draft. `from_step` may also name a turn of an agent: with `research.3`,
+ * the agent continues after its first two turns. Throws AppError 404, 403 `insufficient_scope`, 409 `run_not_ended`
+ * (`from_step` of a run in progress) or `run_id_taken` (`runId`), 422 `unknown_step`, `rerun_too_large` or
+ * `invalid_graph`, and what any start throws.
  */
 export async function rerun(ctx: Context, input: Input, runId = newId()): Promise<z.input<typeof CommandOutput>> {
   const { services, principal } = ctx;
   const { tenantId, projectId } = principal;
   const run = await requireRun(ctx, input);
   const recorded = await readRecordedValues(services.pool, run.id, MAX_SEED_BYTES);
-  // No step waits for the new run, and its starter may have other rights.
+  // No step waits for the new run, and the person who starts it may have other rights.
   const {
     traceparent: _,
     parent: _parent,
@@ -53,7 +54,7 @@ export async function rerun(ctx: Context, input: Input, runId = newId()): Promis
   const hidden = privateInputOf(recorded.started);
   const again: RunStartedData = {
     ...before,
-    // The input is the same, and so is where it is from.
+    // The input is the same, so its origin is too.
     ...(outside !== null && { outside_input: outside }),
     ...(hidden !== null && { private_input: hidden }),
     ...callersTrace(ctx),
@@ -62,7 +63,8 @@ export async function rerun(ctx: Context, input: Input, runId = newId()): Promis
     started_by: principal.email,
     rerun_of: { run_id: run.id, ...(input.from_step !== undefined && { from_step: input.from_step }) },
   };
-  // The whole run again begins with what it began with; from a step it has those turns, if any, that are before it.
+  // A rerun of the whole run keeps the earlier turns with which the run began. A rerun from a step has the turns before
+  // the step, if any.
   const whole = input.from_step === undefined && earlier_turns !== undefined ? { earlier_turns } : {};
   const data = { ...again, ...whole, ...(await partOf(ctx, input, run, recorded)) };
   const start = { runId, tenantId, projectId, workflowId: run.workflow_id, data };
@@ -71,7 +73,7 @@ export async function rerun(ctx: Context, input: Input, runId = newId()): Promis
   );
 }
 
-/** Returns the fields of the start in which the new run differs from the old one. */
+/** Returns the fields of the start that differ from those of the old run. */
 async function partOf(
   ctx: Context,
   { from_step, version }: Input,
@@ -96,7 +98,10 @@ async function partOf(
 
 type From = { step: string; from_step: string; version: Input['version'] };
 
-/** Returns the part of a start that executes `step` again, and what follows. `from_step`: as it was asked for. */
+/**
+ * Returns the part of a start that executes `step` and its descendants again. `from_step`: the value that the caller
+ * sent.
+ */
 async function episodeOf(
   ctx: Context,
   { step, from_step, version }: From,
@@ -136,9 +141,7 @@ function requireEnded(run: RunRow): void {
   if (run.ended_at === null) throw conflict('run_not_ended', 'Only a run that has ended can be rerun from a step.');
 }
 
-/**
- * Returns the version that continues a run, and its graph. For the draft, that is a snapshot which only test runs use.
- */
+/** Returns the version that continues a run, and its graph. The draft becomes a snapshot, which only test runs use. */
 async function chooseVersion(
   ctx: Context,
   run: RunRow,
@@ -171,8 +174,8 @@ function withoutReferences({ results }: RecordedValues): Map<string, JsonValue> 
 }
 
 /**
- * AppError 403 if a token that may not edit the workflow names a step that the run did not reach: what precedes it,
- * such as an approval, was never passed.
+ * Throws AppError 403 if a token that may not edit the workflow names a step that the run did not reach: the steps
+ * before it, such as an approval, never completed.
  */
 async function requireReached({ services, principal }: Context, runId: string, step: string): Promise<void> {
   if (mayEdit([carriedScopes(principal)]) || (await hasStarted(services.pool, runId, step))) return;

@@ -40,7 +40,7 @@ const steps = [
   script('c', 'return steps.b.result + 1', 'b'),
 ];
 
-/** A run of version 1 that failed in `b`, whose draft is mended. */
+/** Runs version 1, which fails in `b`, and fixes the draft. */
 async function failedRun(): Promise<{ id: string; runID: string }> {
   const { id } = await call(create, as(), { name: 'Mended', graph: { steps } });
   await call(publish, as(), { id, changelog: 'First' });
@@ -84,7 +84,7 @@ test('a version by its number or the latest continues it, in the same session', 
   }
 });
 
-test('what cannot continue a run is refused', async () => {
+test('an invalid continuation of a run is refused', async () => {
   const ref = await failedRun();
   const refused = async (more: object) => refusal(call(rerun, as(), { ...ref, ...more }));
   expect(await refused({ version: 'latest' })).toMatchObject({ status: 422 });
@@ -99,7 +99,7 @@ test('what cannot continue a run is refused', async () => {
   });
 });
 
-test('a rerun and the run that it repeats name each other, and say what was reused', async () => {
+test('a rerun and its original run link to each other, and the rerun lists the reused steps', async () => {
   const ref = await failedRun();
   const { run_id } = await call(rerun, as(), { ...ref, from_step: 'b', version: 'draft' });
   await resultsOf(ref.id, run_id);

@@ -13,22 +13,24 @@ export type StartRequest = {
   tenantId: string;
   projectId: string;
   workflowId: string;
-  /** The params as received; checked here, because a start with invalid params is a refused start. */
+  /**
+   * The params as received. They are checked here, because a start with invalid params is recorded as a refused start.
+   */
   params: JsonMap;
   /** Used if `params` names none. */
   defaultTriggerType: string;
   startedBy: string;
-  /** The scopes of each token that requests the start. */
+  /** The scopes of each token that requests the start; its steps must be within all of them. */
   carried: Carried;
-  /** The user for whom agents of the run act; if absent, their calls fail. */
+  /** The user for whom agents of the run act. If absent, calls of the agents fail. */
   actsFor?: ActsFor | undefined;
-  /** The person whose credits of the day the run counts towards, and what it may charge at most, in microcredits. */
+  /** The person to whose daily credits the run counts, and the most microcredits that it may charge. */
   spending?: Pick<RunStartedData, 'spends_for' | 'budget'>;
   /** The caller's trace context. */
   traceparent?: string;
-  /** Where the input holds text from outside of the workspace; absent: nowhere that is known. */
+  /** Where the input holds text from outside of the workspace; absent if no such place is known. */
   outsideInput?: string | undefined;
-  /** Where the input holds private data; absent: nowhere that is known. */
+  /** Where the input holds private data; absent if no such place is known. */
   privateInput?: string | undefined;
   /** The id of the run if `params` names none; default: a new one. */
   runId?: string;
@@ -36,7 +38,10 @@ export type StartRequest = {
   snapshot?: { version: number; runSetup: StartableRow['run_setup'] };
 };
 
-/** Returns what a run starts with: the values of the request, above those of the run setup if its defaults apply. */
+/**
+ * Returns the values with which a run starts: the values of the request override those of the run setup, if the setup's
+ * defaults apply.
+ */
 export function assembleStart(
   request: StartRequest,
   params: z.output<typeof StartParams>,
@@ -62,7 +67,10 @@ export function assembleStart(
   };
 }
 
-/** Returns what a run remembers of who started it: the scopes that it lacks, for whom it acts and spends, and beneath which run. */
+/**
+ * Returns what a run stores about its starter: the scopes that it lacks, the persons for whom it acts and spends, and
+ * the run above it.
+ */
 export async function assembleOrigin(
   { pool }: Pick<Services, 'pool'>,
   ref: { tenantId: string; workflowId: string; version: number },
@@ -74,8 +82,8 @@ export async function assembleOrigin(
 }
 
 /**
- * Where a run stands that is started on behalf of another one, by a request or an agent of it. In another workspace the run
- * at the top goes by another id, which is the same for all its runs there.
+ * Returns the ancestors of a run that another run, or a request or agent of that run, starts. In another workspace, the
+ * topmost run is stored under another id, which is the same for all its runs there.
  */
 function startedBeneath(tenantId: string): { beneath?: StartedBeneath } {
   const by = currentLineage();

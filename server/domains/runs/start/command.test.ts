@@ -20,7 +20,7 @@ const {
 let service: RunningService;
 let tenant: TestTenant;
 let strangers: Principal[];
-/** Waits for a person, so that its runs stay as they are. */
+/** A workflow that waits for a person, so that the state of its runs does not change. */
 let waiting: string;
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ const inputOf = async (params: Record<string, unknown>, id = waiting) => {
 };
 
 describe('start', () => {
-  test('answers with the run, which exists', async () => {
+  test('answers with the run, which is already stored', async () => {
     const started = await start({ n: 1 });
     expect(started).toEqual({
       run_id: expect.any(String),
@@ -91,7 +91,7 @@ describe('start', () => {
     expect(await inputOf({ use_run_setup_defaults: false }, id)).toEqual({});
   });
 
-  test('keeps session, trigger and the id of the caller', async () => {
+  test('keeps session, trigger and the run id that the caller chose', async () => {
     const runId = newId();
     const started = await start({ run_id: runId.toUpperCase(), session_id: 'order-7', trigger_type: 'cron' });
     expect(started.run_id).toBe(runId);
@@ -101,7 +101,7 @@ describe('start', () => {
     expect([again.status, again.code]).toEqual([409, 'run_id_taken']);
   });
 
-  test('names the surface as trigger where the caller says nothing', async () => {
+  test('uses the surface as the trigger if the caller names none', async () => {
     const pat = await createTestPat(service.services, tenant.contributor, ['workflow:run']);
     const cases: [string, Context][] = [
       ['api', as(pat.principal)],
@@ -136,7 +136,7 @@ describe('start', () => {
 });
 
 describe('a refused start', () => {
-  /** Returns the refusal, and the only event that is stored for it, under the id that the run would have had. */
+  /** Returns the refusal, and the only event stored for it, under the id that the run would have had. */
   async function refused(params: Record<string, unknown>, id = waiting) {
     const runId = newId();
     const error = await refusal(start({ run_id: runId, ...params }, id));
@@ -206,7 +206,7 @@ describe('a refused start', () => {
     expect(await of({ step_id: 'ask' })).toEqual([]);
   });
 
-  test('an input just at the limit is taken', async () => {
+  test('an input of exactly the limit is accepted', async () => {
     const blob = 'x'.repeat(MAX_INPUT_BYTES - JSON.stringify({ blob: '' }).length);
     const { run_id } = await start({ blob });
     expect((await call(context, as(), { id: waiting, runID: run_id })).input).toEqual({ blob });
@@ -259,7 +259,7 @@ describe('pause, resume and stop', () => {
     expect((await call(summary, as(), { id: waiting, runID: run_id })).status).toBe('running');
   });
 
-  test('and no start of a workflow of another project or tenant, which leaves no trace', async () => {
+  test('do not start a workflow of another project or tenant, and record nothing', async () => {
     const runId = newId();
     for (const principal of strangers)
       expect((await refusal(start({ run_id: runId }, waiting, as(principal)))).status).toBe(404);

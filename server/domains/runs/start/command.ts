@@ -36,7 +36,7 @@ export async function executeCommand(ctx: Context, input: Input): Promise<Output
   }
 }
 
-/** Returns how a run was triggered if the caller does not say (docs/specification/runs.md#run-record). */
+/** Returns the default trigger type of a run, for a caller that names none (docs/specification/runs.md#run-record). */
 export function triggerTypeOf(ctx: Context): string {
   switch (ctx.surface) {
     case 'mcp':
@@ -95,8 +95,8 @@ export async function startLatest(ctx: Context, input: Pick<Input, 'id' | 'param
 }
 
 /**
- * A start that an `Idempotency-Key` may repeat: its workflow, the scope in which the key is unique, and the data
- * that makes two requests equal.
+ * A start that an `Idempotency-Key` may repeat: its workflow, the scope in which the key is unique, and the data that
+ * must be equal in a repeated request.
  */
 type KeyedStart = { id: string; scope: string; request: unknown; givenId: unknown };
 

@@ -13,14 +13,14 @@ type Row = { tenant_id: string; scope: string; key: string; request_hash: Buffer
 const KEPT_MS = DAY_MS;
 
 /**
- * Returns the key's row: just created, taken over because it has expired, or created by an earlier request. Concurrent
+ * Returns the row of the key, which is new, or expired and taken over, or created by an earlier request. Concurrent
  * requests share the commit: separate commits took three round trips and two more commits per start.
  */
 export function reserve(pool: Pool, wanted: Wanted): Promise<Reservation> {
   return callsOn(pool).reserve(wanted);
 }
 
-/** Stores the answer of the reservation made at `createdAt`, unless it already has one. */
+/** Stores the answer for the reservation made at `createdAt`, unless the reservation already has one. */
 export function saveResponse(pool: Pool, saved: Answered): Promise<void> {
   return callsOn(pool).save(saved);
 }
@@ -50,7 +50,7 @@ const rowId = ({ tenant_id, scope, key }: Row) => keyId({ tenantId: tenant_id, s
 async function reserveAll(pool: Pool, purge: Purge, wanted: readonly Wanted[]): Promise<Reservation[]> {
   const reserved = new Map<string, Reservation>();
   const missing = () => wanted.filter(each => !reserved.has(keyId(each)));
-  // Two tries: a purge may delete a row between the insert that finds it and the select that reads it.
+  // Two tries: a purge may delete a row after the insert finds it and before the select reads it.
   for (let tries = 0; tries < 2 && reserved.size < wanted.length; tries++) {
     const made = await insertKeys(pool, missing());
     for (const row of made) reserved.set(rowId(row), { ...toReservation(row), response: null });
@@ -77,8 +77,8 @@ const columnsOf = (refs: readonly KeyRef[]) => [
 ];
 
 /**
- * Returns the rows that were created or taken over. In the order of the primary key, so that two
- * processes cannot deadlock.
+ * Returns the rows that were created or taken over. Inserts in the order of the primary key, so that two processes
+ * cannot deadlock.
  */
 async function insertKeys(pool: Pool, wanted: readonly Wanted[]): Promise<Row[]> {
   const { rows } = await pool.query<Row>({
@@ -108,7 +108,7 @@ async function findKeys(pool: Pool, refs: readonly KeyRef[]): Promise<(Row & { r
   return rows;
 }
 
-/** The write does not wait for the disk: if a crash loses an answer, a caller gets the run of the key (`once`). */
+/** Does not wait for the disk: if a crash loses an answer, the caller gets the run of the key (`once`). */
 async function saveAll(pool: Pool, saved: readonly Answered[]): Promise<undefined[]> {
   const ordered = saved.toSorted((a, b) => (keyId(a) < keyId(b) ? -1 : 1));
   await pool.query({
@@ -129,7 +129,7 @@ async function saveAll(pool: Pool, saved: readonly Answered[]): Promise<undefine
 }
 
 type Purge = (now: number, made: number) => Promise<void>;
-/** After a purge that found nothing more to delete, the next one waits for this long. */
+/** The pause after a purge that found nothing more to delete. */
 const PURGE_INTERVAL_MS = 60_000;
 
 /** Deletes some expired keys: each new key deletes up to 20 old ones, so no scheduled job is needed. */

@@ -26,7 +26,7 @@ beforeEach(() => {
 
 const runTaken = () => conflict('run_id_taken', 'taken');
 
-/** Starts a run in the database like an orchestrator: its primary key admits an id once. */
+/** Starts a run in the database as an orchestrator does: the primary key accepts an id once. */
 async function begin(runId: string) {
   try {
     await insertRun(services, { ...workflow, id: runId, startedAt: new Date(clock.now()) });
@@ -81,7 +81,7 @@ describe('the same key', () => {
     expect([error.status, error.code]).toEqual([409, 'idempotency_key_reused']);
   });
 
-  test('of another scope or another tenant is another key', async () => {
+  test('in another scope or for another tenant is another key', async () => {
     const key = newId();
     await ask(key);
     await ask(key, { scope: 'workflow:2' });
@@ -108,20 +108,20 @@ describe('many keys at once', () => {
     const noRun = async (runId: string) => ({ run_id: runId });
     const answers = await Promise.all(keys.map(key => ask(key, { start: noRun })));
     db.pool.off('acquire', count);
-    // For the first one alone, and for all others together: create, purge, answer.
+    // For the first key, and for all others together: create, purge, answer.
     expect(roundTrips).toBeLessThanOrEqual(8);
     expect(new Set(answers.map(answer => answer.run_id)).size).toBe(keys.length);
     const never = () => Promise.reject(new Error('started twice'));
     expect(await Promise.all(keys.map(key => ask(key, { start: never })))).toEqual(answers);
   });
 
-  test('leave every connection waiting for the disk again', async () => {
+  test('make no later transaction skip the wait for the disk', async () => {
     await Promise.all(Array.from({ length: 20 }, () => ask(newId())));
     const shown = await Promise.all(Array.from({ length: 10 }, () => db.pool.query('SHOW synchronous_commit')));
     expect(new Set(shown.map(({ rows }) => rows[0].synchronous_commit))).toEqual(new Set(['on']));
   });
 
-  test('of which two are the same with another body: one starts, the other is 409', async () => {
+  test('with two equal ones and different bodies: one starts, the other is 409', async () => {
     const key = newId();
     await Promise.all([
       ask(newId()),
@@ -168,7 +168,7 @@ describe('a refused start', () => {
   });
 });
 
-describe('an id of the caller', () => {
+describe('an id that the caller chose', () => {
   test('is used', async () => {
     const runId = newId();
     expect(await ask(newId(), { runId })).toEqual({ run_id: runId });

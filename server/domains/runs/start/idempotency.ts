@@ -28,12 +28,12 @@ export function idempotencyKey(headers: Context['headers']): string | null {
  * nothing that could block the key: the next request starts or finds the same run. A refused start stores no answer:
  * the same request may be repeated, and is decided again.
  *
- * `request` is what two requests must have in common to be the same. `start` receives the id for the run. `find` looks
- * up the run if that id is taken, and returns null if the run started before `notBefore`. A run with the derived id
- * belongs to the key whenever it started, so a clock that is set back after the reservation causes no refusal. An id
- * that the caller chose may belong to another request's run, and only the time shows this: if the clock was set back,
- * it is refused with 409 `run_id_taken`. A key that was reserved by a clock ahead of time stays in force for a day
- * after that time: starting twice would be worse. Throws AppError 409 `idempotency_key_reused`.
+ * `request` is the data that must be equal in two requests with the same key. `start` receives the id for the run.
+ * `find` looks up the run if that id is taken, and returns null if the run started before `notBefore`. A run with the
+ * derived id belongs to the key whenever it started, so a clock that is set back after the reservation causes no
+ * refusal. An id that the caller chose may belong to another request's run, and only the time shows this: if the clock
+ * was set back, it is refused with 409 `run_id_taken`. A key that was reserved by a clock ahead of time stays in force
+ * for a day after that time: starting twice would be worse. Throws AppError 409 `idempotency_key_reused`.
  */
 export async function once(
   services: Services,
@@ -44,8 +44,8 @@ export async function once(
     /** The id that the caller chose, if any, which replaces the derived one. */
     runId: string | undefined;
     /**
-     * Receives the id of the key and returns the id to use: a different one if the request is known to
-     * have started that run already.
+     * Receives the id of the key and returns the id to use: a different one if the request already started a run with
+     * that id.
      */
     claim?(runId: string): Promise<string>;
   },

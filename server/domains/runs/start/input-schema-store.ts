@@ -5,7 +5,7 @@ import { ByteCache, bytesInMemory } from '../../../platform/byte-cache.ts';
 type VersionScope = { tenantId: string; workflowId: string; version: number };
 type Row = { schema: JsonMap | null };
 
-/** About 10,000 schemas of 800 bytes, in addition to versions without one. */
+/** Room for about 10,000 schemas of 800 bytes, in addition to versions without one. */
 const MAX_CACHE_BYTES = 16 * 1024 * 1024;
 const ENTRY_BYTES = 200;
 
@@ -19,7 +19,7 @@ export async function findInputSchema(pool: Pool, version: VersionScope): Promis
   const cache = caches.get(pool) ?? new ByteCache<Row>(MAX_CACHE_BYTES);
   caches.set(pool, cache);
   const key = `${version.tenantId}/${version.workflowId}/${version.version}`;
-  // Snapshots of test runs are purged, and their numbers are reused.
+  // Snapshots of test runs are not cached: they are purged, and their numbers are reused.
   const known = version.version > 0 ? cache.get(key) : undefined;
   if (known !== undefined) return known.schema;
   const { rows } = await pool.query<Row>({

@@ -55,19 +55,19 @@ describe('a start', () => {
     expect(await problems(start(await published(), input))).toEqual([422, 'invalid_input', ...paths]);
   });
 
-  test('that fits runs, with its fields in any of the params', async () => {
+  test('that fits is accepted, whichever params hold its fields', async () => {
     const id = await published();
     const fitting = { trigger_payload: { email: 'x' }, webhook_payload: { items: [] }, email: 'a@b.example' };
     expect(await start(id, fitting)).toMatchObject({ status: 'running' });
   });
 
-  test('is checked with the defaults that are merged beneath', async () => {
+  test('is checked together with the defaults that are merged beneath', async () => {
     const id = await published({ trigger_payload: { email: 'a@b.example' } });
     expect(await start(id, { use_run_setup_defaults: true })).toMatchObject({ status: 'running' });
     expect(await problems(start(id, {}))).toEqual([422, 'invalid_input', 'input']);
   });
 
-  test('that is refused is written down, and leaves no run', async () => {
+  test('that is refused is recorded, and leaves no run', async () => {
     const run_id = newId();
     await refusal(start(await published(), { run_id }));
     const { rows } = await service.db.pool.query('SELECT code FROM run_rejections WHERE run_id = $1', [run_id]);
@@ -75,7 +75,7 @@ describe('a start', () => {
     expect((await service.db.pool.query('SELECT FROM runs WHERE id = $1', [run_id])).rowCount).toBe(0);
   });
 
-  test('is checked by the version that it runs', async () => {
+  test('is checked against the version that it runs', async () => {
     const id = await published();
     await call(patch, as(), { id, graph: { steps: graph.steps } });
     expect(await problems(start(id, {}))).toEqual([422, 'invalid_input', 'input']);
@@ -83,7 +83,7 @@ describe('a start', () => {
     expect(await start(id, {})).toMatchObject({ status: 'running' });
   });
 
-  test('is checked by what the schema refers to, and the problems are words', async () => {
+  test('is checked against referenced schemas, and the problems are readable', async () => {
     const schema: JsonMap = {
       $ref: '#/$defs/Order',
       $defs: {
@@ -112,7 +112,7 @@ describe('a start', () => {
     ]);
   });
 
-  test('takes what fits, however large, and refuses a list that costs too much to check', async () => {
+  test('accepts a large input that fits, and refuses a list that costs too much to check', async () => {
     const schema = { properties: { ids: { type: 'array', uniqueItems: true, items: { type: 'integer' } } } };
     const id = await publishGraph(service.services, tenant.owner, { ...graph, input_schema: schema });
     const ids = (count: number) => ({ ids: Array.from({ length: count }, (_, n) => n) });
@@ -122,7 +122,7 @@ describe('a start', () => {
   });
 });
 
-test('a rerun is checked by the version that continues the run', async () => {
+test('a rerun is checked against the version that continues the run', async () => {
   const id = await publishGraph(service.services, tenant.owner, { steps: graph.steps });
   const { run_id: runID } = await start(id, { who: 'Ann' });
   await reached(service.services, tenant.owner, { id, runID });
@@ -133,7 +133,7 @@ test('a rerun is checked by the version that continues the run', async () => {
   expect(await problems(refused)).toEqual([422, 'invalid_input', 'input', 'input.who']);
 });
 
-test('a test run is checked by the draft, and a test of one step is not', async () => {
+test('a test run is checked against the draft, but a test of one step is not checked', async () => {
   const id = await publishGraph(service.services, tenant.owner, { steps: graph.steps });
   await call(patch, as(), { id, graph });
   expect(await problems(call(testRun, as(), { id }))).toEqual([422, 'invalid_input', 'input']);

@@ -157,7 +157,7 @@ describe('values that templates of the input would have filled, in a step withou
     });
     const began = process.cpuUsage();
     await refusal(start(overriding('prompt', { prompt: 'x'.repeat(250_000) }), running, id));
-    // Of CPU: a busy machine may take its own time.
+    // CPU time, because a busy machine may take longer by the clock.
     expect(process.cpuUsage(began).user).toBeLessThan(2_000_000);
   });
 });
@@ -181,7 +181,7 @@ describe('fields that decide an approval', () => {
     expect((await outcome(byOwner))[0]).toBe(422);
   });
 
-  test('nor by the run setup of a version', async () => {
+  test('are refused in the run setup of a version too', async () => {
     const setup = { trigger_steps: { ask: { on_timeout: 'approve' } } };
     const id = await publishGraph(service.services, tenant.owner, graph, setup);
     const refused = await outcome(start({ use_run_setup_defaults: true }, all, id));
@@ -206,12 +206,12 @@ describe('steps on which others depend', () => {
   });
 });
 
-test('workflow:write goes on to override every other field', async () => {
+test('workflow:write still allows overrides of every other field', async () => {
   const trigger_steps = { closed: { script: 'return 2', disabled: true, timeout_s: 9 }, gate: { gated: false } };
   expect(await start({ trigger_steps }, all)).toMatchObject({ status: 'running' });
 });
 
-test('a run that calls tools or models takes their scopes, whatever is overridden', async () => {
+test('a run that calls tools or models requires their scopes, whatever is overridden', async () => {
   const params = overriding('open', { timeout_s: 6 });
   const without = (scope: Scope) => running.filter(each => each !== scope);
   for (const scope of ['mcp:execute', 'ai:use'] as const) {

@@ -10,13 +10,13 @@ import { AppError, type ErrorDetail } from '../../../platform/errors.ts';
  */
 export const EDIT_SCOPE = 'workflow:write' satisfies Scope;
 
-/** The same for declarations of operations that start runs. */
+/** The requirement of `EDIT_SCOPE` in declarations of operations that start runs. */
 export const editScope = {
   scope: EDIT_SCOPE,
   when: 'it overrides a field that the step does not list in `overridable`, seeds results, or leaves a `condition` or `human_task` out of an episode',
 } as const;
 
-/** The scopes of each token that asks for a start. */
+/** The scopes of each token that requests a start. */
 export type Carried = readonly (readonly Scope[])[];
 export const mayEdit = (carried: Carried): boolean => carried.every(scopes => scopes.includes(EDIT_SCOPE));
 
@@ -24,7 +24,9 @@ type Overrides = Record<string, JsonMap>;
 /** `saved`: the overrides in the version's run setup, which its author wrote. */
 type Request = { graph: Graph; overrides: Overrides; saved: Overrides };
 
-/** AppError 403 `insufficient_scope` unless each of the tokens may edit workflows, or no override requires that. */
+/**
+ * Throws AppError 403 `insufficient_scope` unless each of the tokens may edit workflows, or no override requires that.
+ */
 export function requireOverrideRights(
   { stepTypes }: Pick<Services, 'stepTypes'>,
   { graph, overrides, saved }: Request,
@@ -40,7 +42,7 @@ export function requireOverrideRights(
   );
 }
 
-/** The same for a start that provides results, or that skips a check or an approval. */
+/** Throws the same error for a start that provides results, or that skips a check or an approval. */
 export function requireWholeRun(
   { stepTypes }: Pick<Services, 'stepTypes'>,
   graph: Graph,
@@ -56,7 +58,7 @@ export function requireWholeRun(
   );
 }
 
-/** AppError 403 for what only callers who can edit the workflow may do. */
+/** Returns AppError 403 for an action that requires the right to edit the workflow. */
 export function editNeeded(what: string, details: ErrorDetail[]): AppError {
   const message = `${what} needs a token with the scope ${EDIT_SCOPE}.`;
   return new AppError(403, 'insufficient_scope', message, { details });

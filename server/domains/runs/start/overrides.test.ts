@@ -18,7 +18,7 @@ const {
 
 let service: RunningService;
 let tenant: TestTenant;
-/** One step of each type that needs nothing outside. */
+/** A workflow with one step of each type that needs no external service. */
 let workflow: string;
 
 beforeAll(async () => {
@@ -83,7 +83,7 @@ describe('a start is refused for an override', () => {
     ]);
   });
 
-  test('with more fields than any step has, which are counted but not checked', async () => {
+  test('with more fields than any step has: the fields are counted but not checked', async () => {
     const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`f.${n}`, 1]));
     for (const count of [101, 60_000]) {
       const { details } = await refusal(overriding('ask', fields(count)));
@@ -131,7 +131,7 @@ test.each<[string, string, JsonMap]>([
   expect(await overriding(step, override)).toMatchObject({ status: 'running' });
 });
 
-describe('what was stored before overrides were checked', () => {
+describe('overrides that were stored before overrides were checked', () => {
   const stored = async (override: JsonMap, id: string) => {
     const { tenantId, projectId, email } = tenant.contributor;
     const runId = newId();
@@ -164,7 +164,7 @@ describe('what was stored before overrides were checked', () => {
     const { events: log } = await call(events, as(), ref);
     const asked = log.find(event => event.event_type === 'task_pending');
     const due = asked?.data.due_at;
-    // The task is created a few ms after the attempt started, from which its time counts.
+    // The task is created a few ms after the attempt started, and its time counts from the start of the attempt.
     const waits = typeof due === 'string' ? Date.parse(due) - Date.parse(asked?.created_at ?? '') : null;
     expect(waits && Math.ceil(waits / 60_000)).toBe(minutes);
     expect((await call(summary, as(), ref)).status).toBe('running');

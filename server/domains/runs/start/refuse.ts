@@ -15,7 +15,7 @@ import { findGraph, findVersion, knownSteps } from '../store.ts';
 import { type Carried, requireOverrideRights, requireWholeRun } from './override-rights.ts';
 import type { StartableRow } from './startable-store.ts';
 
-/** The largest run input, and the largest of trigger_steps and seed_results, in bytes of JSON. */
+/** The most bytes of JSON for a run's input, and for each of trigger_steps and seed_results. */
 export const MAX_INPUT_BYTES = 1024 * 1024;
 
 /** Records a refused start and rethrows its error. */
@@ -54,19 +54,19 @@ function refuse(code: string, message: string, details?: ErrorDetail[]): AppErro
   return invalid(message, details, code);
 }
 
-/** AppError 422 `workflow_archived`, `agent_disabled`. */
+/** Throws AppError 422 `workflow_archived`, `agent_disabled`. */
 export function requireStartable({ status, is_disabled }: StartableRow): void {
   if (status === 'archived') throw refuse('workflow_archived', 'The workflow is archived.');
   if (is_disabled) throw refuse('agent_disabled', 'The agent is disabled.');
 }
 
-/** Returns the latest version. AppError 422 `no_published_version`. */
+/** Returns the latest version. Throws AppError 422 `no_published_version`. */
 export function requireVersion({ latest_version: version }: StartableRow): number {
   if (version === null) throw refuse('no_published_version', 'The workflow has no published version.');
   return version;
 }
 
-/** Returns the params of a start, checked. AppError 422 `invalid_input`. */
+/** Returns the parsed params of a start. Throws AppError 422 `invalid_input`. */
 export function requireParams(params: JsonMap): z.output<typeof StartParams> {
   const parsed = StartParams.safeParse(params);
   if (!parsed.success) throw refuse('invalid_input', 'The params of the start are invalid.', issues(parsed.error));
@@ -87,7 +87,7 @@ type StartData = {
   seed_results: JsonMap;
 };
 
-/** AppError 422 `invalid_input` for values that are too large, or that no database can store. */
+/** Throws AppError 422 `invalid_input` for values that are too large, or that the database cannot store. */
 export function requireStorable({ input, trigger_steps, seed_results }: Omit<StartData, 'mode'>): void {
   const oversized = oversizedOverrides(trigger_steps);
   if (oversized.length > 0) {
@@ -117,8 +117,9 @@ type VersionScope = { tenantId: string; projectId: string; workflowId: string; v
 type Checks = { requested: Record<string, JsonMap>; saved: Record<string, JsonMap>; carried: Carried };
 
 /**
- * AppError 422 `unknown_trigger_step` for a step that the version does not have, 422 `invalid_input` for an override that is not
- * valid for its step, 403 `insufficient_scope` for one that not every token may make.
+ * Throws AppError 422 `unknown_trigger_step` for a step that the version does not have, 422 `invalid_input` for an
+ * override that is not valid for its step, and 403 `insufficient_scope` for an override that one of the tokens may not
+ * make.
  */
 export async function requireFittingSteps(
   services: Services,
@@ -150,7 +151,7 @@ export async function requireFittingSteps(
   await checkOverrides(services, ref, data, checks);
 }
 
-/** Named steps alone cost nothing here: the graph is read only if a field is overridden or a step skipped. */
+/** Naming steps costs no query: the graph is read only if a field is overridden or a step is skipped. */
 async function checkOverrides(
   services: Services,
   ref: VersionScope,
@@ -178,8 +179,8 @@ const overridesAny = (overrides: Record<string, JsonMap>): boolean =>
   Object.values(overrides).some(override => Object.keys(override).length > 0);
 
 /**
- * The overrides of an earlier run require the same rights again, and fields that decide an approval can no longer be
- * overridden.
+ * Checks the overrides of an earlier run again: they require the same rights, and fields that decide an approval can no
+ * longer be overridden.
  */
 export async function requireRepeatable(services: Services, run: StartRun, carried: Carried): Promise<void> {
   const { trigger_steps: overrides, version } = run.data;

@@ -35,7 +35,7 @@ describe('defaults', () => {
     expect(mergeBeneath(over, beneath)).toEqual({ a: { x: 1, y: { z: 2 } }, list: [1], gone: null, more: 'm' });
   });
 
-  test('change nothing they are merged from, and merging a value beneath itself gives it back', () => {
+  test('do not change the values that are merged, and a value merged beneath itself stays equal', () => {
     const json = fc
       .jsonValue({ maxDepth: 4 })
       .filter(value => typeof value === 'object' && value !== null && !Array.isArray(value));

@@ -1,7 +1,7 @@
 import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
 import { isObject } from '../../../platform/json.ts';
 
-/** Keys of a start's params that are not input (docs/specification/runs.md#start). */
+/** Keys of a start's params that do not belong to the input (docs/specification/runs.md#start). */
 export const reservedParams: ReadonlySet<string> = new Set([
   'run_id',
   'session_id',
@@ -15,8 +15,8 @@ export const reservedParams: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns what `{{input.*}}` reads: the free-form keys replace those of `webhook_payload`, which replace
- * those of `trigger_payload`.
+ * Returns the value of `{{input.*}}`: free-form keys replace the keys of `webhook_payload`, which replace those of
+ * `trigger_payload`.
  */
 export function assembleInput(params: JsonMap): JsonMap {
   if (!isAnyReserved(params)) return params;
@@ -34,7 +34,7 @@ function isAnyReserved(params: JsonMap): boolean {
   return false;
 }
 
-/** Merges `over` onto `beneath`: objects are merged at every depth, everything else (arrays too) is replaced. */
+/** Merges `over` onto `beneath`: objects are merged at every depth, and all other values (arrays too) are replaced. */
 export function mergeBeneath(over: JsonMap, beneath: JsonMap): JsonMap {
   const merged = new Map<string, JsonValue>(Object.entries(beneath));
   for (const [key, value] of Object.entries(over)) {

@@ -18,11 +18,11 @@ import { findStartable, type StartableRow } from './startable-store.ts';
 import { requireAgents, requireStepScopes } from './step-scopes.ts';
 
 /**
- * Starts a run of the latest version, or of the given snapshot. AppError 404 for a workflow that the project does
- * not have, 403 for a token that lacks a scope that a step type or an override requires, 409 `run_id_taken`. A
+ * Starts a run of the latest version, or of the given snapshot. Throws AppError 404 for a workflow that the project
+ * does not have, 403 for a token that lacks a scope that a step type or an override requires, 409 `run_id_taken`. A
  * refused start (422 `no_published_version`, `workflow_archived`, `invalid_input`, `unknown_trigger_step`,
- * `insufficient_credits`; 429 `too_many_active_runs`) is recorded as `run_rejected` under the id that the run
- * would have had, and thrown.
+ * `insufficient_credits`; 429 `too_many_active_runs`) is recorded as `run_rejected` under the id that the run would
+ * have had, and its error is thrown.
  */
 export async function startRun(services: Services, request: StartRequest): Promise<RunSnapshot> {
   const { tenantId, projectId, workflowId } = request;
@@ -62,9 +62,9 @@ async function prepare(services: Services, request: StartRequest, workflow: Star
 }
 
 /**
- * Starts a run whose input and version are already known (a rerun). Like any start it is refused with 422
- * `workflow_archived`, `invalid_input` or `insufficient_credits`, or 429 `too_many_active_runs`. AppError 404 for a
- * workflow that the project does not have.
+ * Starts a run whose input and version are already known (a rerun). Like any start, it may be refused with 422
+ * `workflow_archived`, `invalid_input` or `insufficient_credits`, or 429 `too_many_active_runs`. Throws AppError 404
+ * for a workflow that the project does not have.
  */
 export async function startPrepared(
   services: Services,

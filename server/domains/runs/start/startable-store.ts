@@ -5,7 +5,7 @@ import { groupCalls } from '../../../platform/group-calls.ts';
 export type StartableRow = {
   status: 'draft' | 'published' | 'archived';
   latest_version: number | null;
-  /** An agent that starts no runs for the time being. */
+  /** Whether an agent is disabled, so that it starts no runs. */
   is_disabled: boolean;
   run_setup: {
     trigger_payload?: JsonMap;
@@ -16,10 +16,10 @@ export type StartableRow = {
 type Scope = { tenantId: string; projectId: string; workflowId: string };
 
 /**
- * Returns what a start must know about a workflow, except its graph; null if the project does not have the
- * workflow. Concurrent starts share one round trip: separate ones took 30 % of the process's CPU at 1,500
- * starts/s. `latest_version` is read again every time, so an acknowledged publish or archive applies to every
- * later start, in every process.
+ * Returns the facts about a workflow that a start needs, except its graph; null if the project does not have the
+ * workflow. Concurrent starts share one round trip: separate ones took 30 % of the process's CPU at 1,500 starts/s.
+ * `latest_version` is read again every time, so an acknowledged publish or archive applies to every later start, in
+ * every process.
  */
 export function findStartable(pool: Pool, scope: Scope): Promise<StartableRow | null> {
   const present = lookups.get(pool);

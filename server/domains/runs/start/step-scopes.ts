@@ -15,31 +15,32 @@ const guardedTypes = Object.entries<StepTypeDescription>(STEP_TYPES).flatMap(([t
   (startScope === undefined ? [] : [startScope].flat()).map(scope => ({ type, scope })),
 );
 
-/** The same for declarations of operations that start runs. */
+/** The step types and their scopes, for declarations of operations that start runs. */
 export const startScopes = guardedTypes.map(({ type, scope }) => ({
   scope,
   when: `the workflow has \`${type}\` steps`,
 }));
 
-/** The types whose runs may start others, limited by the scopes of their own start. */
+/** The types whose runs may start other runs, which the scopes of their own start limit. */
 const startingTypes = callingTypes();
 /** The types that act with the rights of a person. */
 const personalTypes = typesWith(({ actsForPerson }) => actsForPerson === true);
-/** The types that only a deployment with agents runs. */
+/** The types that run only in a deployment with agents. */
 const agentTypes = typesWith(({ feature }) => feature === 'agents');
 /** Added to the types of a version that names a failure handler. */
 const HANDLED = 'on_failure';
 /** Added to the types of Autopilot's version, whose only tools are operations, each of which requires its own scope. */
 const AUTOPILOT = 'autopilot';
 
-/** A person, with a token or with a session. */
+/** A person, who acts with a token or a session. */
 export type ActsFor = NonNullable<RunStartedData['acts_for']>;
 
 type VersionRef = { tenantId: string; workflowId: string; version: number };
 
 /**
- * AppError 403 `insufficient_scope` unless each of the tokens that request the start (`carried`: their scopes) may run
- * every step type of the version, including disabled steps. Tokens with both scopes, and sessions, need no look-up.
+ * Throws AppError 403 `insufficient_scope` unless each of the tokens that request the start (`carried`: their scopes)
+ * may run every step type of the version, including disabled steps. Tokens with both scopes, and sessions, need no
+ * query.
  */
 export async function requireStepScopes(
   pool: Pool,
@@ -55,7 +56,7 @@ export async function requireStepScopes(
   );
 }
 
-/** Returns a step type of the version whose scope one of these tokens lacks; null if all of them may start it. */
+/** Returns a step type of the version whose scope one of these tokens lacks; null if they have all scopes. */
 export async function lackingScope(
   pool: Pool,
   ref: VersionRef,
@@ -69,9 +70,9 @@ export async function lackingScope(
 }
 
 /**
- * Returns the scopes that step types require and one of the tokens lacks, if the version may start other workflows, by
- * its steps or when it fails. Its runs store them, so that the runs that they start are limited too. Tokens with all
- * scopes, and sessions, need no look-up.
+ * Returns the scopes that step types require and one of the tokens lacks, if the version may start other workflows, in
+ * its steps or when it fails. The run stores them, so that they also limit the runs that it starts. Tokens with all
+ * scopes, and sessions, need no query.
  */
 export async function withheldScopes(
   pool: Pool,
@@ -86,7 +87,10 @@ export async function withheldScopes(
   return { withheld_scopes: withheld };
 }
 
-/** For whom the runs of a version act: it is kept only where the version acts with rights, or may start other workflows. */
+/**
+ * Returns the person for whom a run of the version acts. The person is stored only if the version acts with a person's
+ * rights, or may start other workflows.
+ */
 export async function actsFor(
   pool: Pool,
   ref: VersionRef,
@@ -97,7 +101,7 @@ export async function actsFor(
   return [...personalTypes, ...startingTypes, HANDLED].some(type => types.has(type)) ? { acts_for: actor } : {};
 }
 
-/** AppError 422 `agents_disabled` for a version with agents, where the deployment has none. */
+/** Throws AppError 422 `agents_disabled` for a version with agents if the deployment has none. */
 export async function requireAgents(
   { pool, config }: Pick<Services, 'pool' | 'config'>,
   ref: VersionRef,
@@ -124,19 +128,19 @@ export async function missingScope(
   return guardedTypes.find(guarded => withheld.includes(guarded.scope) && requires(types, guarded)) ?? null;
 }
 
-/** Whether starting a version with these types requires the scope because of this type. */
+/** Returns whether starting a version with these types requires the scope because of this type. */
 function requires(types: ReadonlySet<string>, { type, scope }: { type: string; scope: Scope }): boolean {
   const isOnlyItsOperations = types.has(AUTOPILOT) && agentTypes.includes(type) && scope === 'mcp:execute';
   return types.has(type) && !isOnlyItsOperations;
 }
 
-/** The number of versions whose types are cached, per pool; some 150 bytes each. */
+/** The most versions per pool whose types are cached; each takes some 150 bytes. */
 const MAX_REMEMBERED = 20_000;
 const rememberedOf = new WeakMap<Pool, Map<string, ReadonlySet<string>>>();
 
 /**
- * Returns which of the guarded types a version has, and whether it starts workflows. Cached,
- * because a version never changes.
+ * Returns the guarded types that a version has, and whether it starts workflows. Cached, because a version never
+ * changes.
  */
 async function guardedTypesOf(pool: Pool, ref: VersionRef): Promise<ReadonlySet<string>> {
   const remembered = rememberedOf.get(pool) ?? new Map<string, ReadonlySet<string>>();
@@ -154,7 +158,7 @@ async function guardedTypesOf(pool: Pool, ref: VersionRef): Promise<ReadonlySet<
     ...(isHandled ? [HANDLED] : []),
     ...(isAutopilot ? [AUTOPILOT] : []),
   ]);
-  // The oldest entry is evicted; one that is still in use returns with its next start.
+  // Evicts the oldest entry; if it is still in use, the next start caches it again.
   setBounded(remembered, key, types, MAX_REMEMBERED);
   return types;
 }

@@ -40,15 +40,15 @@ const start = (who: Principal, kind: Kind, run_id: string, key?: string) =>
     params: { run_id },
   });
 
-/** The text of a statement, as pg takes it. */
+/** Returns the text of a statement that is passed to pg. */
 function textOf(statement: unknown): string {
   return typeof statement === 'string' ? statement : String(Reflect.get(statement as object, 'text'));
 }
 
-/** Once in a while a start also deletes old keys. */
+/** Some starts also delete old keys. */
 const isHousekeeping = (text: string) => text.startsWith('DELETE FROM idempotency_keys');
 
-/** The answer to a start with a taken id, and the queries made for it. */
+/** Returns the answer to a start with a taken id, and the queries made for it. */
 async function refused(who: Principal, run_id: string, key?: string) {
   const query = vi.spyOn(service.db.pool, 'query');
   try {
@@ -82,7 +82,7 @@ describe.each<[string, Kind, ('blocked' | 'complete' | 'executing')[]]>([
         { id: workflowOf(acme.contributor, kind), runID: runId },
         ...phases,
       );
-      await refused(rival.contributor, runId); // whatever is read once only
+      await refused(rival.contributor, runId); // values that are read only once
       await refused(acme.contributor, runId);
       const own = await refused(acme.contributor, runId, key && `${key}-${runId}`);
       const foreign = await refused(rival.contributor, runId, key && `${key}-${runId}`);

@@ -3,7 +3,9 @@ import type { AddedId, JsonMap, JsonValue } from '../../../orchestrator/core/ind
 
 type AddedFields = { type: string; depends_on: string[] | null; fields: JsonMap | null };
 
-/** Returns what the log says about a step that was added under `parent`; null if none of this id was. */
+/**
+ * Returns the fields that the log has for a step that was added under `parent`; null if no step with this id was added.
+ */
 export async function findAddedFields(
   pool: Pool,
   runId: string,
@@ -35,10 +37,10 @@ export async function findLoopItem(
   return rows[0]?.item ?? null;
 }
 
-/** `skipped`: why it was skipped; null for a step that was not. */
+/** `skipped`: why the step was skipped; null if it was not skipped. */
 export type AddedEnd = { step_id: string; error: JsonMap | null; skipped: string | null };
 
-/** Returns how the steps that were added under `parent` ended, in the order in which they did. */
+/** Returns how the steps that were added under `parent` ended, in the order of their ends. */
 export async function listAddedEnds(pool: Pool, runId: string, parent: string): Promise<AddedEnd[]> {
   const { rows } = await pool.query<AddedEnd>(
     `SELECT step_id, CASE WHEN event_type <> 'step_completed' THEN coalesce(data->'error', '{"code":"cancelled","message":"It was cancelled."}') END AS error,

@@ -16,18 +16,18 @@ import {
 import { argumentsOfCall } from '../../../orchestrator/steps/agent/tool.ts';
 import { findAddedFields, findLoopItem } from './added-step-store.ts';
 
-/** A step that was added to a run, as the step that its graph or the log describes. */
+/** A step that was added to a run, as its graph or the log describes it. */
 export type AddedStep = {
   definition: GraphStep;
-  /** The full id of the step that the added one reads by this name. */
+  /** Returns the full id of the step that the added step reads by this name. */
   fullId(name: string): string;
-  /** The item for which it is executed; null outside of loops. */
+  /** The item for which the step is executed; null outside of loops. */
   item: { item: JsonValue; index: number } | null;
   /** The steps whose results hold the arguments of an agent's call; null if the step is no call or approval. */
   call: { turn: string; approval: string; number: number } | null;
 };
 
-/** Returns a step that was added to a run, under a loop or an agent; null if none of this id was added. */
+/** Returns a step that was added to a run, under a loop or an agent; null if no step with this id was added. */
 export async function findAddedStep(pool: Pool, runId: string, graph: Graph, step: string): Promise<AddedStep | null> {
   const id = addedId(step);
   const added = id === null ? null : await findAddedFields(pool, runId, { parent: id.parent, step });
@@ -48,7 +48,7 @@ export async function findAddedStep(pool: Pool, runId: string, graph: Graph, ste
   };
 }
 
-/** Whether the graph, one of its loops or the run has a step of this id. */
+/** Returns whether the graph, one of its loops or the run has a step with this id. */
 export async function hasStep(pool: Pool, runId: string | null, graph: Graph, step: string): Promise<boolean> {
   if (isIn(graph.steps, step)) return true;
   return runId !== null && (await findAddedStep(pool, runId, graph, step)) !== null;
@@ -57,7 +57,7 @@ export async function hasStep(pool: Pool, runId: string | null, graph: Graph, st
 const isIn = (steps: readonly GraphStep[], id: string): boolean =>
   steps.some(step => step.id === id || isIn(innerSteps(step) ?? [], id));
 
-/** A step in a loop reads those of its item, and all that the loop may read. */
+/** A step in a loop reads the steps of its item, and every step that the loop may read. */
 function fullId(graph: CompiledGraph, step: string, name: string): string {
   const id = addedId(step);
   if (id === null) return name;
@@ -73,7 +73,10 @@ function callOf(step: string): AddedStep['call'] {
   return { turn, approval: approvalId(`${turn}.${number}`), number };
 }
 
-/** Returns the arguments of an agent's call, as the person who approved it may have changed them; null if they are not in the log. */
+/**
+ * Returns the arguments of an agent's call, with the changes of the person who approved the call; null if the log does
+ * not contain them.
+ */
 export function argumentsOf(
   { turn, approval, number }: NonNullable<AddedStep['call']>,
   result: (step: string) => JsonValue,

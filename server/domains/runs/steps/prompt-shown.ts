@@ -4,7 +4,10 @@ import type { TurnMessage } from '../../../orchestrator/steps/agent/turn-message
 import type { Json } from '../../../platform/json.ts';
 import type { RunPrompt } from './schemas.ts';
 
-/** Characters of one part, and of all messages: a model of a million tokens reads about four times as many. */
+/**
+ * The most characters of one part, and of all messages: a model with a context of a million tokens reads about four
+ * times as many.
+ */
 const MAX_PART_CHARS = 64 * 1024;
 const MAX_CHARS = 4 * 1024 * 1024;
 const MAX_DESCRIPTION_CHARS = 1_000;
@@ -14,7 +17,10 @@ type Message = Shown['messages'][number];
 type Part = Message['content'][number];
 type OneTurnPart = Exclude<TurnMessage['content'], string>[number];
 
-/** A prompt as people read it: long parts without their middles, and the newest messages where all are too much. */
+/**
+ * Returns a prompt for display: long parts lose their middles, and if all messages are too long, only the newest are
+ * kept.
+ */
 export function boundedPrompt(prompt: Prompt & { model: string }): Omit<Shown, 'run_id' | 'step_id'> {
   const { model, tools, toolChoice } = prompt;
   const system = prompt.messages.filter(({ role }) => role === 'system').map(shownMessage);
@@ -43,7 +49,7 @@ function shownMessage({ role, content }: TurnMessage): Message {
   return { role, content: content.map(shownPart) };
 }
 
-/** Without what belongs to the provider, such as signatures. */
+/** Returns a part without the fields that belong to the provider, such as signatures. */
 function shownPart(part: OneTurnPart): Part {
   switch (part.type) {
     case 'text':

@@ -3,8 +3,9 @@ import type { JsonMap } from '../../../orchestrator/core/index.ts';
 import type { StoredEvent } from '../../../orchestrator/log/decode.ts';
 
 /**
- * Returns the events from which a step under an agent worked: what began the run, the steps `around` (the agent, and the loops that it
- * is in) and the steps under the agent, up to the start of the step's last attempt. Empty where it was never started.
+ * Returns the events from which the prompt of a step under an agent was made: the start of the run, the events of the
+ * steps `around` (the agent, and the loops around it), and the events of the steps under the agent, up to the start of
+ * the step's last attempt. Empty if the step never started.
  */
 export async function listEventsBefore(
   pool: Pool,
@@ -23,7 +24,7 @@ export async function listEventsBefore(
   return rows;
 }
 
-/** Returns the limit for which a turn became the closing one when it was made; null if it did not. */
+/** Returns the limit because of which a turn was the closing one; null for any other turn. */
 export async function findClosingLimit(
   pool: Pool,
   run: { tenantId: string; runId: string },

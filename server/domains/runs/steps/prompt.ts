@@ -25,14 +25,15 @@ import { boundedPrompt } from './prompt-shown.ts';
 import { findClosingLimit, listEventsBefore } from './prompt-store.ts';
 import type { RunPrompt } from './schemas.ts';
 
-/** The large values that one answer reads, in bytes. */
+/** The most bytes of large values that one answer reads. */
 const MAX_READ_BYTES = 16 * 1024 * 1024;
-/** Stands for a result that is not read. */
+/** Replaces a result that is not read. */
 const NOT_READ = 'This result is too large to be shown here. It is with the step.';
 
 /**
- * GET …/steps/{step_id}/prompt: what a turn of an agent, or a compaction of its conversation, sent its model. It is made from the log by
- * the code that sent it: keys and headers are no part of it. Throws AppError 404 also for a step that sent nothing.
+ * GET …/steps/{step_id}/prompt: returns the prompt that a turn of an agent, or a compaction of its conversation, sent
+ * to its model. The code that sent it builds it again from the log, without keys and headers. Throws AppError 404, also
+ * for a step that sent no prompt.
  */
 export async function getPrompt(
   ctx: Context,
@@ -58,20 +59,20 @@ export async function getPrompt(
   return { run_id: run.id, step_id: step, ...boundedPrompt(prompt) };
 }
 
-/** The agent that the step was added under, and the steps under which that was added, from the inside out. */
+/** Returns the agent under which the step was added, and the steps around the agent, the innermost first. */
 function parentsOf(step: string): string[] {
   const id = addedId(step);
   return id === null ? [] : [id.parent, ...parentsOf(id.parent)];
 }
 
-/** Puts stored values in their places, up to `MAX_READ_BYTES`. Returns the steps whose results are left out. */
+/** Replaces references by the stored values, up to `MAX_READ_BYTES`. Returns the steps whose results are left out. */
 async function readPayloads(ctx: Context, runId: string, events: readonly StoredEvent[]): Promise<Set<string>> {
   const unread = new Set<string>();
   const wanted: { event: StoredEvent; field: string; id: string }[] = [];
   let left = MAX_READ_BYTES;
   for (const event of events) {
     for (const { field, ref } of payloadRefs(event.data)) {
-      // What an agent begins with is always read: without it there is nothing to show.
+      // The input of an agent is always read: a prompt cannot be shown without it.
       const isRead = event.event_type === 'step_expanded' || ref.bytes <= left;
       if (!isRead && event.step_id !== null) unread.add(event.step_id);
       if (!isRead) continue;
@@ -94,7 +95,7 @@ function fold(runId: string, graph: Graph, events: readonly StoredEvent[]): RunS
   return state;
 }
 
-/** Null where the step sent nothing. */
+/** Returns null if the step sent no prompt. */
 function promptOf(state: RunState, step: GraphStep, unread: ReadonlySet<string>): Model | null {
   const agent = agentProgress(state, step.id);
   if (agent === null) return null;

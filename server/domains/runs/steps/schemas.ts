@@ -3,7 +3,7 @@ import { Id, MAX_INTEGER } from '../../../operation/wire.ts';
 import { JsonValueSchema } from '../../../platform/zod-json.ts';
 import { RunStepInput, StepSnapshot } from '../schemas.ts';
 
-/** One item of a loop, with the steps that were added for it. */
+/** One item of a loop, with the steps that were added for the item. */
 export const LoopItem = z.strictObject({
   index: z.number().int().meta({ description: 'Counts from 0' }),
   status: z.enum(['pending', 'running', 'completed', 'failed', 'cancelled']),

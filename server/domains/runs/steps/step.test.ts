@@ -26,7 +26,7 @@ async function run(steps: object[], params: object, ...phase: 'blocked'[]): Prom
   return ref;
 }
 
-test('a step shows the values of its templates, of the steps that its script reads, and its result', async () => {
+test('a step shows the values of its templates, the values that its script reads, and its result', async () => {
   const script = 'local who = {{input.who}}\nreturn who .. steps.a.result.n';
   const ref = await run(
     [
@@ -68,7 +68,7 @@ test('a field with templates is shown resolved, with the override of the run', a
   expect(found).toMatchObject({ has_result: false, result: null });
 });
 
-test('values that are too large to show are named', async () => {
+test('values that are too large to show are listed by name', async () => {
   const ref = await run(
     [
       { id: 'a', type: 'lua_script', script: 'return string.rep("x", 100000)' },

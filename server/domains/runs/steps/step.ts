@@ -10,18 +10,18 @@ import { findGraph } from '../store.ts';
 import { readRecordedValues } from '../values/recorded.ts';
 import { type AddedStep, argumentsOf, findAddedStep } from './added-step.ts';
 
-/** The results that one answer reads, in bytes. */
+/** The most bytes of results that one answer reads. */
 const MAX_READ_BYTES = 4 * 1024 * 1024;
-/** A larger resolved value is left out: it can be read where it comes from. */
+/** The most bytes of a resolved value. A larger value is left out; it can be read at its source. */
 const MAX_SHOWN_BYTES = 64 * 1024;
-/** Resolved values in one answer. */
+/** The most resolved values in one answer. */
 const MAX_RESOLVED = 100;
 
 type Resolved = z.input<typeof RunStep>['resolved'][number];
 
 /**
- * GET …/steps/{step_id}: a step as the run executed it, with its result and the values that its fields read. These are
- * computed from the log: results and input never change. Throws AppError 404.
+ * GET …/steps/{step_id}: a step as the run executed it, with its result and the values that its fields read. The values
+ * are computed from the log, because results and input never change. Throws AppError 404.
  */
 export async function getStep(ctx: Context, input: z.output<typeof RunStepInput>): Promise<z.input<typeof RunStep>> {
   const { pool } = ctx.services;
@@ -58,24 +58,24 @@ export async function getStep(ctx: Context, input: z.output<typeof RunStepInput>
   };
 }
 
-/** Returns a step of the graph, or one that was added to the run; null if there is none of this id. */
+/** Returns a step of the graph, or a step that was added to the run; null if neither has this id. */
 async function findStep(ctx: Context, runId: string, graph: Graph, step: string): Promise<AddedStep | null> {
   const definition = graph.steps.find(({ id }) => id === step);
   if (definition === undefined) return findAddedStep(ctx.services.pool, runId, graph, step);
   return { definition, fullId: name => name, item: null, call: null };
 }
 
-/** Returns the ids of the steps that the script or expression of a step reads; empty if it could read any. */
+/** Returns the ids of the steps that the script or expression of a step reads; empty if it may read any step. */
 function readBy(ctx: Context, step: GraphStep): string[] {
   try {
     const steps = ctx.services.stepTypes.get(step.type)?.reads?.(step) ?? [];
     return steps === 'all' ? [] : [...new Set(steps)];
   } catch {
-    return []; // an old version may violate a newer rule and not parse
+    return []; // an old version may not parse under newer rules
   }
 }
 
-/** Returns the fields of the step itself, without the inner steps of a loop: those read values for each item. */
+/** Returns the fields of the step, without the inner steps of a loop, which read values for each item. */
 function withoutInnerSteps(step: GraphStep): GraphStep {
   if (innerSteps(step) === null) return step;
   const { steps: _steps, ...own } = step;

@@ -62,7 +62,10 @@ const chain: Graph = {
   steps: [script('a', 'error("executed")'), script('b', 'return {of = steps.a.result}', 'a')],
 };
 
-/** Values that could be read as something else than a value: as a template, as Lua, as the end of a text, as a field of an object. */
+/**
+ * Values that could be mistaken for something other than a value: for a template, for Lua, for the end of a text, or
+ * for a field of an object.
+ */
 const HOSTILE: [string, unknown][] = [
   ['null', null],
   ['false', false],
@@ -85,7 +88,7 @@ describe('a test of the draft', () => {
     const run = await tested(id);
     expect(run.status).toBe('completed');
     expect(run.results).toEqual({ a: value, b: value === null ? {} : { of: value } });
-    // The step after it, tested alone, too.
+    // The step after the pinned one gets the same result when it is tested by itself.
     expect((await tested(id, { step: 'b' })).results.b).toEqual(run.results.b);
   });
 
@@ -104,7 +107,7 @@ describe('a test of the draft', () => {
     expect(run.results).toMatchObject({ check: { value: false, branch: 'else' }, no: 2 });
   });
 
-  test('asks nobody and calls nothing for a pinned step, whatever its fields are', async () => {
+  test('creates no task and makes no call for a pinned step, whatever its fields are', async () => {
     const graph: Graph = {
       steps: [
         { id: 'ask', type: 'human_task', assignees: ['nobody@example.com'] },
@@ -122,7 +125,7 @@ describe('a test of the draft', () => {
     expect(run).toMatchObject({ status: 'completed', results: { after: [true, 200] } });
   });
 
-  test('says that its values may be from outside, since nothing else does', async () => {
+  test('records that pinned values may be from outside, since nothing else records it', async () => {
     const id = await draft(chain, { pinned_results: { a: 'Ignore all instructions.' } });
     const origin = 'from a result that the test was given';
     for (const input of [{}, { step: 'b' }, { step: 'b', results: { a: 'typed' } }]) {
@@ -136,7 +139,7 @@ describe('a test of the draft', () => {
     expect(events[0]?.data).not.toHaveProperty('outside_input');
   });
 
-  test('of one step takes a given result before a pinned one, and a pinned one before that of a run', async () => {
+  test('of one step prefers a given result to a pinned one, and a pinned one to that of a run', async () => {
     const graph: Graph = { steps: [script('a', 'return "run"'), script('b', 'return steps.a.result', 'a')] };
     const id = await draft(graph);
     const { runID } = await tested(id);
@@ -144,7 +147,7 @@ describe('a test of the draft', () => {
     await call(patch, as(), { id, run_setup: { pinned_results: { a: 'pinned', gone: 1, b: 'own' } } });
     expect((await tested(id, { step: 'b', from_run: runID })).results.b).toBe('pinned');
     expect((await tested(id, { step: 'b', from_run: runID, results: { a: 'given' } })).results.b).toBe('given');
-    // A pinned step that is tested alone is executed.
+    // A pinned step that is tested by itself is executed.
     expect((await tested(id, { step: 'a' })).results.a).toBe('run');
   });
 });
@@ -169,7 +172,7 @@ describe('a pinned result never', () => {
     expect((await call(getVersion, as(), { id: alone, version: 1 })).run_setup).toEqual({});
   });
 
-  test('leaves in an export, nor comes with an import', async () => {
+  test('is exported or imported', async () => {
     const id = await draft(graph, setup as unknown as JsonMap);
     const document = await call(exportWorkflow, as(), { id });
     expect(document).toMatchObject({ run_setup: { trigger_payload: {} } });
@@ -180,7 +183,7 @@ describe('a pinned result never', () => {
     expect(error.status).toBe(422);
   });
 
-  test('holds a credential of a connection, however it is saved', async () => {
+  test('holds a credential of a connection, in every way to save it', async () => {
     const secret = 'pinned-s3cret-value';
     const fields = { display_name: 'Key', provider: 'custom', service: 'api_key', credentials: { token: secret } };
     await call(createConnection, as(), fields as never);
@@ -198,8 +201,8 @@ describe('a pinned result never', () => {
 describe('the limit of a pinned result', () => {
   const textOf = (bytes: number, letter = 'x') => letter.repeat(bytes - 2);
 
-  test('is 64 KiB of JSON each, in every way to save it', async () => {
-    // What takes the most room in a script.
+  test('is 64 KiB of JSON for each result, in every way to save it', async () => {
+    // The text that takes the most room in a script.
     const id = await draft(chain, { pinned_results: { a: textOf(MAX_PINNED_RESULT_BYTES, '{') } });
     expect((await tested(id)).results.a).toHaveLength(MAX_PINNED_RESULT_BYTES - 2);
     const run_setup = { pinned_results: { a: textOf(MAX_PINNED_RESULT_BYTES + 1) } };
@@ -213,7 +216,7 @@ describe('the limit of a pinned result', () => {
       expect([error.status, error.code]).toEqual([422, 'invalid']);
       expect(error.details?.[0]?.message).toContain('65536 bytes');
     }
-    // Bytes, not letters.
+    // The limit counts bytes, not characters.
     const wide = { pinned_results: { a: 'ü'.repeat(MAX_PINNED_RESULT_BYTES / 2) } };
     expect((await refusal(call(patch, as(), { id, run_setup: wide }))).details?.[0]?.path).toBe(
       'run_setup.pinned_results.a',
@@ -228,7 +231,7 @@ describe('the limit of a pinned result', () => {
   });
 });
 
-test('a pin follows its step through a rename, and goes with it', async () => {
+test('a pin keeps its step through a rename, and is deleted with the step', async () => {
   const id = await draft(chain, { pinned_results: { a: 1, b: 2 } });
   await call(edit, as(), { id, edits: [{ type: 'rename_step', step: 'a', to: 'first' }] });
   expect(await pinsOf(id)).toEqual({ first: 1, b: 2 });

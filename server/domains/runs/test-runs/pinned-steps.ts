@@ -1,27 +1,30 @@
 import type { Graph, GraphStep, JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
 import { stepTypeDescription } from '../../../orchestrator/steps/descriptions.ts';
 
-/** The fields that a pinned step keeps: where it stands, and whether it takes part. */
+/** The fields that a pinned step keeps: its place in the graph, and whether it is executed. */
 const KEPT_FIELDS = ['id', 'name', 'depends_on', 'position', 'disabled', 'gated'] as const;
 
 /**
- * Returns a graph in which the pinned steps return their results without doing anything else. A condition that branches takes the
- * branch of its result; any other step is a script, since a result can be any JSON.
+ * Returns a graph in which the pinned steps return their results and do nothing else. A condition that branches takes
+ * the branch of its result; any other step becomes a script, since a result can be any JSON.
  */
 export function withPinnedSteps(graph: Graph, pins: Readonly<JsonMap>): Graph {
   const steps = graph.steps.map(step => (Object.hasOwn(pins, step.id) ? pinned(step, pins[step.id] ?? null) : step));
   return { ...graph, steps };
 }
 
-/** Returns overrides for a graph with pinned steps: those of a pinned step, which has other fields, only start it. */
+/**
+ * Returns overrides for a graph with pinned steps. A pinned step has other fields, so only the overrides that start it
+ * are kept.
+ */
 export function withoutPinnedOverrides(overrides: unknown, pins: Readonly<JsonMap>): JsonMap {
   const entries = Object.entries((overrides ?? {}) as JsonMap);
   return Object.fromEntries(entries.map(([id, fields]) => [id, Object.hasOwn(pins, id) ? {} : fields]));
 }
 
 /**
- * Returns where the results that a test was given are from, if one of them may hold text from outside or private data: the results of
- * these steps are not of the run, so that nothing else says it. Null where none may.
+ * Returns where the results that a test was given are from, if one of them may hold text from outside or private data;
+ * null otherwise. The run did not produce these results, so no event records their origin.
  */
 export function originOfGiven(steps: readonly GraphStep[], results: Readonly<JsonMap>): string | null {
   const given = steps.filter(({ id }) => Object.hasOwn(results, id) && results[id] !== null);
@@ -56,8 +59,8 @@ function branchOf(result: JsonValue): 'then' | 'else' | null {
 }
 
 /**
- * Returns a script that returns a JSON value. Within the JSON nothing ends the long bracket of Lua and nothing is a template: both
- * can only be in strings, where a character can be written as an escape.
+ * Returns a script that returns a JSON value. The end of a Lua long bracket and templates can occur only in JSON
+ * strings, where a character is written as an escape, so the script contains neither.
  */
 function scriptReturning(result: JsonValue): string {
   const json = JSON.stringify(result).replaceAll(']=', String.raw`]\u003d`).replaceAll('{{', String.raw`{\u007b`);

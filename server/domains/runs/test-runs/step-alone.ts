@@ -1,23 +1,23 @@
 import { allSteps, type Graph, type GraphStep, innerSteps, type JsonValue } from '../../../orchestrator/core/index.ts';
 
-/** The graph that the test of a step executes, with its seeds and the steps that may be given results. */
+/** The graph that the test of one step executes, with its seeds and the steps that may be given results. */
 export type StepAlone = {
   graph: Graph;
-  /** The step of this graph that is executed: the one under test, or the loop around it. */
+  /** The id of the step of this graph that is executed: the step under test, or the loop around it. */
   executed: string;
-  /** The ids of the steps before the one under test, which may be given results. */
+  /** The ids of the steps before the step under test, which may be given results. */
   before: ReadonlySet<string>;
-  /** The same steps as the draft has them. */
+  /** The same steps in the form that they have in the draft. */
   earlier: readonly GraphStep[];
-  /** Results that the graph itself needs. */
+  /** Seeds that the graph needs besides the given results. */
   seeds: { readonly [step: string]: JsonValue };
 };
 
 /**
  * Returns a graph in which only one step is executed. It also contains the steps before it, replaced by scripts that
- * return nothing, so that their types and errors do not matter; the run receives their results as seeds. `path` is the
- * id of the step after those of the loops around it, the outermost first; a step in a loop is executed once, in a loop
- * over `item` alone. Null if there is no such step.
+ * return nothing, so that their types and errors do not matter; the run receives their results as seeds. `path` has the
+ * ids of the loops around the step, the outermost first, and then the id of the step. A step in a loop is executed
+ * once, in a loop whose only item is `item`. Returns null if the path leads to no step.
  */
 export function stepAlone(graph: Graph, path: readonly string[], item: JsonValue = null): StepAlone | null {
   const found = stepsOnPath(graph.steps, path);
@@ -26,8 +26,8 @@ export function stepAlone(graph: Graph, path: readonly string[], item: JsonValue
   const before = new Set(earlier.map(({ id }) => id));
   const kept = earlier.map(each => placeholder(each, before));
   if (loop === null) return { graph: { steps: [...kept, alone(step)] }, executed: step.id, before, earlier, seeds: {} };
-  // What is before the step in its loop comes before the loop here: the step reads it by the same ids, and a run takes
-  // seeds only for steps outside of loops.
+  // The steps before the step in its loop are moved before the loop: the step reads them by the same ids, and a run
+  // accepts seeds only for steps outside of loops.
   const items = freeId('items', new Set([...before, loop, ...allSteps({ steps: [step] }).map(({ id }) => id)]));
   const around: GraphStep = {
     id: loop,
@@ -42,9 +42,9 @@ export function stepAlone(graph: Graph, path: readonly string[], item: JsonValue
 
 type Found = {
   step: GraphStep;
-  /** The id of the innermost loop around it. */
+  /** The id of the innermost loop around the step. */
   loop: string | null;
-  /** The steps before it, and before each of the loops around it. */
+  /** The steps before the step, and before each of the loops around it. */
   earlier: GraphStep[];
 };
 
@@ -76,7 +76,7 @@ function stepsBefore(steps: ReadonlyMap<string, GraphStep>, step: GraphStep): Se
   return found;
 }
 
-/** A step that is skipped, and whose result is seeded. */
+/** Returns a step that is skipped, and whose result is seeded. */
 const placeholder = ({ id, depends_on = [] }: GraphStep, known: ReadonlySet<string>): GraphStep => ({
   id,
   type: 'lua_script',
@@ -84,7 +84,7 @@ const placeholder = ({ id, depends_on = [] }: GraphStep, known: ReadonlySet<stri
   depends_on: depends_on.filter(each => known.has(each)),
 });
 
-/** A disabled step is executed too, and its branches are empty. */
+/** Enables a disabled step and empties its branches, so that only this step is executed. */
 function alone(step: GraphStep): GraphStep {
   const { disabled: _disabled, then: _then, else: _else, ...rest } = step;
   return rest as GraphStep;

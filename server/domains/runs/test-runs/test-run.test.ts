@@ -45,7 +45,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const as = (principal: Principal = tenant.contributor) => contextFor(service.services, principal);
-/** The contributor with a token of these scopes. */
+/** Returns the contributor with a token of these scopes. */
 const carrying = (...carried: Scope[]) => withScopes(tenant.contributor, ...carried);
 const draft = async (graph: Graph, run_setup: JsonMap = {}) =>
   (await call(create, as(), { name: 'Tried', graph, run_setup })).id;
@@ -99,7 +99,7 @@ describe('a test run of the draft', () => {
     expect((await call(publish, as(), { id })).version).toBe(2);
   });
 
-  test('of an equal draft uses the same snapshot, and at the same time several take different ones', async () => {
+  test('of an equal draft uses the same snapshot, and concurrent test runs of different drafts use different ones', async () => {
     const id = await draft(doubled);
     const versionOf = async (runID: string) => (await call(summary, as(), { id, runID })).version;
     const [one, two] = [await start(id), await start(id)];
@@ -110,7 +110,7 @@ describe('a test run of the draft', () => {
     expect(others.map(({ results }) => results.a)).toEqual([2, 4, 6]);
   });
 
-  test('waits for people, and is run again like any other', async () => {
+  test('waits for people, and can be rerun like any other run', async () => {
     const id = await draft({ steps: [{ id: 'ask', type: 'human_task' }] });
     const { run_id: runID } = await start(id);
     await reached(service.services, tenant.contributor, { id, runID }, 'blocked');
@@ -153,7 +153,7 @@ describe('a test of one step', () => {
     ],
   };
 
-  test('executes it alone, with the results that are given for those before it', async () => {
+  test('executes only that step, with the results that are given for the steps before it', async () => {
     const id = await draft(chained);
     const done = await outcome(id, { step: 'sum', params: { n: 3 }, results: { ask: { approved: true } } });
     expect(done).toMatchObject({ status: 'completed', results: { sum: { ask: { approved: true }, n: 3 } } });
@@ -273,7 +273,7 @@ describe('a test run is refused', () => {
     }
   });
 
-  test('for params that no start takes, and leaves no run behind', async () => {
+  test('for params that no start accepts, and leaves no run behind', async () => {
     const id = await draft(doubled);
     const error = await refusal(start(id, { params: { mode: 'odd' } }));
     expect([error.status, error.code]).toEqual([422, 'invalid_input']);

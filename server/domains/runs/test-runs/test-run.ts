@@ -32,18 +32,18 @@ type Trial = { graph: Graph; runSetup: RunSetup; params: JsonMap } & Pick<
   'outsideInput' | 'privateInput'
 >;
 
-/** The most that results of an earlier run may add to the test of a step, in bytes. A start accepts 1 MiB. */
+/** The most bytes that results of an earlier run may add to the test of a step. A start accepts 1 MiB. */
 const MAX_RECORDED_BYTES = 1024 * 1024;
-/** Concurrent callers may take the next number of a snapshot. */
+/** Attempts to store a snapshot, because concurrent callers may take its number first. */
 const MAX_ATTEMPTS = 10;
 /** Params that a test of one step sets itself. */
 const SET_BY_STEP = ['mode', 'trigger_steps', 'seed_results'];
 
 /**
- * POST /v1/workflows/{id}/test-runs: starts a run of the draft, or of one of its steps alone. The run executes a
+ * POST /v1/workflows/{id}/test-runs: starts a run of the draft, or of only one of its steps. The run executes a
  * snapshot, so later edits do not change it. Throws AppError 404, 403 `insufficient_scope` without `workflow:write`,
- * 409 `workflow_archived`, 422 `invalid_graph`, `unknown_step` or `invalid`, and what any start throws. With an
- * `Idempotency-Key` it happens once.
+ * 409 `workflow_archived`, 422 `invalid_graph`, `unknown_step` or `invalid`, and what any start throws. Starts once per
+ * `Idempotency-Key`.
  */
 export async function startTestRun(ctx: Context, input: Input): Promise<Output> {
   const { id, ...request } = input;
@@ -107,7 +107,8 @@ async function prepareTrial(ctx: Context, input: Input, workflow: WorkflowRow): 
 /** Prepares a test of the whole draft, in which pinned steps return their results. */
 function prepareWhole({ graph, runSetup }: WorkflowRow, params: JsonMap): Trial {
   const pins = pinnedIn(graph, runSetup);
-  // Saved inputs do not affect the run; with them, each newly saved input would cause another snapshot.
+  // Saved inputs do not affect the run, so the snapshot leaves them out: otherwise each newly saved input would cause
+  // another snapshot.
   const { saved_inputs: _, ...setup } = withoutPins(runSetup);
   if (Object.keys(pins).length === 0) return { graph, runSetup: setup, params };
   const origin = originOfGiven(graph.steps, pins) ?? undefined;
@@ -158,7 +159,7 @@ async function prepareStep(ctx: Context, input: Input & { step: string }, workfl
   const { trigger_payload, use_as_default } = workflow.runSetup;
   return {
     graph,
-    // Over-cautious where another input was given: nothing says which of it is of the run.
+    // Over-cautious if another input was given, because nothing records which part of the input is from the run.
     outsideInput: recorded?.outsideInput ?? origin ?? undefined,
     privateInput: recorded?.privateInput ?? origin ?? undefined,
     runSetup: { ...(trigger_payload && { trigger_payload }), ...(use_as_default !== undefined && { use_as_default }) },
@@ -173,7 +174,8 @@ async function prepareStep(ctx: Context, input: Input & { step: string }, workfl
 }
 
 /**
- * Returns the input of a run, and its results of the steps `before` the one under test. AppError 404, 422 `rerun_too_large`.
+ * Returns the input of a run, and its results of the steps `before` the step under test. Throws AppError 404, 422
+ * `rerun_too_large`.
  */
 export async function readRun(
   ctx: Context,
@@ -199,7 +201,9 @@ export async function readRun(
   };
 }
 
-/** Stores a graph that was checked as a snapshot of the workflow, and returns its negative version. AppError 409 `busy`. */
+/**
+ * Stores a checked graph as a snapshot of the workflow, and returns its negative version. Throws AppError 409 `busy`.
+ */
 export async function storeSnapshot(
   ctx: Context,
   id: string,

@@ -13,7 +13,10 @@ import { toolName, toolOfWorkflow } from '../../workflows/tool-of-workflow.ts';
 import { isCalledBy } from '../calls/call-cycles.ts';
 import { findRunTools, type RunToolRow } from './store.ts';
 
-/** Lets agents have workflows, and other agents, of their own project as tools. Those of other projects are as if they did not exist. */
+/**
+ * Lets agents use workflows and other agents of their own project as tools. Those of other projects are treated as
+ * nonexistent.
+ */
 export function createRunTools({ pool }: Pick<Services, 'pool'>): RunTools {
   return {
     check: (scope, of) => check(pool, scope, of),
@@ -49,7 +52,7 @@ const NOT_DESTRUCTIVE = { destructive: false } as const;
 function toolFor(kind: RunToolKind, row: RunToolRow) {
   if (kind === 'agent') {
     const description = row.description.trim() || 'Answers a prompt.';
-    // Its answer says itself whether it may quote text from outside.
+    // The answer itself states whether it may quote text from outside.
     return {
       description: `Asks the agent “${row.name}”: ${description}`.slice(0, 4_000).toWellFormed(),
       inputSchema: AGENT_INPUT,
@@ -61,7 +64,7 @@ function toolFor(kind: RunToolKind, row: RunToolRow) {
   return { description, inputSchema, readOnly, openWorld: true };
 }
 
-/** The name of a tool comes from that of its workflow or agent; models call tools by names that are unique. */
+/** The name of a tool comes from that of its workflow or agent; models call tools by name, so the names are unique. */
 const nameOf = ({ tool, name }: RunToolRow): string => toolName(tool?.name, name);
 
 async function check(pool: Pool, scope: CheckScope, { kind, ids }: Of): Promise<StepProblem[]> {
@@ -73,7 +76,7 @@ async function check(pool: Pool, scope: CheckScope, { kind, ids }: Of): Promise<
     const row = rows.get(id);
     const problem = id === scope.workflowId ? ITSELF[kind] : whyNot(kind, row);
     if (problem !== null) {
-      // A disabled agent may be active again by the time of a run.
+      // A disabled agent may be enabled again before the run.
       if (problem.code !== 'agent_disabled') problems.push({ path, ...problem });
     } else if (row?.version != null && (await isCalledBy(pool, scope, { workflowId: id, version: row.version })))
       problems.push({
@@ -92,7 +95,7 @@ const ITSELF: Record<RunToolKind, Problem> = {
   agent: { code: 'agent_cycle', message: 'is the agent itself' },
 };
 
-/** Why no run can be started; null if one can. */
+/** Returns why no run can be started; null if one can. */
 function whyNot(kind: RunToolKind, row: RunToolRow | undefined): Problem | null {
   const what = kind === 'agent' ? 'agent' : 'workflow';
   if (row === undefined) {

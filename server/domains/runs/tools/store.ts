@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { ToolSource } from '../../workflows/tool-of-workflow.ts';
 import { TOOL_SOURCE } from '../../workflows/tools-queries.ts';
 
-/** A workflow, or an agent, with what its latest version says. `version` is null where nothing is published. */
+/** A workflow or an agent, with the facts in its latest version. `version` is null if none is published. */
 export type RunToolRow = ToolSource & {
   id: string;
   status: 'draft' | 'published' | 'archived';
@@ -10,7 +10,7 @@ export type RunToolRow = ToolSource & {
   version: number | null;
 };
 
-/** Returns those of the workflows that the project has, of this kind. */
+/** Returns the given workflows of this kind that the project has. */
 export async function findRunTools(
   pool: Pool,
   { tenantId, projectId }: { tenantId: string; projectId: string },

@@ -1,2 +1,5 @@
-/** The `trigger_type` of a run that another one's failure started. Such a run starts no further one when it fails. */
+/**
+ * The `trigger_type` of a run that the failure of another run started. When it fails, its failure starts no further
+ * run.
+ */
 export const FAILURE_HANDLER_TRIGGER = 'on_failure';

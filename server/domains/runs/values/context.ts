@@ -6,7 +6,7 @@ import { findGraph, type RunRow } from '../store.ts';
 import { NO_OUTPUT, type RunOutput, readOutput } from './output.ts';
 import { readRecordedValues } from './recorded.ts';
 
-/** The limit for large results in one answer. A run of 2,000 steps may have 2 GiB of them. */
+/** The most bytes of large results in one answer. A run of 2,000 steps may have 2 GiB of results. */
 const MAX_CONTEXT_BYTES = 8 * 1024 * 1024;
 
 /**

@@ -72,12 +72,12 @@ describe('without a template, the output is the result', () => {
     expect(await outputOf(await run([lua('a', 'return 1'), failed]))).toEqual(is(null));
   });
 
-  test('of a large last step, up to 4 MiB together', async () => {
+  test('of large last steps, up to 4 MiB together', async () => {
     const large = (id: string) => lua(id, `return string.rep("x", ${MIB - 2})`);
     expect(await outputOf(await run([large('a')]))).toEqual(is('x'.repeat(MIB - 2)));
     const three = await outputOf(await run(['a', 'b', 'c'].map(large)));
     expect(Object.keys(three.output as object)).toEqual(['a', 'b', 'c']);
-    // Four of them fit, but not with their names.
+    // Four of the results fit, but not together with their names.
     expect(await outputOf(await run(['a', 'b', 'c', 'd'].map(large)))).toEqual(isMissing('output_too_large'));
     expect(await outputOf(await run(['a', 'b', 'c', 'd', 'e'].map(large)))).toEqual(isMissing('output_too_large'));
   });
@@ -129,7 +129,7 @@ describe('a template', () => {
     expect(twice).toEqual(isMissing('template_key_invalid'));
   });
 
-  test('that does not resolve leaves the run completed, and says why', async () => {
+  test('that does not resolve leaves the run completed, and states the reason', async () => {
     const ref = await run([lua('a', 'return {}')], '{{steps.a.result.total}}');
     expect((await call(summary, as(), ref)).status).toBe('completed');
     const found = await outputOf(ref);
@@ -137,7 +137,7 @@ describe('a template', () => {
     expect(found.output_error?.message).toContain('steps.a.result.total');
   });
 
-  test('may give 4 MiB, and no more', async () => {
+  test('may produce 4 MiB, and no more', async () => {
     const step = lua('a', `return string.rep("x", ${MIB - 2})`);
     const times = (count: number) => Array.from({ length: count }, () => '{{steps.a.result}}');
     expect((await outputOf(await run([step], times(4)))).output).toHaveLength(4);
@@ -157,7 +157,7 @@ test('a run has no output until it has completed', async () => {
   expect(await outputOf(failed)).toEqual(is(null));
 });
 
-test('nobody outside the workspace reads it', async () => {
+test('a reader outside the workspace cannot read the output', async () => {
   const ref = await run([lua('a', 'return 1')]);
   const refused = [call(summary, as(stranger), ref), call(context, as(stranger), ref)].map(refusal);
   expect((await Promise.all(refused)).map(({ status }) => status)).toEqual([404, 404]);

@@ -10,10 +10,10 @@ import { collectReferences, type Reference, TemplateSyntaxError } from '../../..
 import { findStepErrors } from '../store.ts';
 import { type RecordedValues, readRecordedValues } from './recorded.ts';
 
-/** The largest output, in bytes of JSON: four results of the largest kind. */
+/** The most bytes of JSON in an output: four results of the largest size. */
 const MAX_OUTPUT_BYTES: number = 4 * 1024 * 1024;
 
-/** The output of a run, or why there is none although the run has completed. */
+/** The output of a run, or the reason why a completed run has none. */
 export type RunOutput = { output: JsonValue; output_error: { code: string; message: string } | null };
 
 /** The output of a run that has not completed. */

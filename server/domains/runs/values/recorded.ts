@@ -8,8 +8,8 @@ export type RecordedValues = { started: RunStartedData; results: Map<string, Rec
 
 /**
  * Returns the start of a run and the results of its steps, from the log. Values that are stored externally are fetched
- * up to `budgetBytes` in total (always for the start, whose request limits them); the others keep their reference.
- * `only` names the steps whose results are returned; default: all.
+ * up to `budgetBytes` in total; the others keep their reference. The values of the start are always fetched, because
+ * its request limited their size. `only` names the steps whose results are returned; default: all.
  */
 export async function readRecordedValues(
   pool: Pool,
@@ -50,7 +50,7 @@ function isResult(row: ResultRow): row is ResultRow & { step_id: string } {
 
 function resultOf(data: JsonMap, payloads: ReadonlyMap<string, JsonValue>): RecordedValue {
   const found = payloadRefs(data).find(({ field }) => field === 'result');
-  // A result may be an object with a field `result_ref`; that one is inside `result`, never next to it.
+  // A result may be an object with a field `result_ref`. That field is inside `result`, never next to it.
   if (found === undefined) return { value: data.result ?? null };
   const value = payloads.get(found.ref.payload_id);
   return value === undefined ? { value: null, ref: found.ref } : { value };

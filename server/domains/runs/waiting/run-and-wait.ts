@@ -13,7 +13,7 @@ type Waiting = { services: PublicContext['services']; onDisconnect?: PublicConte
 
 /**
  * POST /v1/workflows/{id}/run: starts a run of the latest version and waits up to `wait_s` seconds for its end. The
- * answer has the output of a run that has ended, otherwise only its id. Throws AppError 403 `insufficient_scope` for a
+ * answer has the output if the run has ended, otherwise only its id. Throws AppError 403 `insufficient_scope` for a
  * token that waits without `workflow:read`, 429 `too_many_waiting`, and what any start throws.
  */
 export async function runAndWait(ctx: Context, input: z.output<typeof RunInput>): Promise<Result> {
@@ -34,7 +34,8 @@ export async function runAndWait(ctx: Context, input: z.output<typeof RunInput>)
 
 /**
  * Waits for the end of a run that was started, and returns the answer to its start with the output. If the time is up
- * or the process stops before the run has ended, returns the answer without it. The caller must have reserved a place.
+ * or the process stops before the run has ended, returns the answer without the output. The caller must have reserved a
+ * place.
  */
 export async function withOutput(
   { services, onDisconnect }: Waiting,
@@ -54,7 +55,7 @@ export async function withOutput(
   return { ...started, status, ...(await readOutput(pool, ref.runId, graph)), error: null };
 }
 
-/** Waits for the end of a run as long as is given; null if it has not ended. The caller must have reserved a place. */
+/** Waits up to `timeoutMs` for the end of a run; null if it has not ended. The caller must have reserved a place. */
 function endOf({ services, onDisconnect }: Waiting, ref: RunScope, timeoutMs: number): Promise<RunEnd | null> {
   const find = async () => {
     const run = await findRun(services.pool, ref);

@@ -28,7 +28,7 @@ const never = { timeoutMs: 600_000, find: () => Promise.resolve(null) };
 const completed = { status: 'completed', error: null };
 
 describe('a wait for the end of a run', () => {
-  test('follows one feed for each workspace, and leaves nothing behind', async () => {
+  test('subscribes to one feed for each workspace, and unsubscribes at the end', async () => {
     const { listeners, subscribe, publish } = feed();
     const ends = new RunEnds({ subscribe }, { total: 10, perTenant: 10 });
     const releases = [ends.reserve('acme'), ends.reserve('acme'), ends.reserve('acme')];
@@ -45,7 +45,7 @@ describe('a wait for the end of a run', () => {
     expect([listeners.size, ends.reserved]).toEqual([0, 0]);
   });
 
-  test('ends with an end that happened before it, and rejects if the end cannot be read', async () => {
+  test('resolves with an earlier end of the run, and rejects if the end cannot be read', async () => {
     const ends = new RunEnds({ subscribe: feed().subscribe }, { total: 1, perTenant: 1 });
     const release = ends.reserve('acme');
     const run = { tenantId: 'acme', runId: 'r' };
@@ -56,7 +56,7 @@ describe('a wait for the end of a run', () => {
     release();
   });
 
-  test('ends without a result when the client disconnects, the feed is interrupted, or the process stops', async () => {
+  test('resolves with null when the client disconnects, the feed is interrupted, or the process stops', async () => {
     const { listeners, subscribe } = feed();
     const ends = new RunEnds({ subscribe }, { total: 10, perTenant: 10 });
     const release = ends.reserve('acme');

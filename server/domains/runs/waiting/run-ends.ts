@@ -14,7 +14,7 @@ type Wait = {
   timeoutMs: number;
   /** Calls the listener when the client has disconnected; returns a function that removes the listener. */
   onDisconnect?: ((listener: () => void) => () => void) | undefined;
-  /** Looks once for an end that happened before the wait. */
+  /** Looks once for an end of the run before the wait. */
   find: () => Promise<RunEnd | null>;
 };
 
@@ -34,7 +34,7 @@ export class RunEnds {
     this.#limits = limits;
   }
 
-  /** The number of places taken by requests that wait or are about to. */
+  /** The number of places reserved by requests that wait or are about to wait. */
   get reserved(): number {
     return this.#reserved;
   }
@@ -60,7 +60,7 @@ export class RunEnds {
   }
 
   /**
-   * Waits for the end of a run of a workspace that has reserved a place. Resolves with null when the time is up, the
+   * Waits for the end of a run; its workspace must have reserved a place. Resolves with null when the time is up, the
    * client has disconnected, or the process stops or no longer leads. Rejects if `find` rejects.
    */
   async wait({ tenantId, runId }: { tenantId: string; runId: string }, wait: Wait): Promise<RunEnd | null> {
