@@ -42,7 +42,7 @@ export const RunSchema = z.strictObject({
   project_id: Id,
   workflow_name: z.string(),
   version: z.number().int().meta({ description: 'Negative for test runs, whose snapshot no list of versions shows' }),
-  test: z.boolean().meta({ description: 'Whether it was started from the draft, to try it' }),
+  test: z.boolean().meta({ description: 'Whether the run was started from the draft as a test' }),
   status: RunStatusSchema,
   orchestration_phase: PhaseSchema,
   session_id: z.string(),
@@ -54,9 +54,9 @@ export const RunSchema = z.strictObject({
   error: RunErrorSchema.nullable(),
   steps_total: z.number().int(),
   steps_done: z.number().int(),
-  steps_skipped: z.number().int().meta({ description: 'Those of them that did not run: skipped or reused' }),
-  pending_tasks: z.number().int().meta({ description: 'Human tasks that wait for their answer' }),
-  rerun_of: Id.nullable().meta({ description: 'The run that this one repeats or continues; else null' }),
+  steps_skipped: z.number().int().meta({ description: 'Steps of `steps_done` that did not run: skipped or reused' }),
+  pending_tasks: z.number().int().meta({ description: 'Human tasks that wait for an answer' }),
+  rerun_of: Id.nullable().meta({ description: 'The run that this one repeats or continues; null if it is no rerun' }),
   credits_microcredits: z.number().int(),
 });
 /** The ids of another run, for a link to it. */
@@ -65,13 +65,13 @@ const parent = RunLink.extend({ step_id: z.string() })
   .nullable()
   .meta({ description: 'The run and the step that called this one; null for a run that no step called' });
 const childRun = RunLink.nullable().meta({
-  description: 'The run that the step called last; null where it called none',
+  description: 'The run that the step called last; null if it called none',
 });
 const StepErrorSchema = z.strictObject({
   code: z.string(),
   message: z.string(),
   details: JsonValueSchema.optional().meta({
-    description: 'What is known besides, such as what a tool or a server said',
+    description: 'Further facts about the error, such as the answer of a tool or a server',
   }),
 });
 export const StepSummary = z.strictObject({
@@ -140,7 +140,10 @@ export const AgentStepSnapshot = StepSnapshot.extend({
   type: z.string().meta({ description: '`agent_turn`, `agent_tool` or `agent_approval`' }),
   depends_on: z.array(z.string()),
   tool: z.string().nullable().meta({ description: 'The tool of a call, or of the call that an approval is about' }),
-  closing: z.string().nullable().meta({ description: 'Of a turn that may call nothing: the limit that was reached' }),
+  closing: z
+    .string()
+    .nullable()
+    .meta({ description: 'For a turn that may not call tools: the limit that was reached' }),
 });
 /** The state of a run after the event `last_seq`: a client continues with the stream `after` it. */
 export const RunSnapshot = RunSchema.extend({
@@ -159,14 +162,17 @@ export const RunSnapshot = RunSchema.extend({
   last_seq: z.number().int(),
   added_steps: AddedSteps.extend({
     open: z.array(StepSnapshot).meta({
-      description: 'Those that have started and not ended, at most 1,000 of them',
+      description: 'Added steps that have started and not ended, at most 1,000',
     }),
     of_agents: z.array(AgentStepSnapshot).meta({
-      description: 'What agents of the graph did: turns, calls and approvals, ended or not; the last 2,500 of them',
+      description: 'Turns, calls and approvals of the agents of the graph, ended or not; the last 2,500',
     }),
   }),
   stopping: z.boolean().meta({ description: 'Whether a graceful stop was requested' }),
-  pause_reason: z.string().nullable().meta({ description: 'Why the service itself paused the run, else null' }),
+  pause_reason: z
+    .string()
+    .nullable()
+    .meta({ description: 'Why the service paused the run; null if the service did not pause it' }),
   steps: z.array(StepSnapshot),
 });
 
@@ -213,7 +219,9 @@ export const RunStep = z.strictObject({
   has_result: z.boolean(),
   result: JsonValueSchema,
   result_ref: z.strictObject({ payload_id: Id, bytes: z.number().int() }).optional(),
-  reused: z.boolean().meta({ description: 'Whether the result was given at the start: that of the run of `rerun_of`' }),
+  reused: z
+    .boolean()
+    .meta({ description: 'Whether the result was given at the start: the result in the run of `rerun_of`' }),
 });
 export const RunRef = z.strictObject({ id: Id, runID: Id });
 /** An added step has the ids of its parents before its own. */
@@ -235,9 +243,9 @@ const MAX_STEP_PATH = 3 * 64 + 2;
 
 export const TestRunInput = z.strictObject({
   id: Id,
-  params: AnyObject.default({}).meta({ description: 'As of the `start` command' }),
+  params: AnyObject.default({}).meta({ description: 'The params of the `start` command' }),
   step: z.string().min(1).max(MAX_STEP_PATH).optional().meta({
-    description: 'Runs this step of the draft alone. A step in a loop is named with its loop, as in `each.fetch`',
+    description: 'Runs only this step of the draft. A step in a loop is named with its loop, as in `each.fetch`',
   }),
   item: JsonValueSchema.optional().meta({
     description: 'With a `step` in a loop: the item that it reads, as the first and only one; default: null',
@@ -254,7 +262,8 @@ export const CommandInput = z.strictObject({
   id: Id,
   command: z.enum(['start', 'pause', 'resume', 'stop']),
   params: AnyObject.default({}).meta({
-    description: 'Of a start: the input, by the `input_schema` of the workflow; else `run_id`',
+    description:
+      'For a start: the input, which must fit the `input_schema` of the workflow; for other commands: `run_id`',
   }),
 });
 /** `orchestration_phase` is present for pause, resume and stop. */
@@ -297,7 +306,8 @@ const runFilters = {
   from: Instant.optional(),
   to: Instant.optional(),
   test: z.enum(['true', 'false', 'reruns']).optional().meta({
-    description: 'Test runs alone, or none; `reruns`: none but those that repeat another run; default: all runs',
+    description:
+      'Only test runs, or no test runs; `reruns`: the only test runs are those that repeat another run; default: all runs',
   }),
   q: PlainText(200).optional().meta({
     description:
@@ -307,13 +317,18 @@ const runFilters = {
 };
 export const ListTenantRunsInput = z.strictObject({
   ...runFilters,
-  workflow_id: Id.optional().meta({ description: 'Of any kind: `kind` is not looked at' }),
+  workflow_id: Id.optional().meta({ description: 'A workflow of any kind; `kind` is ignored' }),
   kind: kindFilter,
 });
 export const ListWorkflowRunsInput = z.strictObject({ id: Id, ...runFilters });
 const ListedRun = RunSchema.extend({
   search_values: z.record(z.string(), z.string()).meta({ description: 'The values of its searchable fields' }),
-  failed_step_name: z.string().nullable().meta({ description: 'Null: no step failed it, or the step has no name' }),
+  failed_step_name: z
+    .string()
+    .nullable()
+    .meta({
+      description: 'The name of the step that failed the run; null if no step failed it, or the step has no name',
+    }),
 });
 export const ListRunsOutput = z.strictObject({ runs: z.array(ListedRun), ...nextCursor });
 
@@ -326,7 +341,7 @@ export const ListCalledRunsInput = z.strictObject({
     .min(1)
     .max(512)
     .optional()
-    .meta({ description: 'Only what this step has called, or a step that it added to the run' }),
+    .meta({ description: 'Only runs called by this step, or by a step that it added to the run' }),
 });
 export const CalledRun = RunLink.extend({
   step_id: z.string(),
