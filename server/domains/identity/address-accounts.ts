@@ -21,7 +21,7 @@ export type Attempt = { email: string | undefined; password: string | undefined;
 
 /**
  * Returns the account with this address and password, or null after the same work. `passwordHash` is the hash of the
- * password for an account of this address. AppError 429 when too many checks are waiting.
+ * password for an account of this address. Throws AppError 429 when too many checks are waiting.
  */
 export async function matchAccount(
   services: MatchServices,
@@ -60,7 +60,7 @@ const MAX_TRIES = 5;
 
 /**
  * Runs `work` in a transaction with the account of this address and password, and creates an unconfirmed one with this
- * name if there is none. So the caller learns nothing about other accounts of the address. AppError 429, 503.
+ * name if there is none. So the caller learns nothing about other accounts of the address. Throws AppError 429, 503.
  */
 export async function withAccount<T>(
   services: MatchServices,

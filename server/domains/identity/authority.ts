@@ -13,7 +13,7 @@ export const actorOf = ({ userId, credential }: Principal): { user_id: string; p
   pat_id: credential.kind === 'pat' ? credential.patId : null,
 });
 
-/** AppError 403 unless the credential carries all of `needed`: a token must not obtain a stronger one. */
+/** Throws AppError 403 unless the credential carries all of `needed`: a token must not obtain a stronger one. */
 export function requireScopes(principal: Principal, needed: readonly Scope[]): void {
   const carried = carriedScopes(principal);
   const missing = needed.filter(scope => !carried.includes(scope));
@@ -22,8 +22,8 @@ export function requireScopes(principal: Principal, needed: readonly Scope[]): v
 }
 
 /**
- * AppError 403 unless the credential carries every scope. An account, once made or taken over, has every scope: a narrow
- * token that could invite, promote or set a password would be as good as a full one.
+ * Throws AppError 403 unless the credential carries every scope. An account, once made or taken over, has every scope:
+ * a narrow token that could invite, promote or set a password would be as good as a full one.
  */
 export function requireEveryScope(principal: Principal): void {
   requireScopes(principal, scopes);

@@ -43,7 +43,8 @@ cannot use your address as theirs.
 }
 
 /**
- * POST /v1/me/confirmation: mails the link again. AppError 404 if mail is not configured, 409 `already_confirmed`, 429.
+ * POST /v1/me/confirmation: mails the link again. Throws AppError 404 if mail is not configured, 409
+ * `already_confirmed`, 429.
  */
 export async function requestConfirmation({ principal, services }: Context): Promise<undefined> {
   requireEveryScope(principal);
@@ -56,8 +57,8 @@ export async function requestConfirmation({ principal, services }: Context): Pro
 /**
  * POST /v1/confirmations: confirms the account of a mailed link. The link proves the address and the password proves
  * the account, so a person cannot confirm an account that another person created with their address. It replaces other
- * accounts of the address; if one of them is already confirmed, that one replaces this one. AppError 404 for the link,
- * 403 `wrong_password`, 429 as for sign-in.
+ * accounts of the address; if one of them is already confirmed, that one replaces this one. Throws AppError 404 for the
+ * link, 403 `wrong_password`, 429 as for sign-in.
  */
 export async function confirmAddress(
   ctx: PublicContext,

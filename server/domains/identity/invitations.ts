@@ -71,7 +71,7 @@ export async function listInvitations(
 
 /**
  * POST /v1/invitations: invites to the request's project; an earlier open invitation of the same email is replaced. The
- * token is returned only here, in the fragment of a URL, which no server, proxy log or Referer header receives.
+ * token is returned only here, in the fragment of a URL, which no server, proxy log or Referer header receives. Throws
  * AppError 409 `already_member`.
  */
 export async function createInvitation(
@@ -104,7 +104,7 @@ export async function createInvitation(
   return { ...toInvitation(row), token, accept_url: `${services.config.http.url}/accept-invitation#token=${token}` };
 }
 
-/** DELETE /v1/invitations/{id}: withdraws it. AppError 404, also for an accepted invitation. */
+/** DELETE /v1/invitations/{id}: withdraws it. Throws AppError 404, also for an accepted invitation. */
 export async function deleteInvitation(
   { principal, services }: Context,
   { id }: z.output<typeof ById>,
@@ -117,7 +117,7 @@ export async function deleteInvitation(
  * POST /v1/invitations/accept: the account with this address and password joins the workspace; if there is none, an
  * unconfirmed one with this name is created. So the answer does not reveal whether the address has an account, and an
  * inviter who accepts in place of the invited person only gets an account of the workspace. An unconfirmed member with
- * the address is replaced. AppError 404 for a token that is unknown, expired or used; 429 as for sign-in.
+ * the address is replaced. Throws AppError 404 for a token that is unknown, expired or used; 429 as for sign-in.
  */
 export async function acceptInvitation(
   ctx: PublicContext,

@@ -52,7 +52,7 @@ export async function updateMe(
 
 /**
  * POST /v1/me/password: requires the current password, limited like sign-in. Ends every session of the user, including
- * this one (the epoch advances); tokens stay valid. AppError 403 `wrong_password`, 429.
+ * this one (the epoch advances); tokens stay valid. Throws AppError 403 `wrong_password`, 429.
  */
 export async function changePassword(
   { principal, services, clientAddress }: Context,

@@ -51,7 +51,7 @@ export async function listMembers(
 /**
  * PATCH /v1/members/{user_id}: `role` on the request's project, `tenant_admin` for the workspace. Takes effect
  * immediately, also for tokens. A demoted administrator remains a contributor on this project unless a role is given.
- * AppError 404, 409 `last_tenant_admin`.
+ * Throws AppError 404, 409 `last_tenant_admin`.
  */
 export async function updateMember(
   { principal, services }: Context,
@@ -83,7 +83,7 @@ export async function updateMember(
 
 /**
  * DELETE /v1/members/{user_id}: the user immediately loses every role here, and their tokens are revoked. The account
- * remains: it may belong to other workspaces, and past runs name it. AppError 404, 409 `last_tenant_admin`.
+ * remains: it may belong to other workspaces, and past runs name it. Throws AppError 404, 409 `last_tenant_admin`.
  */
 export async function removeMember(
   { principal, services }: Context,

@@ -26,7 +26,7 @@ const linkOf = (baseUrl: string, token: string) => `${baseUrl}/reset-password#to
 
 /**
  * POST /v1/password-resets: mails a link to the address if it has an account. The answer is the same either way, and is
- * sent before anything is looked up. AppError 404 if mail is not configured, 429 as for sign-in.
+ * sent before anything is looked up. Throws AppError 404 if mail is not configured, 429 as for sign-in.
  */
 export async function requestPasswordReset(
   ctx: PublicContext,
@@ -65,8 +65,8 @@ export async function issueResetLink(
 /**
  * POST /v1/password-resets/complete: sets the password of the address to which a link was sent. The link proves the
  * address, so this confirms its account and replaces every other account of the address. All sessions end; the tokens
- * of an account that was not confirmed are revoked, because its creator may have them. AppError 404 for a link that is
- * unknown, used or expired; 429 as for sign-in.
+ * of an account that was not confirmed are revoked, because its creator may have them. Throws AppError 404 for a link
+ * that is unknown, used or expired; 429 as for sign-in.
  */
 export async function resetPassword(
   ctx: PublicContext,

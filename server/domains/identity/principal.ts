@@ -46,8 +46,8 @@ export async function settleLastUsed(services: Pick<Services, 'pool'>): Promise<
 /**
  * Returns the principal of a personal access token, with the user's current role; null if the token is malformed (no
  * query is made), unknown, revoked, expired, or its user was removed. At most one indexed query, none within 2 s of the
- * last one. AppError 403 when `requested` differs from the token's own tenant and project, or its user no longer has a
- * role there.
+ * last one. Throws AppError 403 when `requested` differs from the token's own tenant and project, or its user no longer
+ * has a role there.
  */
 export async function resolvePat(
   services: PrincipalServices,
@@ -92,8 +92,8 @@ export async function resolvePat(
 /**
  * Returns the principal of a session cookie, read again at each request, so that a changed role takes effect at once.
  * null if the user no longer exists or the session was ended (alone, or with all of the user's: the epoch advanced).
- * AppError 403 for a tenant or project that is unknown or foreign (the answer does not distinguish them), and for a
- * member without a role.
+ * Throws AppError 403 for a tenant or project that is unknown or foreign (the answer does not distinguish them), and
+ * for a member without a role.
  */
 export async function resolveSession(
   services: Pick<Services, 'pool'>,

@@ -55,7 +55,7 @@ export async function listProjects(
   return { projects: page.rows.map(toProject), next_cursor: page.next_cursor };
 }
 
-/** POST /v1/projects. AppError 409 `project_name_taken`. */
+/** POST /v1/projects. Throws AppError 409 `project_name_taken`. */
 export async function createProject(
   { principal, services }: Context,
   input: z.output<typeof CreateProjectInput>,
@@ -66,7 +66,7 @@ export async function createProject(
   return toProject(row);
 }
 
-/** PATCH /v1/projects/{id}: renames it. AppError 404, 409 `project_name_taken`. */
+/** PATCH /v1/projects/{id}: renames it. Throws AppError 404, 409 `project_name_taken`. */
 export async function updateProject(
   { principal, services }: Context,
   input: z.output<typeof UpdateProjectInput>,
@@ -79,8 +79,8 @@ export async function updateProject(
 }
 
 /**
- * DELETE /v1/projects/{id}, with its roles, tokens and invitations. AppError 404; 409 `project_not_empty` while it
- * holds connections or workflows, including archived ones, whose runs stay readable; 409 `last_project`.
+ * DELETE /v1/projects/{id}, with its roles, tokens and invitations. Throws AppError 404; 409 `project_not_empty` while
+ * it holds connections or workflows, including archived ones, whose runs stay readable; 409 `last_project`.
  */
 export async function deleteProject(
   { principal, services }: Context,

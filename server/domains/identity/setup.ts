@@ -13,8 +13,8 @@ export async function setupStatus({ services }: PublicContext): Promise<z.input<
 }
 
 /**
- * POST /v1/setup: creates the first owner, once (docs/specification/authentication.md#first-owner). AppError 404 as
- * soon as there is an owner; 403 `wrong_setup_token`; 429 as for sign-in. Of several concurrent requests one
+ * POST /v1/setup: creates the first owner, once (docs/specification/authentication.md#first-owner). Throws AppError 404
+ * as soon as there is an owner; 403 `wrong_setup_token`; 429 as for sign-in. Of several concurrent requests one
  * succeeds, the others get the 404.
  */
 export async function setUp(

@@ -9,7 +9,7 @@ import { Email, Password } from './schemas.ts';
 export type SignInAttempt = { email: string; password: string; address: string };
 export type SignedIn = { id: string; email: string; name: string; sessionEpoch: number };
 
-/** Counts one attempt to guess a password or token. AppError 429 with Retry-After beyond the limit of `key`. */
+/** Counts one attempt to guess a password or token. Throws AppError 429 with Retry-After beyond the limit of `key`. */
 export async function limitAttempts(services: Pick<Services, 'rateLimiter'>, key: string): Promise<void> {
   refuseOverLimit(await services.rateLimiter.take('sign_in', key));
 }
@@ -41,8 +41,8 @@ function refuseOverLimit(
 
 /**
  * Checks email and password for the sign-in form. For an unknown account and for a wrong password the answer is the
- * same, null, after the same work. AppError 429 beyond the limits of the address per minute and per day, beyond the
- * limit of address and account, and when too many checks are waiting.
+ * same, null, after the same work. Throws AppError 429 beyond the limits of the address per minute and per day, beyond
+ * the limit of address and account, and when too many checks are waiting.
  */
 export async function verifyPassword(services: Services, attempt: SignInAttempt): Promise<SignedIn | null> {
   // Only text that could be an account's email gets a limit of its own; everything else shares one.

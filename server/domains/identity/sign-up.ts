@@ -14,9 +14,9 @@ export async function signUpStatus({ services }: PublicContext): Promise<z.input
 }
 
 /**
- * POST /v1/sign-up: creates an account and its first workspace. The account is unconfirmed. An existing account
- * with this address and password gets the workspace instead, so the answer does not reveal whether the address has
- * an account. AppError 404 unless BATON_SIGN_UP=open, and until the first owner is set up; 409
+ * POST /v1/sign-up: creates an account and its first workspace. The account is unconfirmed. An existing account with
+ * this address and password gets the workspace instead, so the answer does not reveal whether the address has an
+ * account. Throws AppError 404 unless BATON_SIGN_UP=open, and until the first owner is set up; 409
  * `workspace_slug_taken`; 429 as for sign-in.
  */
 export async function signUp(

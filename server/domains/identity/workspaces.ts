@@ -40,14 +40,14 @@ export function refuseTakenSlug(error: unknown): never {
   throw error;
 }
 
-/** AppError 409 `too_many_workspaces` if the user has created `max`. */
+/** Throws AppError 409 `too_many_workspaces` if the user has created `max`. */
 export async function refuseTooManyWorkspaces(tx: Transaction, userId: string, max: number): Promise<void> {
   if ((await countCreatedBy(tx, userId)) >= max)
     throw conflict('too_many_workspaces', `You have created ${max} workspaces, which is the limit.`);
 }
 
 /**
- * POST /v1/workspaces. AppError 403 `sign_up_off` or `not_an_administrator`, depending on BATON_SIGN_UP; 409
+ * POST /v1/workspaces. Throws AppError 403 `sign_up_off` or `not_an_administrator`, depending on BATON_SIGN_UP; 409
  * `workspace_slug_taken`, `too_many_workspaces`.
  */
 export async function createWorkspace(

@@ -14,8 +14,8 @@ const DeliveryCursor = z.tuple([
 ]);
 
 /**
- * GET /v1/me/notifications/deliveries: the person's own deliveries, newest first. AppError 422
- * (a cursor of another list).
+ * GET /v1/me/notifications/deliveries: the person's own deliveries, newest first. Throws AppError 422 (a cursor of
+ * another list).
  */
 export async function listMyDeliveries(
   { principal, services }: Context,

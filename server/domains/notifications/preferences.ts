@@ -13,7 +13,7 @@ export async function getPreferences(ctx: Context): Promise<z.input<typeof Notif
 }
 
 /**
- * PATCH /v1/me/notifications. AppError 403; 422 `mail_unavailable`, `address_unconfirmed`, `webhook_missing`,
+ * PATCH /v1/me/notifications. Throws AppError 403; 422 `mail_unavailable`, `address_unconfirmed`, `webhook_missing`,
  * `invalid_url`, `https_required`, `egress_refused`; 503 if the secret store is unavailable.
  */
 export async function patchPreferences(
@@ -38,14 +38,14 @@ export async function patchPreferences(
   return changed.secret === undefined ? after : { ...after, webhook_secret: changed.secret };
 }
 
-/** Returns the preferences of the caller. AppError 401 if the caller was removed since authentication. */
+/** Returns the preferences of the caller. Throws AppError 401 if the caller was removed since authentication. */
 async function requirePreferences({ principal, services }: Context): Promise<PreferencesOfPerson> {
   const found = await readPreferences(services.pool, principal);
   if (found === null) throw unauthenticated();
   return found;
 }
 
-/** AppError 422 for kinds of a channel that cannot deliver them. */
+/** Throws AppError 422 for kinds of a channel that cannot deliver them. */
 function refuseUnusable(
   { services }: Context,
   { confirmed, webhookOrigin }: PreferencesOfPerson,

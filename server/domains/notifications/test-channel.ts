@@ -9,7 +9,7 @@ import type { TestChannelInput, TestChannelOutput } from './schemas.ts';
 import { postTo, readTarget } from './webhook-target.ts';
 
 /**
- * POST /v1/me/notifications/test: sends a test to the person and answers with its outcome. AppError 403; 422
+ * POST /v1/me/notifications/test: sends a test to the person and answers with its outcome. Throws AppError 403; 422
  * `mail_unavailable`, `address_unconfirmed`, `webhook_missing`; 429; 503 if the secret store is unavailable.
  */
 export async function testChannel(
@@ -47,7 +47,7 @@ async function testWebhook(ctx: Context): Promise<string | null> {
   return postTo(services, target, testWebhookBody());
 }
 
-/** AppError 429 for more tests than a person needs. */
+/** Throws AppError 429 for more tests than a person needs. */
 async function takeTest({ principal, services }: Context): Promise<void> {
   const taken = await services.rateLimiter.take('notification_test', `notification-test:${principal.userId}`);
   if (taken.allowed) return;

@@ -19,7 +19,7 @@ const newSecret = () => `whsec_${randomToken(32)}`;
 /** A slower receiver is tried again later. */
 const TIMEOUT_MS = 10_000;
 
-/** Returns the webhook of a person; null if there is none. AppError 503. */
+/** Returns the webhook of a person; null if there is none. Throws AppError 503. */
 export async function readTarget(
   { secrets }: Pick<Services, 'secrets'>,
   { tenantId, userId }: Person,
@@ -28,7 +28,10 @@ export async function readTarget(
   return stored === null ? null : (WebhookTarget.safeParse(JSON.parse(stored)).data ?? null);
 }
 
-/** Stores an address with a new signing secret, which it returns. AppError 422 (an address that must not be called), 503. */
+/**
+ * Stores an address with a new signing secret, which it returns. Throws AppError 422 (an address that must not be
+ * called), 503.
+ */
 export async function saveTarget(
   services: Pick<Services, 'secrets' | 'egress' | 'config'>,
   { tenantId, userId }: Person,

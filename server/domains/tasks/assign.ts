@@ -15,9 +15,9 @@ import { readerOf } from './visible-store.ts';
 const ROLES: readonly string[] = ['project_contributor', 'tenant_admin'];
 
 /**
- * Assigns a pending task to other people, or gives it back to those that its workflow names. Those may take it back at any
- * time, so that a claimed task does not depend on one person. AppError 404 (no such task), 403 `not_assignee`, 409 (the task
- * no longer waits), 422 (somebody may not answer tasks of the project).
+ * Assigns a pending task to other people, or gives it back to those that its workflow names. Those may take it back at
+ * any time, so that a claimed task does not depend on one person. Throws AppError 404 (no such task), 403
+ * `not_assignee`, 409 (the task no longer waits), 422 (somebody may not answer tasks of the project).
  */
 export async function assignTask(
   ctx: Context,

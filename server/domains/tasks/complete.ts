@@ -11,9 +11,9 @@ import { findTask, type TaskRow } from './store.ts';
 import { readerOf } from './visible-store.ts';
 
 /**
- * Answers a human task. AppError 404 (no such task), 403 `not_assignee`, 409 `task_already_completed` (naming who answered
- * and when) or `task_not_pending`, 422 (the result does not fit the task; `grant_not_possible`). What is granted counts from the next
- * turn on: should the service end in between, the call was approved alone.
+ * Answers a human task. Throws AppError 404 (no such task), 403 `not_assignee`, 409 `task_already_completed` (naming
+ * who answered and when) or `task_not_pending`, 422 (the result does not fit the task; `grant_not_possible`). What is
+ * granted counts from the next turn on: should the service end in between, the call was approved alone.
  */
 export async function completeTask(
   ctx: Context,

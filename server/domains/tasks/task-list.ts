@@ -9,7 +9,7 @@ import type { TaskKey } from './store.ts';
 export const TaskStep = z.string().regex(/^[A-Za-z0-9_.-]{1,400}$/);
 const CursorKey = z.tuple([CursorTime, Id, TaskStep]);
 
-/** Returns where a page of tasks begins; null for the first page. AppError 422 (a cursor of another list). */
+/** Returns where a page of tasks begins; null for the first page. Throws AppError 422 (a cursor of another list). */
 export function readTaskCursor(cursor: string | undefined): TaskKey | null {
   const key = decodeCursor(CursorKey, cursor);
   return key && { at: new Date(key[0]), runId: key[1], stepId: key[2] };

@@ -44,7 +44,7 @@ export function readAddress(segment: string): Address {
  * checks the signature, then the token, which needs `workflow:run` in the webhook's own project, and a contributor as
  * its user; with every other preset the stored token must be able to start runs. Every failure does the same work: one
  * query, one reading of the secret store, digests for two secrets. So the time reveals neither whether a webhook exists
- * nor which half of the proof was right. AppError 503 if the database or the secret store is unavailable.
+ * nor which half of the proof was right. Throws AppError 503 if the database or the secret store is unavailable.
  */
 export async function authenticateDelivery(
   services: Services,

@@ -28,8 +28,8 @@ export type AutomationChoice = {
 
 /**
  * Returns the id of the token to which runs are attributed; null for none. By id, a contributor may name only their own
- * tokens, an administrator any of the project; a caller with the token itself may store it. AppError 403 if the caller
- * is a token that cannot start runs itself, 422 for a token that is unknown, another user's, expired, revoked or
+ * tokens, an administrator any of the project; a caller with the token itself may store it. Throws AppError 403 if the
+ * caller is a token that cannot start runs itself, 422 for a token that is unknown, another user's, expired, revoked or
  * without `workflow:run`: the answer does not distinguish these.
  */
 export async function resolveAutomation(

@@ -13,8 +13,8 @@ import { readVerifyToken } from './signing-secrets.ts';
 
 /**
  * GET /v1/inbound-webhooks/{id}/callback: the request by which Meta tests an address. It is answered with its challenge
- * if it has the webhook's verify token. AppError 401, one and the same for everything else, after the same work; 503 if
- * the database or the secret store is unavailable. Both are recorded in the deliveries of the webhook.
+ * if it has the webhook's verify token. Throws AppError 401, one and the same for everything else, after the same work;
+ * 503 if the database or the secret store is unavailable. Both are recorded in the deliveries of the webhook.
  */
 export async function answerChallenge(
   { services }: PublicContext,

@@ -15,9 +15,9 @@ import { countWebhooks, insertWebhook } from './store.ts';
 import { requireWebhook, shownAddress, toWebhook } from './view.ts';
 
 /**
- * POST /v1/inbound-webhooks (docs/specification/webhooks.md#subscription). AppError 404 for a workflow that the project
- * does not have; 422 `workflow_archived`, `too_many_webhooks`, `invalid_automation_token`, `automation_required`,
- * `invalid_secret`; 503 if the secret store is unavailable.
+ * POST /v1/inbound-webhooks (docs/specification/webhooks.md#subscription). Throws AppError 404 for a workflow that the
+ * project does not have; 422 `workflow_archived`, `too_many_webhooks`, `invalid_automation_token`,
+ * `automation_required`, `invalid_secret`; 503 if the secret store is unavailable.
  */
 export async function createWebhook(
   ctx: Context,

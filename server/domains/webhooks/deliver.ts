@@ -30,7 +30,7 @@ export type Delivery = Pick<StartRequest, 'startedBy' | 'carried' | 'actsFor' | 
 /**
  * Starts the run of an authenticated delivery. Its input is the posted payload, which replaces fields of the fixed one
  * in `extras`. While an identity is known, it starts one run, under any key; with a key, the same payload starts one
- * run in 24 hours. AppError 409 `idempotency_key_reused`, and the errors of a start.
+ * run in 24 hours. Throws AppError 409 `idempotency_key_reused`, and the errors of a start.
  */
 export async function deliver(
   services: Services,

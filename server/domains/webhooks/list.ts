@@ -31,12 +31,12 @@ export async function listWebhooks(
   return { subscriptions: page.rows.map(row => toWebhook(services, row)), next_cursor: page.next_cursor };
 }
 
-/** GET /v1/inbound-webhooks/{id}. AppError 404. */
+/** GET /v1/inbound-webhooks/{id}. Throws AppError 404. */
 export async function getWebhook(ctx: Context, { id }: z.output<typeof WebhookRef>): Promise<z.input<typeof Webhook>> {
   return toWebhook(ctx.services, await requireWebhook(ctx, id));
 }
 
-/** GET /v1/inbound-webhooks/{id}/deliveries: the deliveries, newest first. AppError 404. */
+/** GET /v1/inbound-webhooks/{id}/deliveries: the deliveries, newest first. Throws AppError 404. */
 export async function listDeliveries(
   ctx: Context,
   input: z.output<typeof ListDeliveriesInput>,

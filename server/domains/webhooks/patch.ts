@@ -16,7 +16,7 @@ import { requireWebhook, shownAddress, toWebhook } from './view.ts';
 type Input = z.output<typeof PatchWebhookInput>;
 
 /**
- * PATCH /v1/inbound-webhooks/{id}. AppError 404; 422 `workflow_archived` for enabling a webhook of an archived
+ * PATCH /v1/inbound-webhooks/{id}. Throws AppError 404; 422 `workflow_archived` for enabling a webhook of an archived
  * workflow, `invalid_automation_token`, `automation_required`, `invalid_secret`; 503 if the secret store is unavailable
  * during a rotation, and then nothing was changed.
  */
@@ -42,7 +42,7 @@ export async function patchWebhook(ctx: Context, input: Input): Promise<z.input<
   return { ...changed, ...verifyToken, ...shownAddress(changed, renewed.secret), signing_secret: renewed.secret };
 }
 
-/** Returns the secret with which the request replaces the current one; null if it does not. AppError 422. */
+/** Returns the secret with which the request replaces the current one; null if it does not. Throws AppError 422. */
 function newSecretOf(
   { preset }: WebhookRow,
   { rotate_secret, signing_secret, rotation_overlap_s }: Input,
@@ -59,7 +59,7 @@ function newSecretOf(
 
 const webhookRef = ({ principal: { tenantId } }: Context, { id }: Input) => ({ tenantId, id });
 
-/** AppError 422 if the request renews a verify token that the preset does not have. */
+/** Throws AppError 422 if the request renews a verify token that the preset does not have. */
 function requireVerifyToken({ preset }: WebhookRow, { rotate_verify_token }: Input): void {
   if (!rotate_verify_token || PRESETS[preset].hasVerifyToken) return;
   const details = [{ path: 'rotate_verify_token', message: 'is only for the preset meta' }];

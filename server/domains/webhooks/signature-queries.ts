@@ -20,7 +20,7 @@ export async function findSignedRun(
 
 /**
  * Assigns the signature to the run until `expiresAt`, unless it is assigned to another one; returns the run to which it
- * is assigned. AppError 401 if the webhook does not exist.
+ * is assigned. Throws AppError 401 if the webhook does not exist.
  */
 export async function claimSignature(
   pool: Pool,

@@ -5,7 +5,7 @@ import { SigningSecrets, signingSecretName } from './signature.ts';
 type SecretServices = Pick<Services, 'secrets' | 'clock'>;
 type Ref = { tenantId: string; id: string };
 
-/** Returns the secrets of a webhook; null if there are none, or if Baton did not write them. AppError 503. */
+/** Returns the secrets of a webhook; null if there are none, or if Baton did not write them. Throws AppError 503. */
 export async function readSigningSecrets({ secrets }: SecretServices, { tenantId, id }: Ref) {
   return parse(await secrets.get(tenantId, signingSecretName(id)));
 }
@@ -15,7 +15,7 @@ function parse(stored: string | null): SigningSecrets | null {
   return SigningSecrets.safeParse(JSON.parse(stored)).data ?? null;
 }
 
-/** Stores the first secret of a webhook. AppError 503. */
+/** Stores the first secret of a webhook. Throws AppError 503. */
 export async function storeSigningSecret(
   { secrets }: SecretServices,
   { tenantId, id }: Ref,
@@ -27,19 +27,19 @@ export async function storeSigningSecret(
 /** The name under which the verify token of a webhook is stored. */
 const verifyTokenName = (webhookId: string) => `${signingSecretName(webhookId)}/verify-token`;
 
-/** Stores a new verify token, with which a sender tests the address, and returns it. AppError 503. */
+/** Stores a new verify token, with which a sender tests the address, and returns it. Throws AppError 503. */
 export async function renewVerifyToken({ secrets }: SecretServices, { tenantId, id }: Ref): Promise<string> {
   const token = randomToken(24);
   await secrets.put(tenantId, verifyTokenName(id), token);
   return token;
 }
 
-/** Returns the verify token of a webhook, or null if it has none. AppError 503. */
+/** Returns the verify token of a webhook, or null if it has none. Throws AppError 503. */
 export function readVerifyToken({ secrets }: SecretServices, { tenantId, id }: Ref): Promise<string | null> {
   return secrets.get(tenantId, verifyTokenName(id));
 }
 
-/** Deletes everything that the secret store has of a webhook. AppError 503. */
+/** Deletes everything that the secret store has of a webhook. Throws AppError 503. */
 export async function deleteSecrets({ secrets }: SecretServices, { tenantId, id }: Ref): Promise<void> {
   await secrets.delete(tenantId, signingSecretName(id));
   await secrets.delete(tenantId, verifyTokenName(id));
@@ -50,7 +50,7 @@ export type Rotation = { secret: string; overlapS: number };
 /**
  * Replaces the secret, and returns until when (ms) the old one is accepted, `overlapS` more seconds; null if it is not.
  * Rotations of one webhook are queued, so after two concurrent ones both new secrets are accepted: the first is then
- * the previous one. AppError 503.
+ * the previous one. Throws AppError 503.
  */
 export function rotateSigningSecret(services: SecretServices, ref: Ref, rotation: Rotation): Promise<number | null> {
   const before = rotations.get(ref.id) ?? Promise.resolve();

@@ -67,7 +67,7 @@ export function toDelivery(row: WebhookDelivery): z.input<typeof Delivery> {
   };
 }
 
-/** Returns the webhook of the credential's project. AppError 404. */
+/** Returns the webhook of the credential's project. Throws AppError 404. */
 export async function requireWebhook({ principal, services }: Context, id: string): Promise<WebhookRow> {
   const row = await findWebhookRow(services.pool, principal, id);
   if (row === null) throw notFound('Webhook');

@@ -3,17 +3,20 @@ import { acceptDraft } from './draft.ts';
 import { apply, type Draft, type Edit, type Restore, type Unrewritten } from './edits/index.ts';
 import type { WorkflowRow } from './store.ts';
 
-/** The draft of a workflow, for edits: the same graph in the types that browsers share, which change nothing. */
+/**
+ * Returns the draft of a workflow in the form that edits change: the same graph, in the read-only types that browsers
+ * share.
+ */
 export const draftOf = (row: Pick<WorkflowRow, 'name' | 'description' | 'graph' | 'runSetup'>): Draft =>
   ({ name: row.name, description: row.description, graph: row.graph, run_setup: row.runSetup }) as Draft;
 
-/** The graph and the settings of runs of a draft, in the types of the row and of the orchestrator. */
+/** Returns the graph and the run setup of a draft, in the types of the row and of the orchestrator. */
 export const partsOfRow = ({ graph, run_setup }: Draft): Pick<WorkflowRow, 'graph' | 'runSetup'> =>
   ({ graph, runSetup: run_setup }) as Pick<WorkflowRow, 'graph' | 'runSetup'>;
 
 /**
- * AppError 422 for edits with values that no draft may hold. To be called before anything walks through them: they may be nested
- * without end.
+ * Throws AppError 422 for edits with values that no draft may hold. Must be called before any other code reads the
+ * edits, because their values may be nested without limit.
  */
 export function acceptEdits(edits: readonly Edit[]): void {
   for (const [at, edit] of edits.entries()) acceptValues(edit, at);
@@ -50,8 +53,8 @@ function stepsIn(edit: Edit): unknown[] {
 export type AppliedEdits = { draft: Draft; undo: Restore[]; unrewritten: Unrewritten[] };
 
 /**
- * Applies edits in their order. Returns the draft, and the edits that undo them, in the order to apply. AppError 422
- * `edit_not_applicable` with the place of the first edit that does not fit.
+ * Applies edits in their order. Returns the draft, and the edits that undo them, in the order in which to apply them.
+ * Throws AppError 422 `edit_not_applicable` with the place of the first edit that does not fit.
  */
 export function applyEdits(draft: Draft, edits: readonly Edit[]): AppliedEdits {
   let now = draft;

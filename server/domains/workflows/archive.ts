@@ -9,9 +9,10 @@ import type { ArchiveWorkflowInput } from './schemas.ts';
 import { projectScope } from './view.ts';
 
 /**
- * Archives for good: no more starts, no more changes; versions and runs stay readable. Repeating it changes nothing. Its
- * active runs are stopped by a bulk stop if that is asked for: all at once they would fill the commit queue. Throws AppError
- * 403 `insufficient_scope`, 404, 409 `managed_elsewhere`, and what `requestStop` throws.
+ * Archives a workflow permanently: it can no longer be started or changed, but its versions and runs stay readable.
+ * Archiving it again changes nothing. If the request asks for it, a bulk stop ends its active runs: stopping them all
+ * at the same time would fill the commit queue. Throws AppError 403 `insufficient_scope`, 404, 409 `managed_elsewhere`,
+ * and what `requestStop` throws.
  */
 export async function archive(ctx: Context, input: z.output<typeof ArchiveWorkflowInput>): Promise<void> {
   const { pool, clock } = ctx.services;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '../../platform/json.ts';
 
-/** JSON with the keys of every object sorted: equal values give equal text. */
+/** Returns JSON text with the keys of every object sorted, so that equal values have equal text. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     isObject(inner)
@@ -10,7 +10,7 @@ export function canonicalJson(value: unknown): string {
   );
 }
 
-/** `graph_checksum`: SHA-256 of the canonical JSON, in hex. */
+/** Returns the `graph_checksum`: the SHA-256 of the canonical JSON, in hex. */
 export function checksum(value: unknown): string {
   return createHash('sha256').update(canonicalJson(value)).digest('hex');
 }

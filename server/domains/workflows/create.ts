@@ -8,7 +8,10 @@ import type { CreateWorkflowInput, WorkflowSchema } from './schemas.ts';
 import { insertWorkflow } from './store.ts';
 import { answerWorkflow, projectScope } from './view.ts';
 
-/** A new draft. The graph may be incomplete or absent; one that is not even shaped like a graph is AppError 422. */
+/**
+ * Creates a draft. The graph may be incomplete or absent. Throws AppError 422 for a value that does not have the form
+ * of a graph.
+ */
 export async function createWorkflow(
   ctx: Context,
   input: z.output<typeof CreateWorkflowInput>,

@@ -4,12 +4,12 @@ import { storageProblem } from '../../platform/storable-json.ts';
 import { acceptPins } from './pinned-results.ts';
 import { toDetails } from './problems.ts';
 
-/** Saved run-setup defaults, in bytes of JSON: as much as a run's input. */
+/** The most bytes of JSON in the saved defaults of a run setup: as many as in a run's input. */
 const MAX_RUN_SETUP_BYTES = 1024 * 1024;
 
 /**
- * Checks a draft: its graph may be incomplete, but must have the form of a graph, and values that the database can
- * store. Throws AppError 422 `invalid_graph` or `invalid`, with the places.
+ * Checks a draft: its graph may be incomplete, but it must have the form of a graph, and hold only values that the
+ * database can store. Throws AppError 422 `invalid_graph` or `invalid`, with the places.
  */
 export function acceptDraft(draft: { graph?: unknown; runSetup?: unknown }): void {
   if (draft.runSetup !== undefined) acceptRunSetup(draft.runSetup);

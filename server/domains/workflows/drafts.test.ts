@@ -52,7 +52,7 @@ const as = (principal = tenant.contributor, headers: Record<string, string> = {}
 const draft = (input: Record<string, unknown> = {}) => call(create, as(), { name: 'Nightly', ...input });
 
 describe('creating', () => {
-  test('gives back the fields of a step, after its id and type, and of an input in the order in which they were written', async () => {
+  test('returns the id and type of a step first and then its other fields, and the fields of an input in their original order', async () => {
     const graph = { steps: [{ id: 'zz', type: 'lua_script', script: 'return 1', name: 'b', depends_on: [] }] };
     const run_setup = { trigger_payload: { zebra: 1, ant: 2, middle: { z: 1, a: 2 } } };
     const { id } = await draft({ graph, run_setup });
@@ -89,7 +89,7 @@ describe('creating', () => {
     expect(await call(get, as(tenant.viewer), { id: made.id })).toEqual(made);
   });
 
-  test('takes an incomplete graph, or none', async () => {
+  test('accepts an incomplete graph, or none', async () => {
     expect((await draft()).graph).toEqual({ steps: [] });
     const incomplete = { steps: [{ id: 'a', type: 'lua_script', depends_on: ['missing'] }] };
     expect((await draft({ graph: incomplete })).graph).toEqual(incomplete);
@@ -113,7 +113,7 @@ describe('creating', () => {
     expect((await refusal(draft({ graph }))).status).toBe(422);
   });
 
-  test('a misspelt field is 422, not lost', async () => {
+  test('a misspelt field is 422, and is not dropped silently', async () => {
     expect((await refusal(draft({ grph: {} }))).status).toBe(422);
   });
 
@@ -126,7 +126,7 @@ describe('creating', () => {
 });
 
 describe('changing', () => {
-  test('changes what is given and nothing else, and moves the ETag on', async () => {
+  test('changes only the given fields, and changes the ETag', async () => {
     const made = await draft({ description: 'before', graph: chain('a') });
     clock.advance(1000);
     const changed = await call(patch, as(), { id: made.id, description: 'after' });
@@ -148,12 +148,12 @@ describe('changing', () => {
     expect((await refusal(call(patch, as(), { id, run_setup: tooMany }))).status).toBe(422);
   });
 
-  test('nothing given changes nothing', async () => {
+  test('an empty change changes nothing', async () => {
     const made = await draft();
     expect(await call(patch, as(), { id: made.id })).toEqual(made);
   });
 
-  test('If-Match takes the current ETag or *, and refuses every other with 412', async () => {
+  test('If-Match accepts the current ETag or *, and refuses every other value with 412', async () => {
     const { id } = await draft();
     const rename = (etag: string) =>
       call(patch, as(tenant.contributor, { 'if-match': etag }), { id, name: `for ${etag}` });
@@ -167,7 +167,7 @@ describe('changing', () => {
     expect((await call(get, as(), { id })).etag).toBe('"3"');
   });
 
-  test('of many editors with one ETag, one wins', async () => {
+  test('one of many editors with the same ETag succeeds', async () => {
     const { id } = await draft();
     const outcomes = await Promise.allSettled(
       Array.from({ length: 12 }, (_, n) =>
@@ -182,7 +182,7 @@ describe('changing', () => {
 });
 
 describe('archiving', () => {
-  test('is done once, told twice, and final', async () => {
+  test('is permanent, and succeeds again without effect', async () => {
     const { id } = await draft();
     await call(archive, as(), { id });
     const archived = await call(get, as(), { id });
@@ -196,7 +196,7 @@ describe('archiving', () => {
 });
 
 describe('validating', () => {
-  test('reports on the draft, or on the graph it is given, and saves nothing', async () => {
+  test('reports on the draft, or on the given graph, and saves nothing', async () => {
     const made = await draft({
       graph: { steps: [{ id: 'a', type: 'lua_script', script: 'return (', depends_on: ['b'] }] },
     });
@@ -238,7 +238,7 @@ describe('another tenant, and another project of the same tenant', () => {
 });
 
 describe('the list', () => {
-  test('shows each workflow once, newest first, while new ones are made', async () => {
+  test('shows each workflow once, newest first, while new ones are created', async () => {
     const reader = as(project.contributor);
     const made: string[] = [];
     for (let n = 0; n < 11; n++) {
@@ -256,7 +256,7 @@ describe('the list', () => {
     expect(seen).toEqual([...made].reverse());
   });
 
-  test('filters by status and text, and leaves archived ones out unless asked', async () => {
+  test('filters by status and text, and omits archived workflows by default', async () => {
     const plain = await draft({ name: 'Orders 100%_done' });
     const gone = await draft({ name: 'orders of old' });
     await call(archive, as(), { id: gone.id });
@@ -271,7 +271,7 @@ describe('the list', () => {
     expect((await refusal(call(list, as(), { status: 'gone' }))).status).toBe(422);
   });
 
-  test('leaves graphs and run setups out where they are not asked for', async () => {
+  test('omits graphs and run setups unless they are requested', async () => {
     const { id } = await draft({
       name: 'Large',
       graph: chain('a', 'b', 'c'),
@@ -288,7 +288,7 @@ describe('the list', () => {
     expect(light).toEqual(rest);
   });
 
-  test('says how the last 20 runs went, newest first', async () => {
+  test('shows the outcome of the last 20 runs, newest first', async () => {
     const made = await draft({ name: 'With runs', graph: chain('a', 'b') });
     const run = (n: number) =>
       insertRun(services, {
@@ -306,7 +306,7 @@ describe('the list', () => {
     expect(workflows[0]?.recent_runs[1]).toMatchObject({ status: 'failed', started_at: '2026-06-01T00:00:00.021Z' });
   });
 
-  test('says of a run that it waits for people', async () => {
+  test('shows that a run waits for people', async () => {
     const made = await draft({ name: 'With a person', graph: chain('a') });
     const { tenantId, projectId } = tenant;
     const id = await insertRun(services, { tenantId, projectId, workflowId: made.id, status: 'running' });

@@ -16,7 +16,7 @@ import {
   WorkflowSchema,
 } from './schemas.ts';
 
-/** The most edits in one request: each looks at the whole graph. */
+/** The most edits in one request: each edit reads the whole graph. */
 export const MAX_EDITS = 100;
 
 const StepId = z.string().max(200).meta({ description: 'The id of a step of the draft' });
@@ -109,7 +109,7 @@ export const EditSchema = z.discriminatedUnion('type', [
     description: Description.optional(),
   }),
 ]);
-/** `never` where the schema and the edits differ in their types, so that edit.test.ts does not compile. */
+/** `never` if the types of the schema and of the edits differ, so that edit.test.ts does not compile. */
 export type SchemaOfEdits = z.output<typeof EditSchema>['type'] extends Edit['type']
   ? Edit['type'] extends z.output<typeof EditSchema>['type']
     ? true

@@ -59,13 +59,13 @@ const note = { id: 'n', text: 'Ask **Ada**', position: { x: 1.5, y: -2 }, width:
 const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}1${']'.repeat(depth)}`);
 
 test('the schema of edits has the types of the edits', () => {
-  // Where they differ, the type is never, and this does not compile.
+  // If they differ, the type is `never`, and this line does not compile.
   const isSame: SchemaOfEdits = true;
   expect(isSame).toBe(true);
 });
 
 describe('editing', () => {
-  test('applies every edit in its order, as one change of the draft, and answers its ETag', async () => {
+  test('applies every edit in order, as one change of the draft, and returns the ETag of the draft', async () => {
     const { id } = await draft();
     const edits: Edit[] = [
       { type: 'insert_between', from: 'a', to: 'b', step: step('between') },
@@ -92,7 +92,7 @@ describe('editing', () => {
     expect(await call(get, as(), { id })).toEqual(workflow);
   });
 
-  test('answers the edits that undo it, which leave the draft exactly as it was', async () => {
+  test('returns the edits that undo it, which restore exactly the earlier draft', async () => {
     const before = await draft({ run_setup: { trigger_steps: { a: {} } } });
     const { undo } = await send(before.id, [
       { type: 'rename_step', step: 'a', to: 'first' },
@@ -110,20 +110,20 @@ describe('editing', () => {
     expect(again.workflow.graph.output).toEqual({ c: '{{steps.c.result}}' });
   });
 
-  test('names the lines of Lua that may read a renamed step', async () => {
+  test('lists the lines of Lua that may read a renamed step', async () => {
     const graph = { steps: [...chain('a').steps, { ...step('b', 'a'), script: 'local x = 1\nreturn steps.a.result' }] };
     const { id } = await draft({ graph });
     const { unrewritten } = await send(id, [{ type: 'rename_step', step: 'a', to: 'z' }]);
     expect(unrewritten).toEqual([{ step: 'b', field: 'script', line: 2, text: 'return steps.a.result' }]);
   });
 
-  test('that changes nothing leaves the ETag as it is', async () => {
+  test('that changes nothing leaves the ETag unchanged', async () => {
     const { id } = await draft();
     const { workflow } = await send(id, [{ type: 'connect', from: 'a', to: 'b' }]);
     expect(workflow.etag).toBe('"1"');
   });
 
-  test('applies all edits or none, and says which one does not fit', async () => {
+  test('applies all edits or none, and names the edit that does not fit', async () => {
     const { id } = await draft();
     const error = await refusal(
       send(id, [
@@ -153,7 +153,7 @@ describe('editing', () => {
     expect((await call(get, as(), { id })).etag).toBe('"1"');
   });
 
-  test('takes as many edits as the limit says, and no more', async () => {
+  test('accepts as many edits as the limit allows, and no more', async () => {
     const { id } = await draft();
     const moves = (count: number): Edit[] =>
       Array.from({ length: count }, (_, x) => ({ type: 'move', step: 'a', position: { x, y: 0 } }));
@@ -179,7 +179,7 @@ describe('editing', () => {
     expect((await send(id, undo)).workflow.graph).not.toHaveProperty('notes');
   });
 
-  test('makes no graph that could not be saved as a whole', async () => {
+  test('creates no graph that could not be saved as a whole', async () => {
     const ids = Array.from({ length: 1_999 }, (_, n) => `s${n}`);
     const { id } = await draft({ graph: { steps: ids.map(each => step(each)) } });
     const add = (...added: string[]) =>
@@ -192,7 +192,7 @@ describe('editing', () => {
     expect((await refusal(add('y'))).code).toBe('invalid_graph');
   });
 
-  test('a workflow that is missing, or of another workspace or project, is 404', async () => {
+  test('a workflow that does not exist, or belongs to another workspace or project, is 404', async () => {
     const { id } = await draft();
     const change = [{ type: 'set_details', name: 'Mine' }];
     expect((await refusal(send(newId(), change))).status).toBe(404);
@@ -211,7 +211,7 @@ describe('editing', () => {
 });
 
 describe('concurrent edits', () => {
-  test('with If-Match apply to the draft that was read, and to no other', async () => {
+  test('with If-Match apply only to the draft that was read', async () => {
     const { id, etag } = await draft();
     const rename = (name: string, tag: string) => send(id, [{ type: 'set_details', name }], ifMatch(tag));
     const { workflow } = await rename('First', etag);
@@ -221,7 +221,7 @@ describe('concurrent edits', () => {
     expect((await rename('Second', workflow.etag)).workflow.name).toBe('Second');
   });
 
-  test('with If-Match, of which one alone applies', async () => {
+  test('with the same If-Match apply once', async () => {
     const { id, etag } = await draft();
     const outcomes = await Promise.allSettled(
       ['x', 'y', 'z'].map(each => send(id, [{ type: 'add_step', step: step(each) }], ifMatch(etag))),
@@ -250,7 +250,7 @@ describe('concurrent edits', () => {
 });
 
 describe('comparing versions', () => {
-  test('names each step and field that differs, in either direction and with the draft', async () => {
+  test('lists each step and field that differs, in either direction and with the draft', async () => {
     const { id } = await draft();
     await call(publish, as(), { id });
     await send(id, [

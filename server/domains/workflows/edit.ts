@@ -13,13 +13,13 @@ import type { WorkflowRow } from './store.ts';
 import { answerWorkflow } from './view.ts';
 
 type Output = z.input<typeof EditWorkflowOutput>;
-/** Without If-Match, edits apply to what the draft is by now; this often the draft may change under them. */
+/** Edits without If-Match apply to the newest draft, which may change meanwhile. They are retried this many times. */
 const MAX_ATTEMPTS = 5;
 
 /**
- * POST /v1/workflows/{id}/edits: applies all edits in their order, or none. With If-Match to that state of the draft alone. Throws
- * AppError 404, 409 `managed_elsewhere` or `workflow_archived`, 412 `etag_mismatch`, 422 `edit_not_applicable` with the edit's place, 422 for a result that
- * is no draft.
+ * POST /v1/workflows/{id}/edits: applies all edits in their order, or none. With If-Match, they apply only to the draft
+ * with that ETag. Throws AppError 404, 409 `managed_elsewhere` or `workflow_archived`, 412 `etag_mismatch`, 422
+ * `edit_not_applicable` with the edit's place, and 422 for a result that is not a valid draft.
  */
 export async function editWorkflow(ctx: Context, input: z.output<typeof EditWorkflowInput>): Promise<Output> {
   const revision = expectedRevision(ctx);
@@ -46,12 +46,12 @@ export async function editWorkflow(ctx: Context, input: z.output<typeof EditWork
   }
 }
 
-/** Whether a draft differs, be it in the order of keys alone. */
+/** Returns whether two drafts differ, even if only in the order of keys. */
 function isChanged(before: Draft, after: Draft): boolean {
   return !sameDraft(before, after) || !identicalJson(before.graph as Json, after.graph as Json);
 }
 
-/** Saves what differs; null where the draft is not at the revision of `row` any more. */
+/** Saves the parts that differ. Returns null if the draft is no longer at the revision of `row`. */
 async function save(ctx: Context, row: WorkflowRow, draft: Draft): Promise<WorkflowRow | null> {
   const graph = (draft.graph as unknown) === row.graph ? undefined : draft.graph;
   const isKept = (draft.run_setup as unknown) === row.runSetup;

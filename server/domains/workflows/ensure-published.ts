@@ -10,7 +10,9 @@ import { projectScope } from './view.ts';
 
 type Own = { id: string; name: string; kind: WorkflowKind; graph: Graph };
 
-/** Makes one of the service's own workflows, or publishes its next version where another release of the service has made it. */
+/**
+ * Creates one of the service's own workflows, or publishes its next version if this release of the service changes it.
+ */
 export async function ensurePublished(ctx: Context, { id, name, kind, graph }: Own): Promise<void> {
   const { prisma, clock } = ctx.services;
   const { userId } = ctx.principal;
@@ -22,7 +24,7 @@ export async function ensurePublished(ctx: Context, { id, name, kind, graph }: O
     try {
       await transact({ prisma }, tx => insertPublished(tx, workflow));
     } catch (error) {
-      // A concurrent caller made it.
+      // A concurrent caller created it.
       if ((await findWorkflow(prisma, scope, id)) === null) throw error;
     }
     return;

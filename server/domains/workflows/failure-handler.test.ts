@@ -29,7 +29,7 @@ async function problems(workflow_id: string, ownId?: string): Promise<string[]> 
   return errors.map(({ path, code }) => `${path}: ${code}`);
 }
 
-test('on_failure names a published workflow of the project, and not its own', async () => {
+test('on_failure names a published workflow of the project, but not the workflow itself', async () => {
   const handler = await publish();
   expect(await problems(handler)).toEqual([]);
   expect(await problems(handler.toUpperCase())).toEqual([]);

@@ -5,7 +5,10 @@ import { type GraphProblem, ProblemList } from '../../orchestrator/validation/in
 import { isId } from '../../platform/ids.ts';
 import { findWorkflow } from './store.ts';
 
-/** Returns why the workflow that `on_failure` names could not be started; nothing where the graph names none, or no id. */
+/**
+ * Returns why the workflow that `on_failure` names could not be started; nothing if the graph has no `on_failure` or
+ * its value is no id.
+ */
 export async function failureHandlerProblems(
   prisma: Services['prisma'],
   graph: Graph,

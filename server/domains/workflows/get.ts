@@ -5,7 +5,7 @@ import type { WorkflowRef, WorkflowSchema } from './schemas.ts';
 import { findWorkflow, type WorkflowRow } from './store.ts';
 import { answerWorkflow, projectScope } from './view.ts';
 
-/** The workflow of the request's project. Throws AppError 404 for any other. */
+/** Returns a workflow of the request's project. Throws AppError 404 for any other. */
 export async function requireWorkflow(ctx: Context, id: string): Promise<WorkflowRow> {
   const row = await findWorkflow(ctx.services.prisma, projectScope(ctx), id);
   if (row === null) throw notFound('Workflow');

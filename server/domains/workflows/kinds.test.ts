@@ -51,14 +51,14 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe('lists', () => {
-  test.each(WORKFLOW_KINDS)('of workflows show those of the kind %s where it is named', async kind => {
+  test.each(WORKFLOW_KINDS)('of workflows show the kind %s if the request names it', async kind => {
     const listed = await call(workflows.workflows_list, ctx, { kind });
     expect(listed.workflows.map(({ id, kind }) => ({ id, kind }))).toEqual([{ id: ids[kind], kind }]);
     const searched = await call(workflows.workflows_list, ctx, { kind, q: 'A ' });
     expect(searched.workflows).toHaveLength(1);
   });
 
-  test('of workflows show only those that people edit where no kind is named', async () => {
+  test('of workflows show only those that people edit if the request names no kind', async () => {
     for (const input of [{}, { q: 'A ' }, { q: ids.agent }, { status: 'published' }]) {
       const { workflows: found } = await call(workflows.workflows_list, ctx, input);
       expect(found.filter(({ kind }) => kind !== 'workflow')).toEqual([]);
@@ -75,7 +75,7 @@ describe('the feed of runs', () => {
   const listed = async (input: Record<string, unknown>) =>
     (await call(runs.runs_list_tenant, ctx, input)).runs.map(run => run.run_id).sort();
 
-  test('shows runs of the kind that is named, in all projects, and of any kind by workflow', async () => {
+  test('shows runs of the requested kind, in all projects, and of any kind by workflow', async () => {
     const { projectId } = await createTestProject(service.services, tenant, 'second');
     const elsewhere = await publishKind('agent', projectId);
     const scope = { tenantId: tenant.tenantId, projectId: tenant.projectId };

@@ -5,7 +5,7 @@ import { listWorkflows as selectPage } from './queries.ts';
 import type { ListWorkflowsInput, ListWorkflowsOutput } from './schemas.ts';
 import { projectScope, toWorkflowHead } from './view.ts';
 
-/** The project's workflows, newest first; archived ones only where `status=archived` asks for them. */
+/** Returns the project's workflows, newest first; archived ones only with `status=archived`. */
 export async function listWorkflows(
   ctx: Context,
   input: z.output<typeof ListWorkflowsInput>,
@@ -15,7 +15,7 @@ export async function listWorkflows(
     kind: input.kind,
     status: input.status,
     q: input.q === '' ? undefined : input.q,
-    // Everything is inside the top folder.
+    // The top folder contains every workflow.
     folder: input.folder === '' ? undefined : input.folder,
     tags: input.tags,
     after: key && { at: new Date(key[0]), id: key[1] },

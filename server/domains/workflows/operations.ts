@@ -50,7 +50,10 @@ import { listVersions } from './versions/list.ts';
 import { restoreVersion } from './versions/restore.ts';
 
 const tag = 'Workflows';
-/** The revision of the draft that a save made: the log joins the saves of an editing session, and says from which to which it went. */
+/**
+ * Returns the revision of the draft that a save produced. The audit log joins the saves of an editing session, and
+ * shows its first and last revision.
+ */
 const revisionOf = (saved: { etag: string } | undefined): Record<string, string> =>
   saved === undefined ? {} : { revision: saved.etag.replaceAll('"', '') };
 const read = { tag, access: 'project_viewer', scope: 'workflow:read' } as const;
@@ -330,5 +333,5 @@ const folders = [
   }),
 ] as const;
 
-/** Everything that can be done with workflows and their versions. */
+/** The operations on workflows and their versions. */
 export const workflowOperations = [...drafts, ...folders, ...versions, ...transfer, ...edits, ...editors] as const;

@@ -9,8 +9,8 @@ import type { PatchWorkflowInput, WorkflowSchema } from './schemas.ts';
 import { answerWorkflow } from './view.ts';
 
 /**
- * Changes what is given and nothing else. If-Match makes it conditional, in the same statement as the change.
- * Throws AppError 404, 409 `managed_elsewhere` or `workflow_archived`, 412 `etag_mismatch`, 422.
+ * Changes only the given fields. If-Match makes the change conditional, in the same statement. Throws AppError 404, 409
+ * `managed_elsewhere` or `workflow_archived`, 412 `etag_mismatch`, 422.
  */
 export async function patchWorkflow(
   ctx: Context,
@@ -18,7 +18,7 @@ export async function patchWorkflow(
 ): Promise<z.input<typeof WorkflowSchema>> {
   const { id, name, description, graph, run_setup } = input;
   const revision = expectedRevision(ctx);
-  // Existence comes before what is wrong with the body: another project's workflow answers 404 to anything.
+  // Checks existence before the body: for another project's workflow, every request is answered with 404.
   const current = await requireEditable(ctx, id);
   acceptDraft({ graph, runSetup: run_setup });
   const runSetup = await redactPins(ctx, run_setup, current.runSetup);

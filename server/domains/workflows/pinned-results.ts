@@ -10,20 +10,26 @@ import { projectScope } from './view.ts';
 /** The most pinned results of a draft. */
 const MAX_PINNED_RESULTS = 100;
 
-/** Returns the pinned results of steps that the graph has. A pin of a step that is gone, or that is in a loop, has no effect. */
+/**
+ * Returns the pinned results of steps that the graph has. A pin of a deleted step, or of a step in a loop, has no
+ * effect.
+ */
 export function pinnedIn(graph: Graph, { pinned_results = {} }: Pick<RunSetup, 'pinned_results'>): JsonMap {
   const pins: JsonMap = pinned_results as JsonMap;
   const known = graph.steps.filter(({ id }) => Object.hasOwn(pins, id));
   return Object.fromEntries(known.map(({ id }) => [id, pins[id] ?? null]));
 }
 
-/** Returns a run setup without pinned results: they belong to the draft alone, not to versions, exports and their runs. */
+/**
+ * Returns a run setup without pinned results: they belong only to the draft, not to versions, exports and runs of
+ * versions.
+ */
 export function withoutPins<T extends { readonly pinned_results?: unknown }>(setup: T): Omit<T, 'pinned_results'> {
   const { pinned_results: _, ...rest } = setup;
   return rest;
 }
 
-/** Throws AppError 422 for pinned results that are too many or too large, with their places. */
+/** Throws AppError 422 with the places if there are too many pinned results, or if one is too large. */
 export function acceptPins(runSetup: unknown): void {
   const pins = Object.entries(pinsIn(runSetup));
   if (pins.length > MAX_PINNED_RESULTS) {
@@ -38,8 +44,9 @@ export function acceptPins(runSetup: unknown): void {
 }
 
 /**
- * Returns a run setup whose pinned results hold no credential of a connection that the project sees: they are redacted as in events.
- * `stored`: what the draft has already. AppError 503 when the secret store is away.
+ * Returns a run setup whose pinned results hold no credential of a connection that the project sees: credentials are
+ * redacted as in events. `stored`: the run setup that the draft already has. Throws AppError 503 if the secret store is
+ * unavailable.
  */
 export async function redactPins(ctx: Context, runSetup: unknown, stored: RunSetup | null): Promise<unknown> {
   const pins = pinsIn(runSetup);

@@ -6,14 +6,14 @@ import { findWorkflow, type WorkflowRow } from './store.ts';
 import { etagOf, projectScope } from './view.ts';
 
 /**
- * Returns the revision that If-Match names; null if the request sets no condition (or `*`: any). A tag of another form
- * can never match, so it is refused immediately: AppError 412 for a tag, 422 for a value that is not a tag.
+ * Returns the revision that If-Match names; null if the request sets no condition, or `*`. A tag of another form can
+ * never match, so it is refused immediately: AppError 412 for a tag, 422 for a value that is not a tag.
  */
 export function expectedRevision(ctx: Context): number | null {
   return revisionIn(ctx.headers.get('if-match'));
 }
 
-/** The same for a tag that comes in another way. */
+/** Returns the same for a tag that is not from the header If-Match. */
 export function revisionIn(given: string | undefined): number | null {
   const tag = given?.trim();
   if (tag === undefined || tag === '*') return null;
@@ -25,7 +25,10 @@ export function revisionIn(given: string | undefined): number | null {
   ]);
 }
 
-/** Why a change of a draft changed nothing: 404, 409 `managed_elsewhere` or `workflow_archived`, or 412 `etag_mismatch`. */
+/**
+ * Returns the error that explains why a change did not apply to a draft: 404, 409 `managed_elsewhere` or
+ * `workflow_archived`, or 412 `etag_mismatch`.
+ */
 export async function whyUnchanged(ctx: Context, id: string): Promise<AppError> {
   const row = await findWorkflow(ctx.services.prisma, projectScope(ctx), id);
   if (row === null) return notFound('Workflow');
@@ -38,8 +41,8 @@ export function archived(): AppError {
 }
 
 /**
- * Returns the workflow that is to be changed. Throws AppError 404, and 409 `managed_elsewhere` for one that another part of the service
- * manages: its versions follow from what that part stores.
+ * Returns the workflow to change. Throws AppError 404, and 409 `managed_elsewhere` for a workflow that another part of
+ * the service manages, because its versions are generated from what that part stores.
  */
 export async function requireEditable(ctx: Context, id: string): Promise<WorkflowRow> {
   const row = await requireWorkflow(ctx, id);
@@ -47,7 +50,7 @@ export async function requireEditable(ctx: Context, id: string): Promise<Workflo
   return row;
 }
 
-/** Refuses to change a workflow that another part of the service manages. */
+/** Returns the error for a change of a workflow that another part of the service manages. */
 export function managedElsewhere(kind: WorkflowKind): AppError {
   return conflict(
     'managed_elsewhere',

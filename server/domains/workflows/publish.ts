@@ -8,12 +8,13 @@ import { validateDraft } from './validate.ts';
 import { insertVersion } from './versions/queries.ts';
 import { projectScope, toVersion } from './view.ts';
 
-/** The draft may change while it is being validated; then the new one is validated. */
+/** Validations before giving up. If the draft changes during a validation, the new draft is validated. */
 const MAX_TRIES = 5;
 
 /**
- * Publishes the draft as the next version: a snapshot of graph and run setup. Exactly what was validated is published.
- * Throws AppError 404, 409 `managed_elsewhere`, `workflow_archived` or `draft_changed`, 422 `invalid_graph` with the problems.
+ * Publishes the draft as the next version: a snapshot of graph and run setup. Publishes exactly the draft that was
+ * validated. Throws AppError 404, 409 `managed_elsewhere`, `workflow_archived` or `draft_changed`, 422 `invalid_graph`
+ * with the problems.
  */
 export async function publish(
   ctx: Context,

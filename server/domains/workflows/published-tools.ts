@@ -6,10 +6,10 @@ import { distinctNames } from './tool-names.ts';
 import { toolName, toolOfWorkflow, type WorkflowTool } from './tool-of-workflow.ts';
 import { type DeclaredTool, listDeclaredTools, readToolSources } from './tools-queries.ts';
 
-/** A published workflow of a project that declares a tool, and the name that is its own among all of them. */
+/** A published workflow of a project that declares a tool, with a name that is unique in the project. */
 export type NamedTool = { id: string; version: number; name: string };
 
-/** Returns the workflows of a project that are tools, by name. `taken`: names that other tools have. */
+/** Returns the workflows of a project that are tools, with their names. `taken`: names that other tools have. */
 export async function namedTools(
   { pool }: Pick<Services, 'pool'>,
   scope: ProjectScope,
@@ -27,7 +27,7 @@ const wanted = ({ id, name, toolName: declared }: DeclaredTool) => ({
   name: toolName(declared ?? undefined, name),
 });
 
-/** Returns these tools in full, under their own names. One that has been archived since is left out. */
+/** Returns these tools in full, with their unique names. Omits a tool that has been archived meanwhile. */
 export async function describeTools(
   { pool }: Pick<Services, 'pool'>,
   scope: ProjectScope,
@@ -44,7 +44,9 @@ export async function describeTools(
   });
 }
 
-/** Warns of a tool whose name a published workflow of the project has, too: then neither has it. */
+/**
+ * Returns a warning for a tool with the same name as a published workflow of the project: then neither keeps the name.
+ */
 export async function toolNameWarnings(
   { pool }: Pick<Services, 'pool'>,
   { graph, name }: { graph: Graph; name: string },

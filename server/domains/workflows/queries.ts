@@ -6,26 +6,27 @@ import type { RecentRun } from './schemas.ts';
 import type { ProjectScope, WorkflowRow, WorkflowState } from './store.ts';
 
 export type WorkflowListRow = Omit<WorkflowRow, 'graph' | 'runSetup'> & {
-  /** Both null where the list was to have no graphs. */
+  /** `graph` and `runSetup` are null if the list was requested without graphs. */
   graph: WorkflowRow['graph'] | null;
   runSetup: WorkflowRow['runSetup'] | null;
   stepsTotal: number;
   recentRuns: z.output<typeof RecentRun>[];
-  /** Whether the draft's graph is another than that of the latest version. */
+  /** Whether the draft's graph differs from that of the latest version. */
   unpublishedChanges: boolean;
 };
 
 const columns = `id, tenant_id AS "tenantId", project_id AS "projectId", name, description, status, revision, latest_version AS "latestVersion", graph_checksum AS "graphChecksum", kind, folder, tags,
   created_by AS "createdBy", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
-/** SQL: the fields of a `RecentRun`, from `runs`, for json_build_object. */
+/** SQL: the fields of a `RecentRun`, selected from `runs`, for json_build_object. */
 export const RECENT_RUN = `'run_id', id, 'status', status,
                   'orchestration_phase', orchestration_phase, 'pending_tasks', pending_tasks,
                   'started_at', to_char(started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
                   'ended_at', to_char(ended_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
- * Archives, and switches its webhooks off; false where there is no such workflow of this kind. Archiving twice keeps the first time.
+ * Archives a workflow, and disables its webhooks. Returns false if there is no workflow of this kind. Archiving it
+ * twice keeps the first time.
  */
 export async function archiveWorkflow(
   pool: Pool,
@@ -51,17 +52,20 @@ export type WorkflowFilter = {
   kind: WorkflowKind;
   status?: WorkflowState | undefined;
   q?: string | undefined;
-  /** The folder, with those inside it. */
+  /** Selects workflows in this folder and its subfolders. */
   folder?: string | undefined;
-  /** All of them. */
+  /** Selects workflows that have all of these tags. */
   tags?: readonly string[] | undefined;
   after: { at: Date; id: string } | null;
   limit: number;
-  /** Whether the rows come with graphs and run setups. */
+  /** Whether the rows contain graphs and run setups. */
   graphs: boolean;
 };
 
-/** Newest first, each with its last 20 runs (one lateral query for the page, on the index (workflow_id, started_at, id)). */
+/**
+ * Returns workflows, newest first, each with its last 20 runs (one lateral query for the page, on the index
+ * (workflow_id, started_at, id)).
+ */
 export async function listWorkflows(
   pool: Pool,
   scope: ProjectScope,

@@ -6,8 +6,8 @@ import { type DraftChange, updateDraft, type WorkflowRow } from './store.ts';
 import { projectScope } from './view.ts';
 
 /**
- * Saves a change of the draft for the caller, who is recorded with it. Returns null where the workflow is missing, of another kind, archived or not
- * at `revision` any more (null: any).
+ * Saves a change of the draft, and records the caller with it. Returns null if the workflow does not exist, is of
+ * another kind, is archived, or is no longer at `revision` (null: any).
  */
 export function saveDraft(
   ctx: Context,
@@ -17,7 +17,7 @@ export function saveDraft(
   return transact(ctx.services, tx => saveDraftIn(tx, ctx, { id, revision }, change));
 }
 
-/** The same, as a part of a transaction. */
+/** Saves a change of the draft like `saveDraft`, as a part of a transaction. */
 export async function saveDraftIn(
   tx: Transaction,
   ctx: Context,

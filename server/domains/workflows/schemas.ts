@@ -22,14 +22,17 @@ export const WorkflowName = NameText(200);
 export const Description = PlainText(20_000);
 export const VersionNumber = z.coerce.number().int().min(1).max(MAX_INTEGER);
 
-/** A step on the wire. Which fields a type has is checked by the step registry; here only that it is a step at all. */
+/**
+ * A step on the wire. This schema only checks that the value is a step; the step registry checks the fields of its
+ * type.
+ */
 const AnyStep = z.looseObject({ id: z.string(), type: z.string() });
 export const StepSchema = asSent(AnyStep);
-/** Pixels of the canvas. */
+/** A coordinate on the canvas, in pixels. */
 const Coordinate = z.number().min(-1_000_000).max(1_000_000);
 export const Coordinates = z.strictObject({ x: Coordinate, y: Coordinate });
 const Side = z.number().min(1).max(10_000).optional();
-/** A text on the canvas, for people. No run reads it. */
+/** A text on the canvas, for people. Runs ignore it. */
 export const NoteSchema = z.strictObject({
   id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must hold 1 to 64 letters, digits, _ and -'),
   text: PlainText(10_000).meta({ description: 'Markdown' }),
@@ -40,7 +43,7 @@ export const NoteSchema = z.strictObject({
 });
 /** The most notes of a graph. */
 export const MAX_NOTES = 200;
-/** Whether the name suits models is for validation: a draft may be incomplete. */
+/** Does not check whether models accept the name: a draft may be incomplete, so that is left to validation. */
 export const WorkflowToolSchema = z.strictObject({
   name: z.string().max(200).optional().meta({
     description: 'A letter or _, then letters, digits, _ and -, up to 64; default: made of the name of the workflow',
@@ -73,7 +76,7 @@ export const GraphSchema = z.strictObject({
     description: 'Offers the published workflow as a tool to agents and to MCP clients; an empty object is enough',
   }),
 });
-/** The most inputs that a workflow keeps. */
+/** The most saved inputs of a workflow. */
 const MAX_SAVED_INPUTS = 50;
 const SavedInput = z.strictObject({ name: NameText(100), input: AnyObject });
 export const RunSetupSchema = z.strictObject({
@@ -90,7 +93,7 @@ export const RunSetupSchema = z.strictObject({
     description: 'Results by step id that tests of the draft take instead of executing the step; not in versions',
   }),
 });
-/** The run setup outside of the draft, which has no pinned results. */
+/** The run setup outside of the draft, without pinned results. */
 const SharedRunSetupSchema = RunSetupSchema.omit({ pinned_results: true });
 export const WorkflowStatus = z.enum(['draft', 'published', 'archived']);
 
@@ -108,12 +111,12 @@ export const WorkflowSchema = z.strictObject({
   run_setup: RunSetupSchema,
   latest_version: z.number().int().nullable(),
   graph_checksum: z.string(),
-  /** The ETag, for clients that do not see headers. Send it as If-Match to change exactly what was read. */
+  /** The ETag, for clients that do not see headers. Sent as If-Match, it limits a change to the state that was read. */
   etag: z.string(),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
-/** The outcome of a run. In lists, a workflow has those of its last runs: newest first, at most 20. */
+/** The outcome of a run. In lists, a workflow has the outcomes of its last runs: newest first, at most 20. */
 export const RecentRun = z.strictObject({
   run_id: Id,
   status: z.string(),
@@ -197,7 +200,7 @@ export const ValidateInput = z.strictObject({
 export const PublishInput = z.strictObject({ id: Id, changelog: PlainText(2_000).optional() });
 export const ListVersionsInput = z.strictObject({ id: Id, ...page });
 export const ListVersionsOutput = z.strictObject({ versions: z.array(VersionSchema), ...nextCursor });
-/** Reading also takes the negative numbers of the snapshots that test runs use. */
+/** Reads also accept the negative numbers of the snapshots that test runs use. */
 export const ReadVersionInput = z.strictObject({
   id: Id,
   version: z.coerce
@@ -210,7 +213,7 @@ export const ReadVersionInput = z.strictObject({
 });
 export const VersionRef = z.strictObject({ id: Id, version: VersionNumber });
 
-/** A workflow outside the service: self-contained, without ids and without secrets. */
+/** A workflow document outside the service: self-contained, without ids and without secrets. */
 export const WorkflowDocument = z.strictObject({
   baton: z.literal(1),
   kind: z.literal('workflow'),
@@ -221,7 +224,7 @@ export const WorkflowDocument = z.strictObject({
   folder: z.string().optional(),
   tags: z.array(z.string()).optional(),
 });
-/** A document that people write, such as the body of POST /v1/workflows, says neither its kind nor its version. */
+/** A document that people write, such as the body of POST /v1/workflows. It has no fields for its kind and version. */
 export const ImportedDocument = WorkflowDocument.extend({
   baton: WorkflowDocument.shape.baton.default(1),
   kind: WorkflowDocument.shape.kind.default('workflow'),
@@ -231,7 +234,10 @@ export const ImportedDocument = WorkflowDocument.extend({
 export const ExportInput = z.strictObject({ id: Id, format: z.enum(['json', 'yaml']).default('json') });
 const DocumentText = z.strictObject({ document: z.string().min(1).max(1_048_576) });
 export const ExportOutput = z.union([WorkflowDocument, DocumentText]);
-/** Either the fields of a WorkflowDocument, or `document` alone. Which of the two is checked by the use case, and only described here. */
+/**
+ * Either the fields of a WorkflowDocument, or only `document`. The use case checks which of the two; this schema only
+ * describes them.
+ */
 export const ImportInput = z
   .strictObject({
     ...WorkflowDocument.omit({ description: true, run_setup: true }).partial().shape,

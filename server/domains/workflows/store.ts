@@ -9,7 +9,7 @@ import type { RunSetupSchema, WorkflowStatus } from './schemas.ts';
 export type RunSetup = z.output<typeof RunSetupSchema>;
 export type WorkflowState = z.output<typeof WorkflowStatus>;
 
-/** Where a workflow must be for the caller to see it. */
+/** The project in which a workflow must be for the caller to see it. */
 export type ProjectScope = { tenantId: string; projectId: string };
 
 export type WorkflowRow = Omit<Workflow, 'status' | 'kind' | 'graph' | 'runSetup'> & {
@@ -22,7 +22,7 @@ export type WorkflowRow = Omit<Workflow, 'status' | 'kind' | 'graph' | 'runSetup
 type Models = Pick<Transaction, 'workflow'>;
 
 function toRow({ status, kind, graph, runSetup, ...row }: Workflow): WorkflowRow {
-  // What is stored was checked before it was.
+  // The stored values were checked before they were saved.
   return {
     ...row,
     status: status as WorkflowState,
@@ -45,7 +45,7 @@ export async function insertWorkflow(
     graphChecksum: string;
     createdBy: string;
     at: Date;
-    /** Default: a workflow that people edit. */
+    /** Default: the kind that people edit. */
     kind?: WorkflowKind;
     folder?: string | undefined;
     tags?: string[] | undefined;
@@ -77,7 +77,7 @@ export async function insertWorkflow(
   return toRow(inserted);
 }
 
-/** The workflow, or null where this project has none of that id. */
+/** Returns the workflow, or null if this project has none with this id. */
 export async function findWorkflow(
   prisma: Models,
   { tenantId, projectId }: ProjectScope,
@@ -95,8 +95,8 @@ export type DraftChange = {
 };
 
 /**
- * Changes the draft in one statement; null where the workflow is missing, of another kind, archived or not at `revision` any more
- * (the caller looks which).
+ * Changes the draft in one statement. Returns null if the workflow does not exist, is of another kind, is archived, or
+ * is no longer at `revision`; the caller finds out which.
  */
 export async function updateDraft(
   prisma: Models,
@@ -106,7 +106,7 @@ export async function updateDraft(
   const { id, tenantId, projectId, kind, revision, at } = ref;
   const [row] = await prisma.workflow.updateManyAndReturn({
     where: { id, tenantId, projectId, kind, status: { not: 'archived' }, ...(revision === null ? {} : { revision }) },
-    // Prisma leaves alone what is undefined.
+    // Prisma does not change fields that are undefined.
     data: {
       name,
       description,

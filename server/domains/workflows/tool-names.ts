@@ -1,12 +1,13 @@
-/** How many digits of the workflow's id make a name its own. The last ones of a UUIDv7 are random. */
+/** The number of digits of the workflow's id that make a name unique. The last digits of a UUIDv7 are random. */
 const ID_DIGITS = 12;
 const MAX_BASE_LENGTH = 50;
-/** Names of this form are kept for workflows that share theirs. */
+/** Names of this form are reserved for workflows that share a name with another tool. */
 const WITH_ID = new RegExp(`_[0-9a-f]{${ID_DIGITS}}$`);
 
 /**
- * Returns the names of tools by the ids of their workflows, no two of them equal. A name that two workflows want belongs to neither,
- * and nor does one in `taken`: each of them gets the end of its id. So nobody takes over the calls of another workflow by its name.
+ * Returns the names of tools by the ids of their workflows; all names differ. If two workflows have the same name, or
+ * the name is in `taken`, each of them gets a name with the end of its id. So no workflow can take over the calls of
+ * another one by its name.
  */
 export function distinctNames(
   wanted: readonly { id: string; name: string }[],

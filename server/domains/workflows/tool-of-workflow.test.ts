@@ -29,13 +29,13 @@ describe('the name of a workflow as a tool', () => {
     expect(expected).toMatch(WORKFLOW_TOOL_NAME);
   });
 
-  test('is the declared one, where models take it', () => {
+  test('is the declared name if models accept it', () => {
     expect(nameOf('A', { name: 'Refund-Order_1' })).toBe('Refund-Order_1');
     for (const name of ['', 'a b', '1a', 'a.b', 'a'.repeat(65), 'é', 'a\n']) expect(nameOf('A', { name })).toBe('a');
   });
 });
 
-test('the description is the declared one, that of the workflow, or its name', () => {
+test('the description is the declared one, or else that of the workflow, or else its name', () => {
   const said = (more: Partial<ToolSource>) => toolOfWorkflow(source(more)).description;
   expect(said({ tool: { description: ' Pays back. ' }, description: 'Other' })).toBe('Pays back.');
   expect(said({ tool: { description: ' ' }, description: 'Other' })).toBe('Other');
@@ -76,7 +76,7 @@ test('the input schema is that of the graph, or names the fields of the saved in
   });
 });
 
-test('a tool only reads where the graph says so', () => {
+test('a tool is read-only if the graph declares it', () => {
   expect(toolOfWorkflow(source({ tool: { read_only: true } })).readOnly).toBe(true);
   for (const tool of [null, {}, { read_only: false }]) expect(toolOfWorkflow(source({ tool })).readOnly).toBe(false);
 });
@@ -93,11 +93,11 @@ describe('names of tools of one project', () => {
     ).values(),
   ];
 
-  test('stay as they are where they differ', () => {
+  test('stay unchanged if they differ', () => {
     expect(named('a', 'b')).toEqual(['a', 'b']);
   });
 
-  test('that two workflows want belong to neither', () => {
+  test('that two workflows share go to neither of them', () => {
     expect(named('a', 'a')).toEqual(['a_0000000000aa', 'a_0000000000bb']);
     const long = 'x'.repeat(64);
     for (const name of named(long, long)) expect(name).toMatch(WORKFLOW_TOOL_NAME);
@@ -107,7 +107,7 @@ describe('names of tools of one project', () => {
     expect(named('tasks_complete', 'b', ['tasks_complete'])).toEqual(['tasks_complete_0000000000aa', 'b']);
   });
 
-  test('cannot be made to look like the name that another workflow gets', () => {
+  test('cannot imitate the name that another workflow gets', () => {
     expect(
       new Set(
         distinctNames([

@@ -9,7 +9,7 @@ import { isObject } from '../../platform/json.ts';
 /** A published workflow as a tool of agents and of MCP clients. */
 export type WorkflowTool = { name: string; description: string; inputSchema: JsonMap; readOnly: boolean };
 
-/** A published workflow as far as a tool is made of it: its name and description, and fields of its version. */
+/** The parts of a published workflow from which a tool is made: its name and description, and fields of its version. */
 export type ToolSource = {
   name: string;
   description: string;
@@ -21,11 +21,13 @@ export type ToolSource = {
   triggerPayload: JsonMap | null;
 };
 
-/** The name of a workflow without a letter that tools may have. */
+/** The name of a tool whose workflow name has no letter that tool names may have. */
 const UNNAMED = 'workflow';
 const MAX_NAME_LENGTH = 64;
 
-/** Returns a published workflow as a tool (docs/specification/workflows.md#tool). The name may be that of another tool, too. */
+/**
+ * Returns a published workflow as a tool (docs/specification/workflows.md#tool). Another tool may have the same name.
+ */
 export function toolOfWorkflow(source: ToolSource): WorkflowTool {
   return {
     name: toolName(source.tool?.name, source.name),
@@ -35,7 +37,7 @@ export function toolOfWorkflow(source: ToolSource): WorkflowTool {
   };
 }
 
-/** Returns the declared name if models take it, otherwise one made of the name of the workflow. */
+/** Returns the declared name if models accept it, otherwise a name derived from the name of the workflow. */
 export function toolName(declared: string | undefined, workflowName: string): string {
   if (declared !== undefined && WORKFLOW_TOOL_NAME.test(declared)) return declared;
   const letters = workflowName
@@ -56,8 +58,8 @@ function descriptionOf({ tool, name, description }: ToolSource): string {
 }
 
 /**
- * Returns the input schema of the graph. A workflow without one takes any fields; those of its saved input are named, so that a
- * model knows them. A tool's schema must have the type `object`.
+ * Returns the input schema of the graph. A workflow without one accepts any fields; the schema then lists the fields of
+ * the saved input, so that a model knows them. A tool's schema must have the type `object`.
  */
 function inputSchemaOf({ inputSchema, triggerPayload }: ToolSource): JsonMap {
   if (inputSchema !== null) {
@@ -68,7 +70,7 @@ function inputSchemaOf({ inputSchema, triggerPayload }: ToolSource): JsonMap {
   return { type: 'object', properties: Object.fromEntries(properties) };
 }
 
-/** The type of a saved value; null says nothing. */
+/** Returns the schema for the type of a saved value; null has no type. */
 function schemaOf(value: JsonValue): JsonMap {
   if (value === null) return {};
   if (Array.isArray(value)) return { type: 'array', items: {} };

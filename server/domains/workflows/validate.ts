@@ -42,8 +42,9 @@ function withMore(
 }
 
 /**
- * Checks a graph and, where it is valid, the overrides of its run setup: a start that uses them would be refused for a field
- * that does not fit (an error here) and for a step that the graph does not have (a warning: the setup may be ahead of the graph).
+ * Checks a graph and, if it is valid, the overrides of its run setup. A field that does not fit is an error. A step
+ * that the graph does not have is only a warning, because the setup may be ahead of the graph. A start that uses these
+ * overrides would be refused in both cases.
  */
 export async function validateDraft(
   services: Pick<Services, 'stepTypes' | 'prisma' | 'pool'>,

@@ -5,7 +5,7 @@ import type { VersionSchema, WorkflowSchema } from './schemas.ts';
 import type { ProjectScope, WorkflowRow } from './store.ts';
 import type { VersionRow } from './versions/queries.ts';
 
-/** The project a request is made in: all that these routes can see. */
+/** Returns the project of the request, to which these routes are limited. */
 export function projectScope(ctx: Context): ProjectScope {
   return { tenantId: ctx.principal.tenantId, projectId: ctx.principal.projectId };
 }
@@ -14,12 +14,12 @@ export function etagOf(row: { revision: number }): string {
   return `"${row.revision}"`;
 }
 
-/** A workflow as every surface shows it. */
+/** Returns a workflow in the form that every surface shows. */
 function toWorkflow(row: WorkflowRow): z.input<typeof WorkflowSchema> {
   return { ...toWorkflowHead(row), graph: row.graph, run_setup: row.runSetup };
 }
 
-/** The same without what may be large. */
+/** Returns a workflow without the fields that may be large. */
 export function toWorkflowHead(
   row: Omit<WorkflowRow, 'graph' | 'runSetup'>,
 ): Omit<z.input<typeof WorkflowSchema>, 'graph' | 'run_setup'> {
@@ -41,7 +41,7 @@ export function toWorkflowHead(
   };
 }
 
-/** The same, and its ETag into the response's headers. */
+/** Returns a workflow, and sets the ETag header of the response. */
 export function answerWorkflow(ctx: Context, row: WorkflowRow): z.input<typeof WorkflowSchema> {
   ctx.responseHeaders.set('ETag', etagOf(row));
   return toWorkflow(row);

@@ -14,8 +14,8 @@ import { generatePatToken, patHash, patSecretName } from './token.ts';
 
 /**
  * POST /v1/pats: creates a token for the caller, bound to this tenant and project. This answer has the plaintext, which
- * can be read once more with `reveal`. AppError 403 if a token requests a scope that it lacks or a longer lifetime than
- * its own, 401 if it was revoked meanwhile; 422 if `expires_at` has passed.
+ * can be read once more with `reveal`. Throws AppError 403 if a token requests a scope that it lacks or a longer
+ * lifetime than its own, 401 if it was revoked meanwhile; 422 if `expires_at` has passed.
  */
 export async function createPat(
   { principal, services }: Context,

@@ -4,8 +4,9 @@ import type { Transaction } from '../../../platform/postgres/transaction.ts';
 import { findExpiry } from './store.ts';
 
 /**
- * AppError 403 `insufficient_lifetime` if the caller is a token that expires before `expiresAt` (null: never): with the
- * new token, its holder would keep their rights beyond its expiry. 401 if it was revoked. A session has no such limit.
+ * Throws AppError 403 `insufficient_lifetime` if the caller is a token that expires before `expiresAt` (null: never):
+ * with the new token, its holder would keep their rights beyond its expiry. 401 if it was revoked. A session has no
+ * such limit.
  */
 export async function requireLifetime(
   db: Pick<Transaction, 'pat'>,

@@ -9,8 +9,8 @@ import { patSecretName } from './token.ts';
 
 /**
  * GET /v1/pats/{id}/reveal: returns the plaintext once, to the token's own user; an administrator cannot reveal another
- * user's. The copy is destroyed in the same step. AppError 404 the second time, or for a token that is another user's,
- * unknown or revoked; 403 if the caller is a token that lacks one of its scopes or expires before it.
+ * user's. The copy is destroyed in the same step. Throws AppError 404 the second time, or for a token that is another
+ * user's, unknown or revoked; 403 if the caller is a token that lacks one of its scopes or expires before it.
  */
 export async function revealPat(
   { principal, services }: Context,

@@ -11,7 +11,7 @@ import { patSecretName } from './token.ts';
 
 /**
  * DELETE /v1/pats/{id}: revokes the token and all tokens that were created with it, immediately here and within 2 s in
- * other processes. AppError 404.
+ * other processes. Throws AppError 404.
  */
 export async function revokePat(
   { principal, services }: Context,

@@ -161,7 +161,7 @@ async function chooseVersion(
   return { version: number, graph };
 }
 
-/** Returns the results of a run by step. AppError 422 `rerun_too_large` if one was not read. */
+/** Returns the results of a run by step. Throws AppError 422 `rerun_too_large` if one was not read. */
 function withoutReferences({ results }: RecordedValues): Map<string, JsonValue> {
   const found = new Map<string, JsonValue>();
   for (const [id, { value, ref }] of results) {

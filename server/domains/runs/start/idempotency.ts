@@ -7,7 +7,10 @@ import { AppError, conflict, invalid } from '../../../platform/errors.ts';
 import { canonicalJson } from '../../workflows/checksum.ts';
 import { type Reservation, reserve, saveResponse } from './idempotency-store.ts';
 
-/** The request's Idempotency-Key; null without one. AppError 422 for one that is not 1..255 printable ASCII characters. */
+/**
+ * The request's Idempotency-Key; null without one. Throws AppError 422 for one that is not 1..255 printable ASCII
+ * characters.
+ */
 export function idempotencyKey(headers: Context['headers']): string | null {
   const key = headers.get('idempotency-key');
   if (key === undefined) return null;

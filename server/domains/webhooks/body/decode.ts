@@ -6,8 +6,9 @@ const DECLARATION_BYTES = 200;
 
 /**
  * Returns the text of a body, without its byte order mark. The mark decides its encoding, then the charset of its
- * Content-Type, then an XML declaration; otherwise it is UTF-8. ISO-8859-1 is what frameworks add to text that is UTF-8,
- * so with it bytes that are UTF-8 are read as such. AppError 415 for an unknown charset, 400 for other bytes.
+ * Content-Type, then an XML declaration; otherwise it is UTF-8. ISO-8859-1 is what frameworks add to text that is
+ * UTF-8, so with it bytes that are UTF-8 are read as such. Throws AppError 415 for an unknown charset, 400 for other
+ * bytes.
  */
 export function decodeText(bytes: Uint8Array, charset: string | undefined): string {
   const encoding = markOf(bytes) ?? encodingOf(charset ?? declaredBy(bytes) ?? 'utf-8');
@@ -32,7 +33,7 @@ function declaredBy(bytes: Uint8Array): string | undefined {
   return /^<\?xml\s[^>]*?encoding\s*=\s*["']([A-Za-z][\w.:-]{0,39})["']/.exec(start.toString('latin1'))?.[1];
 }
 
-/** Returns the standard name of an encoding. AppError 415 for one that nobody knows. */
+/** Returns the standard name of an encoding. Throws AppError 415 for one that nobody knows. */
 function encodingOf(label: string): string {
   try {
     return new TextDecoder(label).encoding;

@@ -18,7 +18,8 @@ const hasZlibHeader = ([first = 0, second = 0]: Uint8Array) => first % 16 === 8 
 
 /**
  * Returns the bytes of a body without its content coding. Stops as soon as they are more than a delivery may have, so
- * that a small body that expands to gigabytes costs no more than another one. AppError 413, 415 for another coding, 400.
+ * that a small body that expands to gigabytes costs no more than another one. Throws AppError 413, 415 for another
+ * coding, 400.
  */
 export async function expandBody(bytes: Uint8Array, contentEncoding: string | undefined): Promise<Uint8Array> {
   const codings = (contentEncoding ?? '').split(',').map(coding => coding.trim().toLowerCase());

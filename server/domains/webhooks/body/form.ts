@@ -4,8 +4,8 @@ import { readJson, startsAsJson } from './json.ts';
 /**
  * Returns the value of a form (application/x-www-form-urlencoded). It is an object of texts, by the names as they are
  * sent; a name that is repeated has the list of its texts, in order. A form that consists of a field `payload` with a
- * JSON object, as GitHub and Slack send it, is that object. JSON that is only called a form, as by `curl -d`, is read as
- * JSON: in a form a brace is always encoded. AppError 400.
+ * JSON object, as GitHub and Slack send it, is that object. JSON that is only called a form, as by `curl -d`, is read
+ * as JSON: in a form a brace is always encoded. Throws AppError 400.
  */
 export function readForm(text: string): JsonValue {
   if (startsAsJson(text)) return readJson(text);

@@ -12,8 +12,8 @@ export function bytesStartAsJson(bytes: Uint8Array): boolean {
 }
 
 /**
- * Parses the JSON of a delivery. AppError 400 with the reason, for other text and for JSON that is nested
- * too deeply; 422 with the path for a number that could only be rounded.
+ * Parses the JSON of a delivery. Throws AppError 400 with the reason, for other text and for JSON that is nested too
+ * deeply; 422 with the path for a number that could only be rounded.
  */
 export function readJson(text: string): JsonValue {
   const value = parse(text);

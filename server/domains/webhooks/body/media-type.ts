@@ -7,7 +7,7 @@ const MEDIA_TYPE = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/;
 const JSON_TYPE = /^(?:application|text)\/(?:x-)?json$|\+json$/;
 const TEXT_TYPE = /^text\/|[/+](?:xml|yaml)$|^application\/(?:x-yaml|graphql|(?:x-)?ndjson|jsonl|jwt|toml|sql)$/;
 
-/** Returns how a body with this Content-Type is read. AppError 415. */
+/** Returns how a body with this Content-Type is read. Throws AppError 415. */
 export function formatOf(contentType: string | undefined): Format {
   const media = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (media === '' || media === 'application/octet-stream') return 'guess';

@@ -3,7 +3,7 @@ import type { PresetName } from './catalog.ts';
 
 type Fields = { username: string | null; requireTimestamp: boolean };
 
-/** AppError 422 for fields that the preset does not have, or that it requires and that are missing. */
+/** Throws AppError 422 for fields that the preset does not have, or that it requires and that are missing. */
 export function requirePresetFields(preset: PresetName, { username, requireTimestamp }: Fields): void {
   const details: ErrorDetail[] = [];
   if (preset === 'basic' && username === null) {
@@ -21,7 +21,9 @@ export function requirePresetFields(preset: PresetName, { username, requireTimes
   if (details.length > 0) throw invalid('The fields do not fit the preset.', details);
 }
 
-/** AppError 422 `automation_required` for a preset whose senders cannot send a token, if the webhook stores none. */
+/**
+ * Throws AppError 422 `automation_required` for a preset whose senders cannot send a token, if the webhook stores none.
+ */
 export function requireAutomation(preset: PresetName, automationPatId: string | null): void {
   if (preset === 'baton' || automationPatId !== null) return;
   const detail = { path: 'automation_pat_id', message: 'is required: the sender cannot send a token of its own' };

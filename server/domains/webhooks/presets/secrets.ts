@@ -18,7 +18,7 @@ function generateSecret(preset: PresetName): string {
 
 /**
  * Returns the secret to store: the given one, or a generated one; null if only the sender can create it and it was not
- * given. AppError 422 `invalid_secret` for one that the preset does not accept.
+ * given. Throws AppError 422 `invalid_secret` for one that the preset does not accept.
  */
 export function secretFor(preset: PresetName, given: string | undefined): { secret: string | null; shown: boolean } {
   const { secretSource } = PRESETS[preset];

@@ -6,8 +6,8 @@ import { recordSeen } from './queries.ts';
 import type { AnnounceEditorInput, EditorsOutput } from './schemas.ts';
 
 /**
- * POST /v1/workflows/{id}/editors: the caller has the editor of the draft open, or has left it. Returns who edits it. Throws
- * AppError 404.
+ * POST /v1/workflows/{id}/editors: records that the caller has opened the editor of the draft, or has left it. Returns
+ * the people who edit the draft. Throws AppError 404.
  */
 export async function announceEditor(
   ctx: Context,

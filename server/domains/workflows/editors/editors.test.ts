@@ -50,8 +50,8 @@ const savedSince = async (id: string, since: string) =>
 const member = (name: string) =>
   createTestMember(services, tenant, 'project_contributor', `${name}-${newId()}@example.com`);
 
-describe('who edits a draft', () => {
-  test('is who has announced it, by name, the latest first', async () => {
+describe('the editors of a draft', () => {
+  test('are the people who have announced it, by name, the latest first', async () => {
     const { id, etag } = await draft();
     const [{ contributor, owner }, start] = [tenant, clock.now()];
     expect(await call(list, as(), { id })).toEqual({ etag, editing: [], saved: [] });
@@ -69,7 +69,7 @@ describe('who edits a draft', () => {
     expect(await call(list, as(tenant.viewer), { id })).toEqual(answer);
   });
 
-  test('is nobody who has left', async () => {
+  test('do not include a person who has left the editor', async () => {
     const { id } = await draft();
     await call(announce, as(), { id });
     await call(announce, as(tenant.owner), { id });
@@ -77,7 +77,7 @@ describe('who edits a draft', () => {
     expect(await editing(id)).toEqual([tenant.owner.userId]);
   });
 
-  test('is nobody who was last seen too long ago', async () => {
+  test('do not include a person who was last seen too long ago', async () => {
     const { id } = await draft();
     await call(announce, as(), { id });
     clock.advance(EDITOR_OPEN_MS - 1);
@@ -88,7 +88,7 @@ describe('who edits a draft', () => {
     expect(await editing(id)).toEqual([tenant.contributor.userId]);
   });
 
-  test('is no one who has left the workspace', async () => {
+  test('do not include a person who has left the workspace', async () => {
     const { id } = await draft();
     const leaver = await member('leaver');
     const { etag } = await call(patch, as(leaver), { id, name: 'Theirs' });
@@ -98,13 +98,13 @@ describe('who edits a draft', () => {
     const ref = { tenantId: tenant.tenantId, userId: leaver.userId };
     await db.prisma.membership.delete({ where: { tenantId_userId: ref } });
     expect([await editing(id), await savedSince(id, '"1"')]).toEqual([[], []]);
-    // A request that was authenticated before still succeeds.
+    // A request that was authenticated before the membership ended still succeeds.
     await call(announce, as(leaver), { id });
     await call(patch, as(leaver), { id, name: 'Again' });
     expect([await editing(id), await savedSince(id, '"1"')]).toEqual([[], []]);
   });
 
-  test('is limited to the latest', async () => {
+  test('are limited to the latest', async () => {
     const { id } = await draft();
     const names = Array.from({ length: MAX_EDITORS + 1 }, (_, at) => `many${at}`);
     for (const name of names) {
@@ -115,13 +115,13 @@ describe('who edits a draft', () => {
     }
   });
 
-  test('is not said of the workflows of other projects and workspaces', async () => {
+  test('are not returned for the workflows of other projects and workspaces', async () => {
     const { id } = await draft();
     await call(announce, as(), { id });
     const other = await createTestTenant(services, { slug: 'rival' });
     const { contributor } = await createTestProject(services, tenant, 'second');
     for (const stranger of [other.owner, contributor]) {
-      // One after the other: a promise that rejects before it is awaited ends the whole run of the tests.
+      // One after the other: a promise that rejects before it is awaited would end the whole test run.
       expect(await refusal(call(list, as(stranger), { id }))).toMatchObject({ status: 404 });
       expect(await refusal(call(announce, as(stranger), { id }))).toMatchObject({ status: 404 });
     }
@@ -129,8 +129,8 @@ describe('who edits a draft', () => {
   });
 });
 
-describe('who has saved a draft since a state', () => {
-  test('is everyone whose change came after it, whatever the way', async () => {
+describe('the people who have saved a draft since a state', () => {
+  test('are all people with a later change, in every way to change a draft', async () => {
     const { id, etag } = await draft();
     const [patched, edited, restored] = [await member('patched'), await member('edited'), await member('restored')];
     await call(publish, as(), { id });
@@ -147,7 +147,7 @@ describe('who has saved a draft since a state', () => {
     expect([answer.etag, answer.saved]).toEqual([third.etag, []]);
   });
 
-  test('is no one whose change was refused', async () => {
+  test('do not include a person whose change was refused', async () => {
     const { id, etag } = await draft();
     await call(patch, as(), { id, name: 'Mine' });
     const late = await member('late');
@@ -156,7 +156,7 @@ describe('who has saved a draft since a state', () => {
     expect(await savedSince(id, etag)).toEqual([tenant.contributor.userId]);
   });
 
-  test.each(['2', 'W/"2"', '""', '"1234567890"', '"x"'])('is refused for %s, which is no state', async since => {
+  test.each(['2', 'W/"2"', '""', '"1234567890"', '"x"'])('are refused for %s, which is no state', async since => {
     const { id } = await draft();
     expect(await refusal(call(list, as(), { id, since }))).toMatchObject({ status: 422 });
   });

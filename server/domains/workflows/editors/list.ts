@@ -7,7 +7,10 @@ import { etagOf } from '../view.ts';
 import { type EditorRow, readSaved, readSeen } from './queries.ts';
 import { EDITOR_OPEN_MS, type EditorsOutput, type ListEditorsInput, MAX_EDITORS } from './schemas.ts';
 
-/** GET /v1/workflows/{id}/editors: who edits the draft now, and who has saved it after a state. Throws AppError 404. */
+/**
+ * GET /v1/workflows/{id}/editors: returns the people who edit the draft now, and those who have saved it after a state.
+ * Throws AppError 404.
+ */
 export async function listEditors(
   ctx: Context,
   input: z.output<typeof ListEditorsInput>,
@@ -33,7 +36,7 @@ export async function answerEditors(
   return { etag: etagOf(workflow), editing: editing.map(toEditor), saved: saved.map(toEditor) };
 }
 
-/** The revision in an ETag that the schema has accepted. */
+/** Returns the revision in an ETag that the schema has accepted. */
 const revisionOf = (etag: string): number => Number(etag.slice(1, -1));
 
 const toEditor = ({ userId, name, at }: EditorRow) => ({ user_id: userId, name, at: isoTimestamp(at.getTime()) });

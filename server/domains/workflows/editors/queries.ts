@@ -7,7 +7,7 @@ type EditorRef = DraftRef & { userId: string };
 /** A member of the workspace who edits a draft, or has saved it. */
 export type EditorRow = { userId: string; name: string; at: Date };
 
-/** Inserts or updates the row of a member; nothing where the membership has ended meanwhile. */
+/** Returns SQL that inserts or updates the row of a member. It does nothing if the membership has ended meanwhile. */
 const upsert = (columns: readonly string[]) =>
   `INSERT INTO workflow_editors (workflow_id, tenant_id, user_id, ${columns.join(', ')})
    SELECT $1::uuid, tenant_id, user_id, ${columns.map((_, at) => `$${at + 4}`).join(', ')}
@@ -17,7 +17,7 @@ const upsert = (columns: readonly string[]) =>
 const UPSERT_SEEN = upsert(['seen_at']);
 const UPSERT_SAVED = upsert(['saved_at', 'saved_revision']);
 
-/** Records that a member has the editor of a draft open; null: no longer. */
+/** Records when a member had the editor of a draft open; with null, that the member has closed it. */
 export async function recordSeen(db: Queryable, ref: EditorRef, at: Date | null): Promise<void> {
   await db.query(UPSERT_SEEN, [ref.workflowId, ref.tenantId, ref.userId, at]);
 }
@@ -39,7 +39,7 @@ const read = (column: 'seen_at' | 'saved_at', condition: string) =>
 const SELECT_SEEN = read('seen_at', 'e.seen_at > $3');
 const SELECT_SAVED = read('saved_at', 'e.saved_revision > $3');
 
-/** The members who have been seen after an instant, the last first. */
+/** Returns the members who were seen after an instant, the last first. */
 export async function readSeen(
   pool: Pool,
   { tenantId, workflowId }: DraftRef,
@@ -48,7 +48,7 @@ export async function readSeen(
   return (await pool.query<EditorRow>(SELECT_SEEN, [tenantId, workflowId, after, limit])).rows;
 }
 
-/** The members who have saved a revision after this one, the last first. */
+/** Returns the members who have saved a revision after this one, the last first. */
 export async function readSaved(
   pool: Pool,
   { tenantId, workflowId }: DraftRef,

@@ -3,7 +3,10 @@ import { Id, Timestamp } from '../../../operation/wire.ts';
 
 /** The most people that one answer names. */
 export const MAX_EDITORS = 50;
-/** How long after its last announcement an editor counts as open. Announcements come every 15 seconds, and one may be lost. */
+/**
+ * The time after its last announcement for which an editor counts as open. Announcements come every 15 seconds, and one
+ * may be lost.
+ */
 export const EDITOR_OPEN_MS = 40_000;
 
 const Editor = z.strictObject({ user_id: Id, name: z.string(), at: Timestamp });

@@ -6,7 +6,9 @@ import { createWorkflow } from '../create.ts';
 import { ImportedDocument, type ImportInput, type WorkflowSchema } from '../schemas.ts';
 import { readDocumentText } from './parse-document.ts';
 
-/** A new draft from a document, given as fields or as text. Throws AppError 422 naming what is wrong with it. */
+/**
+ * Creates a draft from a document, given as fields or as text. Throws AppError 422 with the problems of the document.
+ */
 export async function importWorkflow(
   ctx: Context,
   input: z.output<typeof ImportInput>,
@@ -17,7 +19,7 @@ export async function importWorkflow(
     throw invalid('Give the document as fields or as text, not both.', [{ path: 'document', message: 'stands alone' }]);
   }
   const value = document === undefined ? fields : await readDocumentText(document, ctx.principal.tenantId);
-  // Before the schema, which recurses: what is nested too deeply must not overflow its stack.
+  // Checked before the schema, which recurses: a value that is nested too deeply must not overflow its stack.
   const problem = storageProblem(value);
   if (problem !== null) throw invalid('The document contains a value that cannot be stored.', [problem]);
   const parsed = ImportedDocument.safeParse(value);

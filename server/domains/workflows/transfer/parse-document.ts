@@ -5,8 +5,8 @@ import { YamlReaders } from './yaml-readers.ts';
 const yaml = new YamlReaders();
 
 /**
- * Reads JSON or YAML text into a JSON value, for a tenant. Throws AppError 422 for text that is neither, or that takes too
- * long or too much memory, and 429 where the tenant has too many others being read.
+ * Parses JSON or YAML text into a JSON value, for a tenant. Throws AppError 422 for text that is neither or takes too
+ * much time or memory, and 429 if too many texts of the tenant are being parsed.
  */
 export async function readDocumentText(text: string, tenant: string): Promise<unknown> {
   try {

@@ -56,15 +56,18 @@ const source = {
 };
 
 describe('a document', () => {
-  test.each(['json', 'yaml'] as const)('comes back as %s what it was, in another tenant too', async format => {
-    const made = await call(create, as(), source);
-    const document = await call(exporting, as(tenant.viewer), { id: made.id, format });
-    const copy = await call(importing, as(other.owner), document);
-    expect(copy).toMatchObject({ ...source, status: 'draft', tenant_id: 'rival', latest_version: null });
-    expect(copy.id).not.toBe(made.id);
-    expect(JSON.stringify(document)).not.toContain(made.id);
-    expect(JSON.stringify(document)).not.toContain('acme');
-  });
+  test.each(['json', 'yaml'] as const)(
+    'survives export and import as %s unchanged, also into another tenant',
+    async format => {
+      const made = await call(create, as(), source);
+      const document = await call(exporting, as(tenant.viewer), { id: made.id, format });
+      const copy = await call(importing, as(other.owner), document);
+      expect(copy).toMatchObject({ ...source, status: 'draft', tenant_id: 'rival', latest_version: null });
+      expect(copy.id).not.toBe(made.id);
+      expect(JSON.stringify(document)).not.toContain(made.id);
+      expect(JSON.stringify(document)).not.toContain('acme');
+    },
+  );
 
   test('may be JSON text as well', async () => {
     const text = JSON.stringify({ baton: 1, kind: 'workflow', name: 'Text', graph: chain('a') });
@@ -91,7 +94,7 @@ describe('a document', () => {
   });
 });
 
-describe('what is no document is 422', () => {
+describe('that is invalid is 422', () => {
   const valid = { baton: 1, kind: 'workflow', name: 'x', graph: { steps: [] } };
   test.each<[string, unknown]>([
     ['nothing', {}],
@@ -127,7 +130,7 @@ describe('a key that is given twice', () => {
       'the key "id" is given twice, on line 3 and on line 5',
     ],
     ['a: {b: 1, c: 2, "b": 3}', 'the key "b" is given twice, on line 1 and on line 1'],
-    // In JSON they are one key.
+    // JSON has only the second key form, so both keys are equal.
     ['1: a\n"1": b', 'the key "1" is given twice, on line 1 and on line 2'],
     ['~: a\n"": b', 'the key "" is given twice, on line 1 and on line 2'],
     ['? [a]\n: 1\n? [a]\n: 2', 'is given twice, on line 1 and on line 3'],
@@ -138,7 +141,7 @@ describe('a key that is given twice', () => {
     expect([status, details]).toEqual([422, [{ path: 'document', message: expect.stringContaining(message) }]]);
   });
 
-  test('in different maps is read', () => {
+  test('in different maps is accepted', () => {
     expect(readYaml('a: {n: 1}\nb: {n: 2}\nc: [{n: 3}, {n: 4}]')).toMatchObject({ ok: true });
   });
 
@@ -159,7 +162,7 @@ describe('hostile text', () => {
     }
   });
 
-  test('that keeps the YAML library busy does not keep anybody else waiting', async () => {
+  test('that keeps the YAML library busy delays no other reader', async () => {
     let ticks = 0;
     const timer = setInterval(() => ticks++, 1);
     const reading = readDocumentText('"'.repeat(30_000), 'acme');
@@ -168,14 +171,14 @@ describe('hostile text', () => {
     expect(ticks).toBeGreaterThan(10);
   });
 
-  test('that fills any heap ends the process that reads it, and no other', async () => {
+  test('that fills any heap ends only the process that reads it', async () => {
     for (const document of [`a: [${'{},'.repeat(330_000)}`, '{'.repeat(1_000_000)]) {
       expect((await refusal(call(importing, as(), { document }))).status).toBe(422);
     }
     expect(await readDocumentText('a: 1', 'acme')).toEqual({ a: 1 });
   });
 
-  test('is read by two processes at most, one for each tenant, who may have four at once', async () => {
+  test('is read by at most two processes, one for each tenant, and a tenant may have four texts at once', async () => {
     const readers = new YamlReaders();
     const document = '"'.repeat(15_000);
     const reading = ['acme', 'rival'].flatMap(name => Array.from({ length: 4 }, () => readers.read(name, document)));
@@ -183,7 +186,8 @@ describe('hostile text', () => {
     await expect(readers.read('acme', document)).rejects.toMatchObject({ status: 429, code: 'too_many_imports' });
     const third = readers.read('third', 'a: 1');
     expect(await third).toEqual({ ok: true, json: '{"a":1}' });
-    // Those of the others have not been read by then: a tenant waits for one turn, not for all that came before.
+    // The later texts of the first tenant have not been read yet: another tenant waits for one turn, not for all
+    // earlier texts.
     expect(await Promise.race([Promise.all(reading), 'not yet'])).toBe('not yet');
     await Promise.all(reading);
     expect(readers.processes).toBe(0);
@@ -199,7 +203,7 @@ describe('hostile text', () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test('of any kind is read or refused, and never anything else', () => {
+  test('of any kind is read or refused, without any other outcome', () => {
     const fragments = fc.constantFrom(
       ...['- ', ': ', '\n', '  ', '{', '}', '[', ']', '&a ', '*a', '!!str ', '|', '>', '"', "'", '#', '? '],
       ...['---\n', '...\n', '<<: ', '%YAML 1.1\n', '\t', 'key', '1', '~', '\0', '\ud800', 'graph', 'steps'],

@@ -1,13 +1,15 @@
 import { flushCompileCache } from 'node:module';
-// JSON.stringify writes the integers of YAML, which are bigints.
+// Required because YAML integers are bigints, and JSON.stringify cannot write them without this module.
 import '../../../platform/json-text.ts';
 import { readYaml } from './yaml.ts';
 import { MAX_DOCUMENT_JSON_CHARACTERS, type YamlAnswer } from './yaml-readers.ts';
 
-/** The process that reads one YAML text and ends. It says when it is ready: until then, its time does not run. */
+/**
+ * Sends messages of this process, which reads one YAML text and ends. Its time limit starts with the message `ready`.
+ */
 const send = (answer: YamlAnswer) => process.send?.(answer);
 
-/** As JSON; undefined for a document with a value that JSON does not have, such as `.nan`. */
+/** Returns the value as JSON; undefined for a document with a value that JSON does not have, such as `.nan`. */
 function jsonOf(value: unknown): string | undefined {
   let isJson = true;
   const json = JSON.stringify(value, (_, item: unknown) => {
@@ -29,6 +31,6 @@ process.once('message', (text: unknown) => {
   else send({ kind: 'read', json });
 });
 process.once('disconnect', () => process.exit());
-// Once it has answered, it is killed.
+// The parent kills this process after its answer.
 flushCompileCache();
 send({ kind: 'ready' });

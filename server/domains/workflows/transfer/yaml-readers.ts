@@ -7,37 +7,38 @@ import { AppError } from '../../../platform/errors.ts';
 /** A message of a process that reads YAML. */
 export type YamlAnswer = { kind: 'ready' } | { kind: 'read'; json: string } | { kind: 'refused'; message: string };
 
-/** A value as JSON text, or why there is none. */
+/** A value as JSON text, or the reason why the text has no JSON value. */
 export type YamlText = { ok: true; json: string } | { ok: false; message: string };
 
 type Waiting = { text: string; settle: (read: YamlText) => void; reject: (error: unknown) => void };
 
-/** Twice what a document may have as text: escaping can make JSON larger than YAML. */
+/** Twice the limit of a document's text: escaping can make JSON longer than YAML. */
 export const MAX_DOCUMENT_JSON_CHARACTERS = 2 * 1024 * 1024;
 /** 1 MiB of an exported workflow takes 0.5 s; 200 KB of quotation marks took 36 s. */
 const MAX_READ_MS = 1_800;
 const MAX_START_MS = 10_000;
 const MAX_HEAP_MIB = 256;
 const MAX_PROCESSES = 2;
-/** One that is read and those that wait. */
+/** The most texts of a tenant: one that is read, and those that wait. */
 const MAX_PER_TENANT = 4;
 
 /**
- * Reads YAML in processes of its own, each for one text. The library is slow, and what it makes of 1 MiB of `{},` fills
- * any heap: a thread whose heap is full does not fail alone, V8 ends its process. So it is a process that ends here, when
- * its time or its memory is up. Two at once, and one for each tenant; a tenant's others wait, and there may be few of them.
+ * Reads YAML in separate processes, one process for each text. The library is slow, and 1 MiB of `{},` fills any heap.
+ * A thread is not enough: V8 ends the whole process when the heap of a thread is full. The process is ended when its
+ * time or its memory is used up. Two processes run at a time, at most one for each tenant; a few further texts of a
+ * tenant may wait.
  */
 export class YamlReaders {
   readonly #waiting = new TenantQueue<Waiting>();
   readonly #counts = new Map<string, number>();
   readonly #served = new Set<string>();
 
-  /** Processes alive. */
+  /** The number of processes alive. */
   get processes(): number {
     return this.#served.size;
   }
 
-  /** Reads a text. Throws AppError 429 where the tenant has too many that are not read yet. */
+  /** Reads a text. Throws AppError 429 if too many texts of the tenant have not been read yet. */
   async read(tenant: string, text: string): Promise<YamlText> {
     const count = this.#counts.get(tenant) ?? 0;
     if (count >= MAX_PER_TENANT) {
@@ -75,7 +76,7 @@ export class YamlReaders {
 }
 
 async function readApart(text: string): Promise<YamlText> {
-  // Nothing else of the environment: what is not there cannot leak.
+  // The process gets no other environment variables, so it cannot leak them.
   const child = fork(fileURLToPath(new URL('./yaml-process.ts', import.meta.url)), [], {
     env: { NODE_ENV: 'production', ...compileCacheOfThisProcess() },
     execArgv: [`--max-old-space-size=${MAX_HEAP_MIB}`],

@@ -1,11 +1,11 @@
 import { type Document, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 
-/** A JSON value, or why there is none. */
+/** A JSON value, or the reason why the text has none. */
 export type YamlRead = { ok: true; value: unknown } | { ok: false; message: string };
 
 /**
- * Parses untrusted YAML: no aliases (an entity bomb needs them), no tags, no merge keys. A key that is repeated in a map
- * is refused, because one of its values would be lost; the library's own check compares keys pairwise, which is quadratic.
+ * Parses untrusted YAML. Refuses aliases (an entity bomb needs them), tags and merge keys. Refuses a repeated key in a
+ * map, because one of its values would be lost; the library's own check compares keys pairwise, which is quadratic.
  */
 export function readYaml(text: string): YamlRead {
   try {
@@ -16,7 +16,7 @@ export function readYaml(text: string): YamlRead {
       merge: false,
       uniqueKeys: false,
       intAsBigInt: true,
-      // At `silent` the library drops all documents but the first without a word.
+      // With `silent`, the library drops all documents but the first without an error.
       logLevel: 'error',
       lineCounter: lines,
     });
@@ -35,7 +35,9 @@ export function readYaml(text: string): YamlRead {
 
 const MAX_SHOWN_KEY = 100;
 
-/** Returns a message about the first key that a map has twice; null if there is none. Keys are compared as JSON has them. */
+/**
+ * Returns a message about the first repeated key in a map; null if there is none. Keys are compared in their JSON form.
+ */
 function repeatedKeyOf(document: Document.Parsed, lines: LineCounter): string | null {
   let message: string | null = null;
   visit(document, {

@@ -9,7 +9,10 @@ import { requireVersion } from './get.ts';
 
 type Side = z.output<typeof DiffVersionsInput>['a'];
 
-/** GET …/versions/{a}/diff/{b}: what leads from `a` to `b`, by step and field; either may be the draft. Throws AppError 404. */
+/**
+ * GET …/versions/{a}/diff/{b}: returns the changes from `a` to `b`, by step and field; either may be the draft. Throws
+ * AppError 404.
+ */
 export async function diffVersions(
   ctx: Context,
   { id, a, b }: z.output<typeof DiffVersionsInput>,
@@ -18,7 +21,7 @@ export async function diffVersions(
   return { steps, reordered, notes, graph, run_setup } as z.input<typeof DiffVersionsOutput>;
 }
 
-/** A version has no name and description of its own. */
+/** Reads one side of the comparison. A version has the name and description of its workflow. */
 async function readSide(ctx: Context, id: string, side: Side): Promise<Draft> {
   const { graph, run_setup } = side === 'draft' ? await readDraft(ctx, id) : await readVersion(ctx, id, side);
   return draftOf({ name: '', description: '', graph, runSetup: run_setup });
@@ -26,7 +29,7 @@ async function readSide(ctx: Context, id: string, side: Side): Promise<Draft> {
 
 async function readDraft(ctx: Context, id: string) {
   const { graph, runSetup } = await requireWorkflow(ctx, id);
-  // No version has pinned results: publishing them would be no change.
+  // Pinned results are left out, because no version has them and publishing would not change them.
   return { graph, run_setup: withoutPins(runSetup) };
 }
 

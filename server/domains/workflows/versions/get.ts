@@ -6,7 +6,7 @@ import type { ReadVersionInput, VersionRef, VersionSchema } from '../schemas.ts'
 import { toVersion } from '../view.ts';
 import { findVersion, type VersionRow } from './queries.ts';
 
-/** A published version of a workflow of the request's project. Throws AppError 404. */
+/** Returns a published version of a workflow of the request's project. Throws AppError 404. */
 export async function requireVersion(ctx: Context, ref: z.output<typeof VersionRef>): Promise<VersionRow> {
   const workflow = await requireWorkflow(ctx, ref.id);
   const row = await findVersion(ctx.services.pool, workflow.tenantId, workflow.id, ref.version);

@@ -9,7 +9,7 @@ import { listVersions as selectPage } from './queries.ts';
 
 const VersionKey = z.tuple([z.number().int().min(1).max(MAX_INTEGER)]);
 
-/** Newest first. */
+/** Returns the versions of a workflow, newest first. */
 export async function listVersions(
   ctx: Context,
   input: z.output<typeof ListVersionsInput>,

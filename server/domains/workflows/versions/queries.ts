@@ -17,13 +17,16 @@ export type VersionRow = {
 const columns = `v.version, v.workflow_id, v.published_at, coalesce(u.email, v.published_by::text) AS published_by,
   v.changelog, v.graph_checksum, v.graph_snapshot, v.run_setup`;
 
-/** The run setup without pinned results, which are for tests of the draft. As text it is copied exactly: jsonb would change numbers. */
+/**
+ * SQL: the run setup without pinned results, which are only for tests of the draft. The json functions copy its text
+ * exactly; jsonb would change numbers.
+ */
 const PUBLISHED_SETUP = `CASE WHEN run_setup->'pinned_results' IS NULL THEN run_setup ELSE (
          SELECT coalesce(json_object_agg(key, value), '{}') FROM json_each(run_setup) WHERE key <> 'pinned_results') END`;
 
 /**
- * Publishes the draft at `revision` under the next number; null where the workflow is missing, archived or was changed
- * since. One statement: the row lock of the update gives concurrent publishes different numbers.
+ * Publishes the draft at `revision` under the next number. Returns null if the workflow does not exist, is archived, or
+ * has changed since. One statement: the row lock of the update gives concurrent publishes different numbers.
  */
 export async function insertVersion(
   db: Queryable,
@@ -48,8 +51,9 @@ export async function insertVersion(
 }
 
 /**
- * Stores a graph as a snapshot that only test runs use: a version with a negative number, which no list shows. Returns its number: that
- * of an equal snapshot where there is one, which then counts as used at this time; null where a concurrent caller took the next number first.
+ * Stores a graph as a snapshot for test runs: a version with a negative number, which no list shows. Returns its
+ * number. If an equal snapshot exists, returns its number and records this time as its last use. Returns null if a
+ * concurrent caller took the next number first.
  */
 export async function insertTestVersion(
   pool: Pool,
@@ -85,7 +89,7 @@ export async function insertTestVersion(
   return rows[0]?.version ?? null;
 }
 
-/** Newest first; `before` is the number after which the page begins. */
+/** Returns versions, newest first; the page begins after the number `before`. */
 export async function listVersions(
   pool: Pool,
   tenantId: string,

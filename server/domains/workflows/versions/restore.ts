@@ -6,7 +6,7 @@ import type { VersionRef, WorkflowSchema } from '../schemas.ts';
 import { answerWorkflow } from '../view.ts';
 import { requireVersion } from './get.ts';
 
-/** Copies a version's graph back into the draft, as a new revision. Run setup, name and description stay as they are. */
+/** Copies a version's graph into the draft, as a new revision. Run setup, name and description do not change. */
 export async function restoreVersion(
   ctx: Context,
   input: z.output<typeof VersionRef>,

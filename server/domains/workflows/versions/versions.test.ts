@@ -51,7 +51,7 @@ const draft = (graph: unknown = chain('a', 'b')) =>
   call(create, as(), { name: 'Nightly', graph, run_setup: { trigger_payload: { a: 1 } } });
 
 describe('publishing', () => {
-  test('copies graph and run setup into version 1, and makes the workflow published', async () => {
+  test('copies graph and run setup to version 1, and sets the status of the workflow to published', async () => {
     const made = await draft();
     const version = await call(publish, as(), { id: made.id, changelog: 'First' });
     expect(version).toMatchObject({
@@ -72,7 +72,7 @@ describe('publishing', () => {
     expect(await call(getVersion, as(tenant.viewer), { id: made.id, version: 1 })).toEqual(version);
   });
 
-  test('is told by the list where the graph has changed since, and no longer once it is as it was', async () => {
+  test('shows in the list that the graph has changed since, until it is restored', async () => {
     const made = await draft();
     const unpublished = async () => {
       const { workflows } = await call(listWorkflows, as(tenant.viewer), { q: made.id });
@@ -87,7 +87,7 @@ describe('publishing', () => {
     expect(await unpublished()).toEqual([false]);
   });
 
-  test('a run setup whose overrides do not fit their steps is 422; a step that is not there yet is a warning', async () => {
+  test('a run setup whose overrides do not fit their steps is 422; an override of an unknown step is a warning', async () => {
     const made = await draft();
     const setup = (a: object) => ({ trigger_steps: { a, later: { timeout_s: 'x' } } });
     const problem = { step_id: 'a', path: 'run_setup.trigger_steps.a.timeout_s', code: 'invalid_field' };
@@ -120,14 +120,14 @@ describe('publishing', () => {
     expect(await call(get, as(), { id: made.id })).toMatchObject({ status: 'draft', latest_version: null });
   });
 
-  test('at the same time gives different numbers without a gap', async () => {
+  test('concurrently gives different numbers without a gap', async () => {
     const { id } = await draft();
     const versions = await Promise.all(Array.from({ length: 10 }, () => call(publish, as(), { id })));
     expect(versions.map(version => version.version).sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     expect((await call(get, as(), { id })).latest_version).toBe(10);
   });
 
-  test('while the draft is being changed publishes only what was validated', async () => {
+  test('while the draft changes publishes only a draft that was validated', async () => {
     const { id } = await draft();
     const broken = { steps: [{ id: 'a', type: 'lua_script', script: 'return (' }] };
     const [outcome] = await Promise.allSettled([call(publish, as(), { id }), call(patch, as(), { id, graph: broken })]);
@@ -161,7 +161,7 @@ describe('versions', () => {
     expect(second.next_cursor).toBeNull();
   });
 
-  test('that do not exist are 404, and what is no number is 422', async () => {
+  test('that do not exist are 404, and a value that is no number is 422', async () => {
     const { id } = await draft();
     for (const version of [1, -1]) {
       expect((await refusal(call(getVersion, as(), { id, version }))).status).toBe(404);
@@ -188,7 +188,7 @@ describe('versions', () => {
 });
 
 describe('restoring', () => {
-  test('brings the graph of a version back as a new revision', async () => {
+  test('copies the graph of a version to a new revision', async () => {
     const made = await draft();
     await call(publish, as(), { id: made.id });
     const changed = await call(patch, as(), { id: made.id, name: 'New name', graph: chain('z'), run_setup: {} });
