@@ -40,8 +40,8 @@ export async function saveProgress(db: Queryable, { upTo }: Range): Promise<void
 }
 
 /**
- * Adds a row for each run that failed in the range and whose version names a handler. Test runs have none, nor do runs
- * of handlers and the runs that these called: a handler that fails starts no other one. `at`: when the first attempt is
+ * Adds a row for each run that failed in the range and whose version names a handler. Test runs, runs of handlers and
+ * the runs that handlers called get no row, so a failed handler starts no other one. `at`: when the first attempt is
  * due, in ms since the epoch.
  */
 export async function enqueueHandlers(db: Queryable, { after, upTo }: Range, at: number): Promise<void> {

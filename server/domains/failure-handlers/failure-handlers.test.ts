@@ -52,7 +52,7 @@ async function pass(): Promise<number> {
   while (await enqueueNext(services));
   return startDueHandlers(services);
 }
-/** The run as it failed, with the id of the run that handles it. */
+/** Returns the failed run with the id of the run that handles it. */
 async function failedRun({ runID }: Ref): Promise<Failed> {
   const { rows } = await running.db.pool.query<Omit<Failed, 'handler'>>('SELECT * FROM runs WHERE id = $1', [runID]);
   const [row] = rows;
@@ -66,7 +66,7 @@ const runsOf = async (workflow: string) =>
       [workflow],
     )
   ).rows;
-/** The runs that the snapshot of a run links to: that of its failure handler, and the one that it handles. */
+/** Returns the links in the snapshot of a run: to the run of its failure handler, and to the run that it handles. */
 async function linksOf(ref: Ref): Promise<unknown[]> {
   const { failure_handler, failed_run } = (await call(acme.viewer, 'runs_get_snapshot', ref)) as Record<
     string,
@@ -138,13 +138,13 @@ describe('on_failure', () => {
     const handler = await publish({ steps: lua('return 1') });
     await run(await failingWith(handler));
     await run(await failingWith(handler));
-    // The process dies once the failures are written down, before a handler started.
+    // The process dies after the failures were recorded and before a handler started.
     await enqueueNext(services);
     expect(await attempts()).toHaveLength(2);
     expect(await startDueHandlers(services)).toBe(2);
     const started = await runsOf(handler);
     expect(started).toHaveLength(2);
-    // And as if the starts had been committed and nothing after them.
+    // Simulates that the starts were committed, but nothing after them.
     await running.db.pool.query('UPDATE failure_handler_progress SET usage_seq = 0');
     expect(await pass()).toBe(2);
     expect(await runsOf(handler)).toEqual(started);

@@ -21,11 +21,11 @@ export type DueHandler = {
     startedAt: Date;
     endedAt: Date;
     error: JsonMap | null;
-    /** Scopes that the token lacked that started it. */
+    /** The scopes that the token that started the run lacked. */
     withheldScopes: readonly string[];
-    /** For whom its agents acted. */
+    /** The person for whom the run's agents acted. */
     actsFor: ActsFor | undefined;
-    /** Where it stands among the runs that led to it. */
+    /** The position of the run below the runs that led to it. */
     lineage: { root: string; depth: number };
   };
 };
@@ -38,7 +38,8 @@ type Row = Omit<DueHandler, 'workflowId' | 'failed'> &
   };
 
 /**
- * Returns handlers whose attempt is due, the longest due first. Removes those whose failed run was deleted meanwhile.
+ * Returns handlers whose attempt is due, those that have been due longest first. Removes those whose failed run was
+ * deleted meanwhile.
  */
 export async function listDueHandlers(pool: Pool, now: number, limit: number): Promise<DueHandler[]> {
   const { rows } = await pool.query({

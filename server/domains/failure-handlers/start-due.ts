@@ -13,13 +13,13 @@ import { type DueHandler, listDueHandlers, postponeHandler, removeHandler } from
 
 /** The delay after each attempt until the next one: six attempts within an hour. */
 const RETRY_AFTER_MS: readonly number[] = [MINUTE_MS / 6, MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, 35 * MINUTE_MS];
-/** The number of starts at a time, so that many failures do not crowd out the starts of requests. */
+/** The most starts at a time, so that many failures do not delay the starts of requests. */
 const LIMIT = 20;
 
 /**
- * Attempts the starts that are due. Returns how many there were. One that is refused temporarily is attempted again
- * later; one that is refused permanently, or too often, is logged and removed. Throws while the database is
- * unavailable: then no attempt counts.
+ * Attempts the starts that are due. Returns how many there were. A start that is refused temporarily is attempted again
+ * later. A start that is refused permanently, or too often, is logged and removed. Throws if the database is
+ * unavailable; then no attempt is counted.
  */
 export async function startDueHandlers(services: Services): Promise<number> {
   const due = await listDueHandlers(services.pool, services.clock.now(), LIMIT);
@@ -45,7 +45,7 @@ async function attempt(services: Services, handler: DueHandler): Promise<void> {
 }
 
 const isNotLeading = (error: unknown) => error instanceof AppError && error.code === 'not_leading';
-/** Started before the process died, or by another one. */
+/** The handler was started by another process, or by this one before it died. */
 const isStarted = (error: unknown) => error instanceof AppError && error.code === 'run_id_taken';
 /** Too many requests, and errors of the server, may be temporary. */
 const isFinal = (error: unknown) => error instanceof AppError && error.status < 500 && error.status !== 429;
@@ -55,7 +55,7 @@ async function start(services: Services, { tenantId, projectId, workflowId, fail
   const { runId, workflowId: failedWorkflowId } = failed;
   const place = { tenantId, projectId, workflowId: failedWorkflowId, runId, stepId: '' };
   const url = linkOf(services.config.http.url, { kind: 'run_failed', ...place });
-  // Beneath the failed run, so that a handler cannot start that workflow again and again.
+  // The handler's run is below the failed run, so that a handler cannot start that workflow again and again.
   const begin = () =>
     startRun(services, {
       tenantId,
@@ -72,7 +72,7 @@ async function start(services: Services, { tenantId, projectId, workflowId, fail
   await withLineage({ tenantId, ...lineage }, begin);
 }
 
-/** Returns what the handler reads as `input.failed_run`: neither input nor results of the failed run. */
+/** Returns the value of `input.failed_run` for the handler, without the input and results of the failed run. */
 function summaryOf(failed: DueHandler['failed'], url: string): JsonMap {
   return {
     run_id: failed.runId,

@@ -54,7 +54,10 @@ const sending =
   };
 const zipped = gzipSync(JSON.stringify({ text: 'order '.repeat(2_000) }));
 
-/** Answers with the status 201 whose body cannot be read, the code of the problem, and how the beginning begins. */
+/**
+ * Responses with the status 201 and an unreadable body, with the expected error code and the expected beginning of the
+ * body.
+ */
 const UNREADABLE: [string, (socket: Socket) => void, string, string | undefined][] = [
   ['too large', sending(head('201 Created'), 'x'.repeat(MIB + 1)), 'response_too_large', 'xxx'],
   ['too large as JSON', sending(head('201 Created'), '"'.repeat(MIB - 10)), 'response_too_large', '"""'],
@@ -103,7 +106,7 @@ describe('an answer whose body cannot be read', () => {
       expect(response).toMatchObject({ status: 201, headers: { 'x-order': '7' }, body: null });
       expect(response.unread).toMatchObject({ code, message: expect.stringContaining('has been carried out') });
       expect(Buffer.byteLength(JSON.stringify(response))).toBeLessThan(MIB);
-      // Whether what was decompressed before the end arrives depends on time.
+      // It depends on timing whether the bytes decompressed before the end arrive.
       if (begin === '') return;
       if (begin === undefined) expect(response.unread).not.toHaveProperty('beginning');
       else expect(response.unread?.beginning?.slice(0, begin.length)).toBe(begin);

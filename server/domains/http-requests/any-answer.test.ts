@@ -18,7 +18,7 @@ let db: TestDatabase;
 let egress: Egress;
 let requester: ReturnType<typeof createHttpRequester>;
 let url = '';
-/** The bytes of the next answer; the connection ends after them. */
+/** The bytes of the next answer, after which the connection ends. */
 let answer: Buffer;
 
 beforeAll(async () => {
@@ -61,10 +61,10 @@ const encodings = fc.constantFrom<[string, (body: Buffer) => Buffer]>(
   ['unknown', body => body],
 );
 const statuses = fc.constantFrom(200, 201, 204, 205, 206, 302, 304, 404, 408, 425, 500, 599);
-/** How much of the answer arrives, in thousandths. */
+/** The part of the answer that arrives, in thousandths. */
 const parts = fc.oneof(fc.constant(1_000), fc.integer({ min: 0, max: 1_000 }));
 
-/** Any answer to any method: it is read or refused, and a change that was made is never forgotten. */
+/** Any answer to any method is either read or refused, and a change that was made is never lost. */
 test('any answer', async () => {
   const anyAnswer = fc.record({
     body: bodies,
@@ -113,7 +113,7 @@ test('any answer', async () => {
         if (found.kind === 'response' && method !== 'GET' && method !== 'OPTIONS' && method !== 'HEAD') {
           expect(Buffer.byteLength(JSON.stringify(found.response))).toBeLessThanOrEqual(1024 * 1024);
         }
-        // The head arrived, with a status of success: what was done is known.
+        // The head arrived with a status of success, so the outcome of the request is known.
         const isDone = answer.length >= head.length && status >= 200 && status < 300 && UNSAFE_METHODS.has(method);
         if (isDone)
           expect(found).toMatchObject({ kind: 'response', response: { status, headers: { 'x-order': '7' } } });

@@ -17,15 +17,15 @@ const KEY_NAMES = ['api_key', 'token', 'access_token'];
 
 type Values = Readonly<Record<string, string>>;
 
-/** Basic if there is a password, otherwise bearer. */
+/** Returns basic authentication if there is a password, otherwise bearer. */
 function authOf(auth: HttpAuth | undefined, names: readonly string[]): HttpAuth {
   if (auth !== undefined) return auth;
   return names.includes('username') && names.includes('password') ? { type: 'basic' } : { type: 'bearer' };
 }
 
 /**
- * Returns what a step's `auth` adds to a request with these values, or a description of the problem that contains none
- * of them (docs/specification/steps.md#credentials-of-a-request).
+ * Returns the headers and parameters that a step's `auth` adds to a request with these values, or a description of the
+ * problem that contains no value (docs/specification/steps.md#credentials-of-a-request).
  */
 export function applyCredentials(
   given: HttpAuth | undefined,

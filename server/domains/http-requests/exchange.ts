@@ -9,12 +9,12 @@ import type { Redactor } from '../../platform/secrets/redaction.ts';
 import { detailsOf, errorBodyOf, quoteOf, type Reading, readResponse, redactedHeaders } from './response.ts';
 
 const HIGHEST_STATUS = 599;
-/** A single instance for all exchanges: an error with its stack for each took 4 % of a request's CPU. */
+/** A single instance for all exchanges: a new error with its stack for each took 4 % of a request's CPU. */
 const ENDED = new DOMException('The exchange has ended.', 'AbortError');
-/** Failures after which the server may have carried out what it was sent. */
+/** Failures after which the server may have carried out the request. */
 const MAY_HAVE_ARRIVED = new Set(['http_connection_lost', 'response_malformed', 'response_headers_too_large']);
 
-/** A request, what sends it, and the secrets that must not come back. */
+/** A request, the client that sends it, and the secrets that must not appear in the answer. */
 export type Exchange = {
   call: HttpCall;
   /** Includes its credentials. */
@@ -31,7 +31,7 @@ export type Exchange = {
 /** Sends a request and reads its response. Rejects only with defects. */
 export async function exchange(on: Exchange): Promise<HttpAnswer> {
   const { call } = on;
-  // The caller is gone: no one reads this answer.
+  // The caller was cancelled, so no one reads this answer.
   const cancelled = failed('step_cancelled', 'The step was cancelled.');
   const ended = new AbortController();
   try {
@@ -64,7 +64,10 @@ function failureOf(error: unknown, { url }: Exchange): HttpFailed {
   return { kind: 'failed', ...failure };
 }
 
-/** Returns the failure of a request that got no answer. After a redirect to a GET, the server has carried it out. */
+/**
+ * Returns the failure of a request that got no answer. After a redirect to a GET, the server has carried out the
+ * original request.
+ */
 function unanswered(error: unknown, on: Exchange): HttpFailed {
   const failure = failureOf(error, on);
   const { method } = on.call;
@@ -93,8 +96,9 @@ async function answerOf(response: Response, on: Exchange): Promise<HttpAnswer> {
 }
 
 /**
- * The status says that the server has done what it was asked. So a request that changes something has a result, in which
- * the body is null; failing would throw away that it was carried out, and a retry would do it again.
+ * Returns the answer for a response with a status of success whose body cannot be read. The server has done its work,
+ * so a request that changes something gets a result with a null body: a failure would lose this fact, and a retry would
+ * repeat the change.
  */
 function unreadable(
   response: Response,
@@ -112,8 +116,9 @@ function unreadable(
 }
 
 /**
- * Statuses after which the same request may succeed later (RFC 9110, 15; RFC 8470): a timeout, a wrong connection, too early,
- * too many, and the errors of servers except those that say that it will never be served. 413 says it with `Retry-After`.
+ * Returns whether the same request may succeed later (RFC 9110, 15; RFC 8470). This applies to a timeout, a wrong
+ * connection, too early, too many requests, and server errors except those that say that the request will never be
+ * served. 413 counts only with `Retry-After`.
  */
 function mayPass({ status, headers }: Response): boolean {
   if (status >= 500) return status !== 501 && status !== 505;
@@ -127,7 +132,7 @@ async function unexpected(response: Response, on: Exchange): Promise<HttpFailed>
   const retryable = redirect === undefined && mayPass(response);
   const wait = retryable ? retryAfterMs(headers.get('retry-after'), now) : undefined;
   const said = await errorBodyOf(response);
-  // Redacted as a whole: the path may contain what its step took from a connection's answer.
+  // Redacted as a whole: the path may contain values that its step read from a connection's answer.
   const where = redactor.text(`${call.method} ${url.origin}${url.pathname}`);
   const quote = quoteOf(said, redactor);
   const before = redirect === undefined ? '' : ` ${carriedOut(call.method, redirect.status)}`;

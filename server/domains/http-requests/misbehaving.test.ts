@@ -110,7 +110,7 @@ describe('a server that misbehaves costs its own step alone', () => {
 
   test('a content length that is too short or no number', async () => {
     const short = await ask(socket => socket.end(`${head('content-length: 2\r\ncontent-type: text/plain')}abcdef`));
-    // What comes after the body belongs to nothing; the connection is closed.
+    // Bytes after the end of the body belong to no response, and the connection is closed.
     expect(short).toMatchObject({ kind: 'response', response: { body: 'ab' } });
     const odd = await ask(socket => socket.end(`${head('content-length: many')}abc`));
     expect(odd).toMatchObject(failure('response_malformed', false));
@@ -265,7 +265,7 @@ test('connections are kept for the next requests', async () => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-type: text/plain\r\n\r\nok');
   });
   for (let n = 0; n < 20; n++) expect(await send(url)).toMatchObject({ response: { body: 'ok' } });
-  // A request that follows at once may find the connection not free yet.
+  // An immediate next request may find that the connection is not free yet.
   expect(connections).toBeLessThan(5);
 });
 
@@ -273,7 +273,7 @@ test('responses of a workspace that arrive at the same time have a bounded memor
   const services = createTestServices(db, { clock });
   const memory = { ...services.config.orchestrator.memory, uncommittedResultBytes: 100_000 };
   const config = { ...services.config, orchestrator: { ...services.config.orchestrator, memory } };
-  // The slow response may take its time.
+  // The slow response may take longer here.
   const patient = createEgress({ allowPrivate: ['127.0.0.1/32'] });
   const small = createHttpRequester({ ...services, config, egress: patient });
   const large = await serve(whole('content-type: text/plain', 'x'.repeat(80_000)));

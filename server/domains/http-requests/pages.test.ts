@@ -14,7 +14,7 @@ let db: TestDatabase;
 let egress: Egress;
 let api: TestHttpServer;
 let requester: ReturnType<typeof createHttpRequester>;
-/** The items of the server, of which a page has two. */
+/** The items of the server, which returns two on each page. */
 let all: { id: number; text?: string }[] = [];
 const SIZE = 2;
 

@@ -9,20 +9,24 @@ import type { Exchange } from './exchange.ts';
 
 /** docs/specification/limits.md#http-requests */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
-/** The limit for an error response: enough for a sentence of its body. */
+/** The most bytes of an error response: enough for a sentence of its body. */
 const MAX_ERROR_BYTES = 16 * 1024;
 const MAX_QUOTE_LENGTH = 500;
-/** The limits for the details of an error, which is at most 16 KiB (server/orchestrator/turn/outcome.ts). */
+/**
+ * The most bytes of a body in the details of an error, which are at most 16 KiB (server/orchestrator/turn/outcome.ts).
+ */
 const MAX_DETAILS_BODY_BYTES = 6 * 1024;
 const MAX_DETAILS_HEADERS_BYTES = 5 * 1024;
-/** The limit for the beginning of a body that could not be read. */
+/** The most characters of the beginning of a body that could not be read. */
 const MAX_BEGINNING_LENGTH = 64 * 1024;
 /** A character takes at most six bytes of JSON, so a smaller body always fits in a result. */
 const SURELY_FITS_BYTES = MAX_RESPONSE_BYTES / 8;
 
 type ResponseScope = Pick<Exchange, 'call' | 'redactor' | 'memory' | 'url'>;
 
-/** A response, or the reason why its body could not be read with the beginning of the body, if that is text. */
+/**
+ * A response, or the reason why its body could not be read. `beginning` is the beginning of that body if it is text.
+ */
 export type Reading = { failure: null; response: HttpResponse } | { failure: HttpFailed; beginning: string | null };
 
 /** Reads the body of a response. `failureOf` maps an error to a failure, and rethrows errors that are bugs. */
@@ -44,7 +48,8 @@ export async function readResponse(
     const { status } = response;
     const read = storable({ status, headers: headersOf(response), ...readBody(bytes, type, on.call.response) }, on);
     if ('kind' in read) return unread(read);
-    // The engine would refuse a result that is too large. The run could then not tell that the request had changed something.
+    // The engine would refuse a result that is too large, and the run could not tell that the request had changed
+    // something.
     const isKept = bytes.byteLength <= SURELY_FITS_BYTES || !UNSAFE_METHODS.has(on.call.method) || fits(read);
     return isKept ? { failure: null, response: read } : unread(failureOf(new BodyTooLarge(MAX_RESPONSE_BYTES)));
   } catch (thrown) {

@@ -126,7 +126,7 @@ const description = `Decides an expense claim.
 
 Try it with *Run*: change the amounts, or leave a receipt out.`;
 
-/** Returns the document as it would be imported. */
+/** Returns the document in the form that an import accepts. */
 export const expenseApproval = () => ({
   name: 'Expense approval',
   description,
@@ -137,7 +137,7 @@ export const expenseApproval = () => ({
 export const changelog = 'First version: policy check, approval above 500 or at risk, booking.';
 
 type Sample = {
-  /** Identifies the run if seeding was interrupted. */
+  /** The session identifies the run if seeding was interrupted. */
   session: string;
   input: typeof samplePayload;
   /** A person's answer; null leaves the task in the inbox; absent if the run has no task. */

@@ -44,7 +44,7 @@ test('with a model key the note is written by its model', async () => {
     base_url: `${service.url}/v1`,
     models: ['tiny'],
   });
-  // Nothing answers as that model here: the run ends otherwise, the workflow is what is looked at.
+  // No model answers here, so the run fails; the test only reads the workflow.
   const { workflowId } = await seedOrderExample(ctx, demoUrl);
   const { graph } = await getWorkflow(ctx, { id: workflowId });
   expect(graph.steps.find(({ id }) => id === 'note')).toMatchObject({

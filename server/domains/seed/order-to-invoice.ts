@@ -25,7 +25,7 @@ return {
   note = note and note.text or "Thank you for your order, " .. input.customer .. "."
 }`;
 
-/** `model` null: the step that calls one is disabled. */
+/** `model` null: the step that calls a model is disabled. */
 export function orderToInvoice({ instanceId, model }: { instanceId: string; model: string | null }) {
   const steps: GraphStep[] = [
     {

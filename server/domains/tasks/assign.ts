@@ -11,13 +11,13 @@ import { assignPendingTask, findTask } from './store.ts';
 import { toRunTask } from './view.ts';
 import { readerOf } from './visible-store.ts';
 
-/** The roles that a task can be assigned to, as a workflow can name them. */
+/** The roles that a task can be assigned to; a workflow can name the same roles. */
 const ROLES: readonly string[] = ['project_contributor', 'tenant_admin'];
 
 /**
- * Assigns a pending task to other people, or gives it back to those that its workflow names. Those may take it back at
+ * Assigns a pending task to other people, or returns it to the people that its workflow names. They may take it back at
  * any time, so that a claimed task does not depend on one person. Throws AppError 404 (no such task), 403
- * `not_assignee`, 409 (the task no longer waits), 422 (somebody may not answer tasks of the project).
+ * `not_assignee`, 409 (the task no longer waits), 422 (one of the people may not answer tasks of the project).
  */
 export async function assignTask(
   ctx: Context,
@@ -49,7 +49,7 @@ export async function assignTask(
     await holdProgress(tx);
     await assignPendingTask(tx, ref, task.step_id, { to, by: ctx.principal.email, at: new Date(clock.now()) });
   });
-  // The workflow names no people where a task is not the caller's to read: it stays among those that the caller sees.
+  // If the caller may not read the texts of a task, its workflow names no people, so the caller still sees the task.
   const now = await findTask(pool, ref, input.task_id, reader);
   if (now === null) throw notFound('Task');
   if (now.state !== 'pending') throw alreadyEnded(now);

@@ -12,15 +12,16 @@ import { findAskedCall } from '../agents/grants/asked-call.ts';
 import { argumentProblems } from '../mcp-servers/calls/input-schema.ts';
 import type { TaskRow } from './store.ts';
 
-/** The largest `result`, in bytes of JSON: it becomes part of the step's result. */
+/** The most bytes of JSON in `result`, which becomes a part of the step's result. */
 const MAX_RESULT_BYTES = 1024 * 1024 - 4096;
 const MAX_COMMENT_LENGTH = 4_000;
 
 type Answer = { approved: boolean; result: JsonMap | undefined };
 
 /**
- * Returns the result of an answer as the run reads it. Every kind of task is answered through this function: a field that the task does
- * not have, a missing decision and arguments that do not fit their tool are 422, and the task stays.
+ * Returns the result of an answer in the form that the run reads. Every kind of task is answered through this function.
+ * Throws AppError 422 for a field that the task does not have, for a missing decision, and for arguments that do not
+ * fit their tool; the task then stays pending.
  */
 export async function checkAnswer(ctx: Context, task: TaskRow, given: Answer): Promise<JsonMap> {
   checkSize(given.result);
@@ -44,7 +45,10 @@ function checkSize(result: JsonMap | undefined): void {
   }
 }
 
-/** A rejection without a result needs no form: there is nothing to fill in for what is not going to happen. */
+/**
+ * A rejection without a result is not checked against the form, because the form describes an action that will not
+ * happen.
+ */
 function checkForm({ form }: TaskRow, { approved, result }: Answer): void {
   if (form === null || (result === undefined && !approved)) return;
   const problems = validateForm(form, result ?? {});
@@ -53,10 +57,13 @@ function checkForm({ form }: TaskRow, { approved, result }: Answer): void {
   if (unknown.length > 0) throw refused(unknown);
 }
 
-/** People may add a comment to every form that does not rule it out. */
+/** Every form accepts a comment unless it excludes one. */
 const isComment = (value: unknown): boolean => typeof value === 'string' && value.length <= MAX_COMMENT_LENGTH;
 
-/** Checks the arguments that a person has changed, as those of the model are. Unchanged ones are left out: the answer then says nothing about them. */
+/**
+ * Checks the arguments that a person has changed, by the same rules as arguments of the model. Omits unchanged
+ * arguments from the answer.
+ */
 async function checkArguments(ctx: Context, task: TaskRow, result: JsonMap): Promise<JsonMap> {
   if (!isObject(result.arguments)) return result;
   const asked = await findAskedCall(ctx, task.run_id, task.step_id);

@@ -12,8 +12,8 @@ import { readerOf } from './visible-store.ts';
 
 /**
  * Answers a human task. Throws AppError 404 (no such task), 403 `not_assignee`, 409 `task_already_completed` (naming
- * who answered and when) or `task_not_pending`, 422 (the result does not fit the task; `grant_not_possible`). What is
- * granted counts from the next turn on: should the service end in between, the call was approved alone.
+ * who answered and when) or `task_not_pending`, 422 (the result does not fit the task; `grant_not_possible`). A grant
+ * takes effect from the next turn on. If the service ends before that, only the call is approved.
  */
 export async function completeTask(
   ctx: Context,
@@ -36,7 +36,7 @@ export async function completeTask(
     await orchestrator.completeTask(ref, answer);
   } catch (error) {
     if (!(error instanceof AppError) || error.status !== 409) throw error;
-    // Somebody was faster, between our look and our answer: say who.
+    // A concurrent caller answered first; the error names that person.
     const now = await findTask(pool, ref, input.task_id, reader);
     throw now === null || now.state === 'pending' ? error : alreadyEnded(now);
   }
@@ -54,8 +54,8 @@ function grantOf(ctx: Context, task: TaskRow, { grant, approved }: z.output<type
 }
 
 /**
- * Returns whether the caller may answer: without assignees any contributor; otherwise those named by email or by role,
- * and always a tenant_admin.
+ * Returns whether the caller may answer. A tenant_admin always may. A task without assignees may be answered by any
+ * contributor, and other tasks by the people that are named by email or by role.
  */
 export function mayAnswer(principal: Pick<Principal, 'email' | 'role'>, assignees: readonly string[]): boolean {
   if (assignees.length === 0 || principal.role === 'tenant_admin') return true;
@@ -65,7 +65,7 @@ export function mayAnswer(principal: Pick<Principal, 'email' | 'role'>, assignee
   });
 }
 
-/** The error for a task that no longer waits: it says what became of it. */
+/** Returns the error for a task that is no longer pending, with its outcome. */
 export function alreadyEnded(task: TaskRow): AppError {
   const at = task.completed_at === null ? '' : ` at ${isoTimestamp(task.completed_at.getTime())}`;
   switch (task.state) {

@@ -8,8 +8,8 @@ import { toRunTask } from './view.ts';
 import { readerOf } from './visible-store.ts';
 
 /**
- * Returns the history of the inbox: what people answered in all projects of the tenant that the user can see, the
- * latest answer first. Throws AppError 422 (a cursor of another list).
+ * Returns the history of the inbox: the tasks that people answered in all projects of the tenant that the user can see,
+ * the latest answer first. Throws AppError 422 (a cursor of another list).
  */
 export async function listAnswered(
   ctx: Context,

@@ -8,8 +8,8 @@ import { toTask } from './view.ts';
 import { readerOf } from './visible-store.ts';
 
 /**
- * Returns the inbox: what waits for a person in all projects of the tenant that the user can see, newest first. Throws
- * AppError 422 (a cursor of another list).
+ * Returns the inbox: the tasks that wait for a person in all projects of the tenant that the user can see, newest
+ * first. Throws AppError 422 (a cursor of another list).
  */
 export async function listPending(
   ctx: Context,

@@ -22,13 +22,13 @@ export async function listPendingOfRun(ctx: Context, input: Input): Promise<z.in
   return { tasks: page.rows.map(toTask), next_cursor: page.next_cursor };
 }
 
-/** Every task of one run with its answer, oldest first. */
+/** Returns every task of one run with its answer, oldest first. */
 export async function listAllOfRun(ctx: Context, input: Input): Promise<z.input<typeof ListRunTasksOutput>> {
   const page = await readPage(ctx, input, false);
   const tasks = page.rows.map(toRunTask);
   const [task] = tasks;
   if (input.task_id === undefined || task?.state !== 'pending') return { tasks, next_cursor: page.next_cursor };
-  // It reads what the agent works from, which may be large: for the task that somebody looks at.
+  // Reads the prompt of the agent, which may be large, so it is done only for a task that a person opens.
   const asked = await findAskedCall(ctx, task.run_id, task.task_id);
   if (asked === null) return { tasks, next_cursor: page.next_cursor };
   const grants = await grantableFor(ctx, asked);
@@ -41,14 +41,14 @@ export async function listAllOfRun(ctx: Context, input: Input): Promise<z.input<
   return { tasks: [{ ...task, ...facts }], next_cursor: page.next_cursor };
 }
 
-/** Nothing where nothing is charged, and for a question, whose answer makes no call. */
+/** Returns nothing if calls are not charged, or for a question, because its answer makes no call. */
 async function costOf({ services, principal }: Context, { tool }: AskedCall) {
   const prices = await presentPrices(services, principal.tenantId);
   const cost = prices === null ? undefined : maxCostOfCall(tool, prices);
   return cost === undefined ? {} : { max_cost_microcredits: cost };
 }
 
-/** The words are those of the task, in which the agent asks. */
+/** Uses the same words as the task, in which the agent asks. */
 const reasonOf = (outside: string, hidden: string | null): string =>
   hidden === null
     ? `It has read text from outside, ${outside}.`
@@ -56,7 +56,7 @@ const reasonOf = (outside: string, hidden: string | null): string =>
 
 async function readPage(ctx: Context, input: Input, pendingOnly: boolean) {
   const key = decodeCursor(RunTaskKey, input.cursor);
-  // Those who may answer a task see it, even if the run belongs to a private thread of another user.
+  // People who may answer a task see it, even if the run belongs to a private thread of another user.
   await requireListedRun(ctx, input);
   const rows = await listRunTasks(ctx.services.pool, runScope(ctx, input), {
     pendingOnly,

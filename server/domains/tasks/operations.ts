@@ -19,7 +19,7 @@ import {
 
 const tag = 'Human tasks';
 
-/** Everything that can be done with human tasks. */
+/** The operations on human tasks. */
 export const taskOperations = [
   operation({
     name: 'tasks_list_pending',

@@ -7,7 +7,9 @@ import { type ChatService, startChatService } from '../../testing/chat.ts';
 import { createTestMember, createTestPat } from '../../testing/identity.ts';
 import { enqueueNext } from '../notifications/enqueue.ts';
 
-/** Texts that only the owner of the conversation may read, and one that is needed to decide about the call. */
+/**
+ * Texts that only the owner of the conversation may read, and one text that is needed for a decision about the call.
+ */
 const SAID = 'Between us: she is leaving.';
 const ARGUMENT = 'Pay 7731 to Eve';
 const QUESTION = 'Is she really leaving?';
@@ -43,7 +45,7 @@ afterAll(() => chat.close());
 type Ref = { id: string; runID: string };
 type Waiting = { thread: string; ref: Ref; task_id: string; argument: string; number: number };
 
-/** A run of a private thread of `by` that waits for a person: about a call, or for the answer to a question. */
+/** Starts a run of a private thread of `by` that waits for a person: to approve a call, or to answer a question. */
 async function waiting(by: Principal, what: 'call' | 'question', visibility = 'private'): Promise<Waiting> {
   const number = ++runs;
   const argument = `${ARGUMENT} #${number}#`;
@@ -63,7 +65,7 @@ async function waiting(by: Principal, what: 'call' | 'question', visibility = 'p
   return { thread, ref: { id: workflow_id, runID: run_id }, task_id: 'agent.1.1.ok', argument, number };
 }
 
-/** Everything that a person finds about the tasks of a run, on every surface, as one text. */
+/** Returns everything that a person finds about the tasks of a run, on every surface, as one text. */
 async function seenBy(person: Principal, { id, runID }: Ref): Promise<string> {
   const found: unknown[] = [];
   const ask = async (name: Parameters<ChatService['act']>[0], input: object) =>
@@ -87,7 +89,10 @@ async function seenBy(person: Principal, { id, runID }: Ref): Promise<string> {
   return JSON.stringify(found);
 }
 
-/** Returns whether a person learns what was said in a run that waits, what it wants to call, and that it waits. */
+/**
+ * Returns which facts a person learns about a waiting run: the private text, the call that it wants to make, and that
+ * it waits.
+ */
 async function known(person: Principal, { ref, argument, number }: Waiting) {
   const text = await seenBy(person, ref);
   return {
@@ -108,7 +113,7 @@ test('a call of a private conversation is shown to those who can approve it, wit
   for (const approver of [owner, other]) expect(await known(approver, run), approver.email).toEqual(TO_DECIDE);
   expect(await known(viewer, run)).toEqual(NOTHING);
 
-  // Assigned to somebody, it is shown to the others no longer.
+  // Once the task is assigned to a person, the others no longer see it.
   await chat.act('tasks_assign', { ...ref, task_id, assignees: [owner.email] }, owner);
   expect(await known(owner, run)).toEqual(TO_DECIDE);
   await chat.act('tasks_assign', { ...ref, task_id, assignees: null }, owner);
@@ -117,7 +122,7 @@ test('a call of a private conversation is shown to those who can approve it, wit
   await chat.settled(thread, contributor);
   expect(sent.splice(0)).toEqual([run.argument]);
   expect(await known(contributor, run)).toEqual(EVERYTHING);
-  // The decision was made: nobody else needs anything.
+  // The decision was made, so nobody else needs to see the task.
   for (const person of [owner, other, viewer]) expect(await known(person, run), person.email).toEqual(NOTHING);
   await expect(chat.act('tasks_complete', { ...ref, task_id, approved: true }, owner)).rejects.toMatchObject({
     code: 'task_already_completed',
@@ -191,7 +196,7 @@ test('only those who are shown a task are notified of it', async () => {
   };
   for (const person of people) await chat.act('me_notifications_patch', { browser: ['task_waiting'] }, person);
   const call = await waiting(contributor, 'call');
-  // The job of the service may be about to add them.
+  // The job of the service may not have added the notifications yet.
   await expect.poll(() => notified(call.ref)).toEqual([contributor, owner, other].map(({ email }) => email));
   const question = await waiting(contributor, 'question');
   await expect.poll(() => notified(question.ref)).toEqual([contributor.email]);

@@ -14,7 +14,7 @@ export const TaskSchema = z.strictObject({
   form: AnyObject.nullable(),
   /** The email addresses or roles that may answer besides a `tenant_admin`. Empty: every contributor. */
   assignees: z.array(z.string()),
-  /** Those that the workflow names. They differ from `assignees` after somebody has assigned the task. */
+  /** The people and roles that the workflow names. They differ from `assignees` after the task was assigned. */
   named_assignees: z.array(z.string()),
   assigned_by: z.string().nullable(),
   assigned_at: Timestamp.nullable(),
@@ -73,7 +73,7 @@ export const RunTasksInput = z.strictObject({
   task_id: z.string().min(1).max(512).optional().meta({ description: 'Only this task' }),
 });
 export const TaskState = z.enum(['pending', 'completed', 'timed_out', 'cancelled']);
-/** Every task of a run, so that a client can say who answered before it did. */
+/** A task of a run, pending or not, so that a client can show who has already answered it. */
 export const RunTaskSchema = TaskSchema.extend({
   state: TaskState,
   approved: z.boolean().nullable(),

@@ -23,7 +23,7 @@ export type TaskRow = {
   approved: boolean | null;
   completed_by: string | null;
   created_at: Date;
-  /** A number for `infinity`. */
+  /** The driver returns a number for `infinity`. */
   due_at: Date | number | null;
   completed_at: Date | null;
 };
@@ -38,7 +38,7 @@ const columns = (
 /** The filters that all lists of a tenant's tasks share. */
 export type TaskFilter = {
   workflowId: string | undefined;
-  /** Part of the name, the instructions or the name of the workflow. */
+  /** A part of the task's name, its instructions or the name of its workflow. */
   q: string | undefined;
   after: TaskKey | null;
   limit: number;
@@ -46,7 +46,7 @@ export type TaskFilter = {
 };
 const containing = (q: string | undefined) => (q === undefined ? null : `%${escapeLike(q)}%`);
 
-/** Tasks that wait for a person, newest first, in some projects of the tenant. */
+/** Returns tasks that wait for a person, newest first, in some projects of the tenant. */
 export async function listPendingTasks(
   pool: Pool,
   tenantId: string,
@@ -80,7 +80,7 @@ export async function listPendingTasks(
   return rows;
 }
 
-/** Tasks that people have answered, the latest answer first, in some projects of the tenant. */
+/** Returns tasks that people have answered, the latest answer first, in some projects of the tenant. */
 export async function listAnsweredTasks(
   pool: Pool,
   tenantId: string,
@@ -112,7 +112,7 @@ export async function listAnsweredTasks(
   return rows;
 }
 
-/** Tasks of one run in the order in which they were asked; with `pendingOnly`, those that still wait. */
+/** Returns tasks of one run in the order in which they were created; with `pendingOnly`, only those that still wait. */
 export async function listRunTasks(
   pool: Pool,
   scope: RunScope,
@@ -148,7 +148,10 @@ export async function listRunTasks(
   return rows;
 }
 
-/** One task for a person who wants to answer or assign it; null where this run of this project has none of that step for the person. */
+/**
+ * Returns one task for a person who wants to answer or assign it; null if the run has no task of this step that the
+ * person sees.
+ */
 export async function findTask(
   pool: Pool,
   scope: RunScope,
@@ -166,9 +169,9 @@ export async function findTask(
 }
 
 /**
- * Assigns a pending task, or with `to: null` gives it back to those that its workflow names. Returns false if it no longer
- * waits. The caller holds the progress of notifications: the task takes a new number, by which those who may answer it now
- * are notified.
+ * Assigns a pending task, or with `to: null` returns it to the people that its workflow names. Returns false if the
+ * task is no longer pending. The caller must hold the progress of notifications, because the task takes a new number,
+ * and the people who may answer it now are notified by this number.
  */
 export async function assignPendingTask(
   db: Queryable,

@@ -72,7 +72,7 @@ const refusal = ({ code, details }: Details): Answer => ({
   paths: details?.map(({ path }) => path) ?? [],
 });
 
-/** The surfaces by which a task is answered; the console and the chat use tRPC. */
+/** The surfaces on which a task is answered; the console and the chat use tRPC. */
 const surfaces: Record<string, (ref: Ref, task: string, body: object) => Promise<Answer>> = {
   async rest({ id, runID }, task, body) {
     const answer = await post(`/v1/workflows/${id}/runs/${runID}/tasks/${task}/complete`, body);
@@ -92,7 +92,7 @@ const surfaces: Record<string, (ref: Ref, task: string, body: object) => Promise
 };
 const names = Object.keys(surfaces);
 
-/** On every surface an answer is 422 with these paths, and the task stays. */
+/** Asserts that an answer is 422 with these paths on every surface, and that the task stays pending. */
 async function refusedEverywhere(ref: Ref, task: string, body: object, paths: string[]): Promise<void> {
   for (const [surface, answer] of Object.entries(surfaces))
     expect(await answer(ref, task, body), `${surface} ${JSON.stringify(body)}`).toMatchObject({ status: 422, paths });

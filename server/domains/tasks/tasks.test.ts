@@ -37,7 +37,7 @@ afterAll(() => service.close());
 
 const as = (principal = tenant.contributor) => contextFor(service.services, principal);
 
-/** A run that waits at the step `ask`. */
+/** Starts a run that waits at the step `ask`. */
 async function ask(step: Record<string, unknown> = {}, owner: Principal = tenant.owner) {
   const id = await publishGraph(service.services, owner, asking(step));
   return askAgain(id, owner);

@@ -3,10 +3,10 @@ import { isoTimestamp } from '../../platform/clock.ts';
 import type { RunTaskSchema, TaskSchema } from './schemas.ts';
 import type { TaskRow } from './store.ts';
 
-/** The driver returns PostgreSQL's `infinity` as a number, which overrides could once bring about. */
+/** The driver returns PostgreSQL's `infinity`, which overrides could set in earlier versions, as a number. */
 const dueTime = (at: Date | number): number => (typeof at === 'number' ? at : at.getTime());
 
-/** A task as every surface shows it. */
+/** Returns a task in the form that every surface shows. */
 export function toTask(row: TaskRow): z.input<typeof TaskSchema> {
   return {
     task_id: row.step_id,
@@ -26,7 +26,7 @@ export function toTask(row: TaskRow): z.input<typeof TaskSchema> {
   };
 }
 
-/** The same with what became of it. */
+/** Returns a task with its outcome. */
 export function toRunTask(row: TaskRow): z.input<typeof RunTaskSchema> {
   return {
     ...toTask(row),

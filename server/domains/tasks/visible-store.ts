@@ -18,11 +18,10 @@ export const readerValues = ({ userId, email, isAdmin }: TaskReader): [string, s
 ];
 
 /**
- * SQL: the tasks that a person sees, as `t`, with their workflow `w`. What a task of a private thread's run says belongs to the owner of
- * the thread. Others who may answer it see what they need to decide, as long as it waits; if it is a question to the owner, nothing.
- * Nobody sees a task of a thread that was deleted (docs/chat.md). `first`: the number of the first of three parameters.
- *
- * Every statement that shows a task reads from this.
+ * SQL: the tasks that a person sees, as `t`, with their workflow `w`. Only the owner of a private thread may read the
+ * texts of its runs' tasks. Other people who may answer a task see what they need to decide, as long as the task waits;
+ * they see nothing of a question to the owner. Nobody sees a task of a deleted thread (docs/chat.md). `first`: the
+ * number of the first of three parameters. Every statement that shows a task reads from this.
  */
 export function visibleTasks(first: number): {
   from: string;
@@ -38,11 +37,12 @@ export function visibleTasks(first: number): {
                OR EXISTS (SELECT FROM unnest(coalesce(t.assigned_to, t.assignees) || t.assignees) a WHERE lower(a) IN (${email}, 'project_contributor')))))`;
   const answerable = `NOT closed.is_deleted AND ${isDecidable('t')} AND ${mayAnswer}`;
   return {
-    // A run of the usual kind answers no message by itself.
+    // A run of a workflow of the usual kind answers no message by itself.
     from: `human_tasks t JOIN workflows w ON w.id = t.workflow_id
       LEFT JOIN LATERAL (${closed}
         AND (w.kind <> 'workflow' OR EXISTS (SELECT FROM child_runs called WHERE called.run_id = t.run_id))) closed ON true`,
-    // As a CASE, whose share of the rows the planner takes for half: it would scan all tasks for a share that it thinks small.
+    // As a CASE, because the planner assumes that it matches half of the rows. For a condition that it considers rare,
+    // the planner would scan all tasks.
     where: `CASE WHEN closed.is_deleted IS NULL THEN true ELSE t.state = 'pending' AND ${answerable} END`,
     whereAnswerable: `CASE WHEN closed.is_deleted IS NULL THEN true ELSE ${answerable} END`,
     instructions: `CASE WHEN closed.is_deleted IS NULL THEN t.instructions ELSE coalesce(t.to_decide, t.instructions) END`,
