@@ -17,7 +17,7 @@ const RETRY_AFTER_MS: readonly number[] = [
   2 * HOUR_MS,
   6 * HOUR_MS,
   12 * HOUR_MS,
-  // After the last attempt: if the process died during it, the delivery is still pending.
+  // The delay after the last attempt: if the process died during that attempt, the delivery is still pending.
   HOUR_MS,
 ];
 const MAX_ATTEMPTS = RETRY_AFTER_MS.length - 1;
@@ -26,9 +26,9 @@ const LIMITS: ClaimLimits = { recipients: 20, perMessage: 50 };
 type DeliveryServices = Pick<Services, 'pool' | 'clock' | 'logger' | 'mail' | 'secrets' | 'egress' | 'config'>;
 
 /**
- * Attempts what is due, one message for each recipient. Returns how many deliveries were attempted. One
- * that fails is attempted again later, and counts as failed after the last attempt. If `closing` aborts, it
- * is left to the next process.
+ * Attempts the deliveries that are due, with one message for each recipient. Returns how many deliveries were
+ * attempted. A delivery that fails is attempted again later, and counts as failed after the last attempt. If `closing`
+ * aborts, the remaining deliveries are left to the next process.
  */
 export async function deliverDue(services: DeliveryServices, closing?: AbortSignal): Promise<number> {
   const claimed = await claimDue(services.pool, services.clock.now(), RETRY_AFTER_MS, LIMITS);
@@ -115,7 +115,10 @@ async function sendWebhook(
   return reason === null ? delivered : { state: 'not_delivered', reason };
 }
 
-/** A webhook may be one of this service: what it starts is beneath the run that led to the message, the deepest of them. */
+/**
+ * Returns the lineage of the deepest run that led to the message. If the webhook is one of this service, the runs that
+ * it starts are below that run.
+ */
 async function deepestLineage(
   { pool }: Pick<Services, 'pool'>,
   notices: readonly Notice[],

@@ -16,12 +16,12 @@ export type Claimed = Recipient & {
   workflowId: string;
   workflowName: string | null;
   taskName: string | null;
-  /** The address of the account. */
+  /** The email address of the account. */
   email: string;
-  /** Includes this one. */
+  /** The number of attempts, including this one. */
   attempts: number;
   createdAt: Date;
-  /** Why it is no longer worth sending; null if it is. */
+  /** Why the delivery is no longer worth sending; null if it is. */
   obsolete: string | null;
 };
 
@@ -29,9 +29,9 @@ export type Claimed = Recipient & {
 export type ClaimLimits = { recipients: number; perMessage: number };
 
 /**
- * Claims the recipients who have waited longest, and for each what goes into one message: what is due, and what has not
- * been attempted yet. A claim counts as an attempt and sets the time of the next one, `retryAfterMs[attempts]` later:
- * no other process claims the same deliveries, and after a crash they are attempted again.
+ * Claims the recipients who have waited longest, and for each the deliveries of one message: those that are due, and
+ * those not attempted yet. A claim counts as an attempt and sets the time of the next one, `retryAfterMs[attempts]`
+ * later, so no other process claims the same deliveries, and after a crash they are attempted again.
  */
 export async function claimDue(
   db: Queryable,
@@ -40,7 +40,7 @@ export async function claimDue(
   limits: ClaimLimits,
 ): Promise<Claimed[]> {
   const { rows } = await db.query({
-    // Prepared, because planning its joins takes longer than finding nothing due, which is the usual case.
+    // Prepared, because nothing is usually due, and planning its joins takes longer than finding that out.
     name: 'claim_notifications',
     text: CLAIM,
     values: [now, retryAfterMs, limits.recipients, limits.perMessage, retryAfterMs.length - 1],
@@ -48,7 +48,10 @@ export async function claimDue(
   return camelCased<Claimed>(rows);
 }
 
-/** The conversation of a task's run, where the person may not read it (server/domains/tasks/visible-store.ts). */
+/**
+ * SQL: selects a row if the person may not read the conversation of a task's run
+ * (server/domains/tasks/visible-store.ts).
+ */
 const CLOSED = closedThread({ run: 't.run_id', tenant: 't.tenant_id', user: 'd.user_id' });
 
 const CLAIM = `
@@ -170,10 +173,10 @@ export async function listDeliveries(
   return rows;
 }
 
-/** How a run was started by another one, if it was. */
+/** The run by which a run was started, if another run started it. */
 type RunStart = { runId: string; parent: ParentCall | undefined; beneath: StartedBeneath | undefined };
 
-/** Returns how runs of a workspace were started; those that are gone are absent. */
+/** Returns how runs of a workspace were started; deleted runs are absent. */
 export async function findStarts(pool: Pool, tenantId: string, runIds: readonly string[]): Promise<RunStart[]> {
   const { rows } = await pool.query<{ id: string; parent: ParentCall | null; beneath: StartedBeneath | null }>({
     name: 'notification_run_starts',

@@ -10,8 +10,8 @@ type Range = { after: string; upTo: string };
 export type FirstAttempts = { email: number | null; webhook: number };
 
 /**
- * A row for each channel that can deliver to the person now; `kinds` is what the person chose for it. A browser reads
- * its deliveries itself, so none is attempted.
+ * SQL: a row for each channel that can deliver to the person now; `kinds` are the kinds that the person chose for it. A
+ * browser reads its deliveries itself, so none is attempted.
  */
 const CHANNELS = `CROSS JOIN LATERAL (VALUES
     ('browser', p.browser, 'delivered', to_timestamp($4::float8 / 1000), to_timestamp($4::float8 / 1000)),
@@ -23,7 +23,8 @@ const COLUMNS = `tenant_id, user_id, run_id, step_id, channel, kind, project_id,
 
 /**
  * Adds the deliveries of new tasks to the people who may answer them, by the rule of `mayAnswer`
- * (server/domains/tasks/complete.ts), if they see them (server/domains/tasks/visible-store.ts). Test runs are skipped: the person who tests watches the run.
+ * (server/domains/tasks/complete.ts), if they see them (server/domains/tasks/visible-store.ts). Test runs are skipped:
+ * the person who tests is watching the run.
  */
 export async function enqueueTasks(db: Queryable, { after, upTo }: Range, at: FirstAttempts): Promise<void> {
   await db.query(

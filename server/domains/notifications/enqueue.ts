@@ -3,7 +3,7 @@ import { transact } from '../../platform/postgres/transaction.ts';
 import { enqueueFailedRuns, enqueueTasks } from './enqueue-store.ts';
 import { hasNews, lockProgress, nextBatch, saveProgress } from './progress-store.ts';
 
-/** The limits of one transaction: some 10 ms of the database. */
+/** The most rows of one transaction, which take the database some 10 ms. */
 const BATCH = { tasks: 500, usage: 5_000 };
 /** Tasks within a minute of each other share one mail. */
 const MAIL_DELAY_MS = 60_000;

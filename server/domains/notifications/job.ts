@@ -11,7 +11,10 @@ const EVERY_MS = 2_000;
 const AGAIN_MS = 50;
 const AFTER_FAILURE_MS = 10_000;
 
-/** Writes deliveries for what happened, and attempts those that are due, every two seconds; an idle service writes nothing. */
+/**
+ * Writes deliveries for new tasks and failed runs, and attempts those that are due, every two seconds. An idle service
+ * writes nothing.
+ */
 export function startNotificationJob({ services, ...context }: NotificationJobOptions): RepeatingJob {
   const late = 'notifications are late; trying again shortly';
   const options = { ...context, logger: services.logger, everyMs: EVERY_MS, retryMs: AFTER_FAILURE_MS, late };

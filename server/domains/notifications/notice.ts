@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Message } from '../../platform/mail/mailer.ts';
 import type { NotificationKind } from './schemas.ts';
 
-/** One thing that a person is notified of: only names and ids, no data of the run. */
+/** One subject of a notification: only names and ids, without data of the run. */
 export type Notice = {
   kind: NotificationKind;
   tenantId: string;
@@ -19,7 +19,7 @@ export type Notice = {
 
 const MAX_NAME_LENGTH = 100;
 
-/** Returns a name on one line, cut to what a subject can show. */
+/** Returns a name on one line, cut to the length that an email subject can show. */
 function shown(name: string): string {
   const line = name.replace(/\s+/g, ' ').trim();
   return line.length > MAX_NAME_LENGTH ? `${line.slice(0, MAX_NAME_LENGTH)}…` : line;
@@ -61,7 +61,7 @@ function summaryOf(notices: readonly Notice[]): string {
   ].join(', ');
 }
 
-/** Returns the mail that notifies a person of all these. */
+/** Returns the mail that notifies a person of all these notices. */
 export function mailOf(baseUrl: string, notices: readonly Notice[]): Omit<Message, 'to'> {
   const items = notices.map(notice => `${titleOf(notice)}:\n${linkOf(baseUrl, notice)}\n`);
   return { subject: summaryOf(notices), text: `${items.join('\n')}\n${footer(baseUrl)}` };
@@ -85,7 +85,7 @@ ${baseUrl}/settings/notifications
  */
 const escapeForSlack = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** Returns the body of a webhook that notifies a person of all these. `text` is what Slack shows. */
+/** Returns the body of a webhook that notifies a person of all these notices. Slack shows `text`. */
 export function webhookBodyOf(baseUrl: string, notices: readonly Notice[]): string {
   const lines = notices.map(notice => `${escapeForSlack(titleOf(notice))}\n${linkOf(baseUrl, notice)}`);
   return JSON.stringify({
@@ -103,7 +103,7 @@ export function webhookBodyOf(baseUrl: string, notices: readonly Notice[]): stri
   });
 }
 
-/** Returns the body of a webhook for testing whether it arrives. */
+/** Returns the body of a test delivery to a webhook. */
 export const testWebhookBody = () =>
   JSON.stringify({ text: 'This is a test: notifications from Baton arrive here.', notifications: [] });
 

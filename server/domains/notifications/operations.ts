@@ -8,7 +8,7 @@ import { testChannel } from './test-channel.ts';
 const tag = 'Notifications';
 const everyScope = 'A personal access token must carry every scope for this, because an account has every scope.';
 
-/** Each person's own notifications in a workspace. */
+/** The operations on a person's own notifications in a workspace. */
 export const notificationOperations = [
   operation({
     name: 'me_notifications_get',

@@ -11,7 +11,7 @@ export type Preferences = {
 };
 export type PreferencesOfPerson = Preferences & { address: string; confirmed: boolean };
 
-/** Until a person chooses, nothing leaves the console. */
+/** The preferences until a person chooses: only the console shows notifications. */
 const DEFAULTS: Preferences = {
   browser: [],
   email: [],

@@ -7,7 +7,7 @@ import { type PreferencesOfPerson, readPreferences, savePreferences } from './pr
 import type { NotificationPreferences, PatchPreferencesInput, PatchPreferencesOutput } from './schemas.ts';
 import { readTarget, saveTarget } from './webhook-target.ts';
 
-/** GET /v1/me/notifications: the person's preferences in this workspace. */
+/** GET /v1/me/notifications: returns the person's preferences in this workspace. */
 export async function getPreferences(ctx: Context): Promise<z.input<typeof NotificationPreferences>> {
   return toWire(ctx, await requirePreferences(ctx));
 }

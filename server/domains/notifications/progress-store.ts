@@ -1,14 +1,14 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 
-/** Tasks and failed runs have their deliveries up to these numbers. */
+/** The numbers up to which tasks and failed runs have their deliveries. */
 export type Progress = { taskSeq: string; usageSeq: string };
 
 type Row = { task_seq: string; usage_seq: string };
 const toProgress = (row: Row): Progress => ({ taskSeq: row.task_seq, usageSeq: row.usage_seq });
 
 /**
- * Returns whether there is anything after the progress, with one look-up in each of two indexes, so that an
- * idle service writes nothing.
+ * Returns whether there are tasks or usage after the progress, with one look-up in each of two indexes, so that an idle
+ * service writes nothing.
  */
 export async function hasNews(db: Queryable): Promise<boolean> {
   const { rows } = await db.query<{ news: boolean }>({
@@ -28,8 +28,8 @@ export async function lockProgress(db: Queryable): Promise<Progress | null> {
 }
 
 /**
- * Keeps the progress where it is until the end of the transaction, which may then give a task a new number: the leader reads
- * numbers in the order of their commits, and must not pass one that is not committed.
+ * Locks the progress until the end of the transaction, which may then give a task a new number. The leader reads
+ * numbers in the order of their commits, and must not pass a number that is not committed.
  */
 export async function holdProgress(db: Queryable): Promise<void> {
   await db.query('SELECT FROM notification_progress FOR UPDATE');
@@ -40,7 +40,7 @@ export async function saveProgress(db: Queryable, { taskSeq, usageSeq }: Progres
   await db.query('UPDATE notification_progress SET task_seq = $1, usage_seq = $2', [taskSeq, usageSeq]);
 }
 
-/** Returns the end of the next batch of each; the same numbers if there is nothing more. */
+/** Returns the end of the next batch of tasks and of usage; the same numbers if there is nothing more. */
 export async function nextBatch(
   db: Queryable,
   { taskSeq, usageSeq }: Progress,

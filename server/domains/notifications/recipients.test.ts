@@ -9,7 +9,7 @@ import { insertVersion } from '../workflows/versions/queries.ts';
 import { enqueueNext } from './enqueue.ts';
 
 let world: NotificationWorld;
-/** By name: everybody in the workspace. */
+/** Every member of the workspace, by name. */
 let people: Record<string, Principal>;
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ test.each<[string[]]>([
   await world.ask(assignees.length === 0 ? {} : { assignees });
   const expected = Object.keys(people).filter(name => {
     const person = people[name];
-    // The role that answering takes (server/domains/tasks/operations.ts), on this project.
+    // Answering requires a role on this project (server/domains/tasks/operations.ts).
     return person && !['viewer', 'elsewhere'].includes(name) && mayAnswer(person, assignees);
   });
   expect(await notified()).toEqual(expected);

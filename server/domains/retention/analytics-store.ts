@@ -1,9 +1,9 @@
 import type { ClientBase } from 'pg';
 
 /**
- * Records from when on usage is complete, before older usage is purged, so that a rebuild of the rollups leaves older
- * ones unchanged. Returns false if some of that usage is not yet aggregated or charged, or if the rollups are being
- * rebuilt: it is then kept until the next pass.
+ * Records the time from which usage is complete, before older usage is purged, so that a rebuild of the rollups leaves
+ * older rollups unchanged. Returns false if some of that usage is not yet aggregated or charged, or if the rollups are
+ * being rebuilt; the usage is then kept until the next pass.
  */
 export async function permitUsagePurge(client: ClientBase, cutoff: number): Promise<boolean> {
   try {
@@ -24,8 +24,8 @@ export async function permitUsagePurge(client: ClientBase, cutoff: number): Prom
 }
 
 /**
- * Records from when on all ended runs are complete, before older ones are purged: rollups can
- * be recomputed from then on.
+ * Records the time from which all ended runs are complete, before older ones are purged. Rollups can be recomputed from
+ * that time on.
  */
 export async function recordRunPurge(client: ClientBase, cutoff: number): Promise<void> {
   await client.query('UPDATE analytics_progress SET runs_from = greatest(runs_from, to_timestamp($1::float8 / 1000))', [

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 
-/** Returns when retention last trusted the clock (ms since the epoch); null: never. */
+/** Returns the last time at which retention trusted the clock (ms since the epoch); null if it never did. */
 export async function readTrustedAt(db: Queryable): Promise<number | null> {
   const { rows } = await db.query<{ trusted_at: Date }>('SELECT trusted_at FROM retention_progress');
   return rows[0]?.trusted_at.getTime() ?? null;

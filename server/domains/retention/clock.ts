@@ -14,7 +14,7 @@ export const MAX_CLOCK_ADVANCE_MS = 7 * DAY_MS;
 /**
  * Returns in one sentence why retention must not trust `now`, or null if it may. A clock that is a year ahead would
  * delete a year of history. An external database has a second clock; the embedded one shares this machine's, so the
- * stored time of the last trusted pass is compared too. A clock that is behind deletes nothing too early.
+ * stored time of the last trusted pass is compared too. A clock that is behind causes no early deletion.
  */
 export async function findClockDoubt(db: Queryable, now: number, databaseClock: DatabaseClock): Promise<string | null> {
   const skew = now - (await databaseClock(db));

@@ -2,7 +2,10 @@ import type { ClientBase } from 'pg';
 import { lowestId } from '../../platform/postgres/months.ts';
 import { type IdRange, rowBytes } from './ranges.ts';
 
-/** About 10 ms of work per statement, so that other statements never wait long for the processor or the disk. */
+/**
+ * The runs that one statement deletes: about 10 ms of work, so that other statements never wait long for the processor
+ * or the disk.
+ */
 const BATCH = 500;
 
 /**
@@ -33,7 +36,7 @@ export async function deleteExpiredRuns(
   return { deleted, rest: last === null || deleted < BATCH ? null : { from: last, to: range.to } };
 }
 
-/** Returns how many runs of a range ended before `cutoff`, and how many stay. */
+/** Returns how many runs of a range ended before `cutoff`, and how many are kept. */
 export async function countRuns(
   client: ClientBase,
   range: IdRange,
@@ -86,7 +89,7 @@ export async function countRejections(client: ClientBase, cutoff: number, now: n
   return rows[0]?.count ?? 0;
 }
 
-/** Deletes one batch of the usage before `cutoff` that is in no partition. Returns how many rows. */
+/** Deletes one batch of the usage before `cutoff` that is in no partition. Returns how many rows it deleted. */
 export async function deleteStrayUsage(client: ClientBase, cutoff: number): Promise<number> {
   const { rowCount } = await client.query(
     `DELETE FROM run_usage_default WHERE ctid = ANY (ARRAY(

@@ -14,7 +14,7 @@ afterEach(() => db.close());
 const HOUR = 3_600_000;
 const AUGUST = Date.UTC(2026, 7, 15);
 
-/** An alarm that the test rings, and that shows the time for which it was set. */
+/** An alarm that the test triggers, and that shows the time for which it was set. */
 function manualAlarm() {
   const set: { delay: number; ring: () => void }[] = [];
   const waiting: (() => void)[] = [];
@@ -28,7 +28,7 @@ function manualAlarm() {
       };
     },
     set,
-    /** Rings, and returns the time for which the next alarm was set. */
+    /** Triggers the alarm, and returns the time for which the next alarm was set. */
     async ring(): Promise<number> {
       const next = new Promise<void>(resolve => waiting.push(resolve));
       set.shift()?.ring();
@@ -125,7 +125,7 @@ test('a clock that jumps deletes nothing, whatever the database says, until it i
   await makeMonths(db.pool);
   await writeRuns(db.pool, [{ id: idAt(AUGUST), endedAt: AUGUST }]);
   const doubts: boolean[] = [];
-  // Kept for 200 days: nothing of this has expired unless the clock is wrong.
+  // Kept for 200 days, so nothing has expired unless the clock is wrong.
   const { job, alarm, clock } = start(
     { runDays: 200, usageMonths: 0, auditDays: 0 },
     { onClockDoubt: doubt => doubts.push(doubt) },
@@ -137,7 +137,7 @@ test('a clock that jumps deletes nothing, whatever the database says, until it i
   expect(await left()).toBe(1);
   clock.advance(-364 * 24 * HOUR);
   expect(await alarm.ring()).toBe(24 * HOUR);
-  // A clock that is behind is trusted, and does not move the mark.
+  // A clock that is behind is trusted, and does not change the recorded time.
   clock.advance(-30 * 24 * HOUR);
   expect(await alarm.ring()).toBe(24 * HOUR);
   clock.advance(30 * 24 * HOUR + MAX_CLOCK_ADVANCE_MS);

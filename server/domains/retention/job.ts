@@ -20,24 +20,24 @@ export type RetentionJobOptions = LeaderJobContext & {
   pause?: () => Promise<void>;
   /** Default: the database's own clock. */
   databaseClock?: DatabaseClock;
-  /** Called in each pass; `doubted`: it deletes nothing, because it cannot trust the clock. */
+  /** Called in each pass. `doubted`: the pass deletes nothing, because it cannot trust the clock. */
   onClockDoubt?: (doubted: boolean) => void;
 };
 
-/** Some time after the start, so that recovery has the database to itself. */
+/** The delay after the start, so that recovery has the database to itself. */
 const FIRST_MS = 60_000;
 const DAILY_MS = DAY_MS;
-/** A standby checks whether it leads by now, and partitions that were locked are tried again. */
+/** The delay after which a standby checks whether it leads, and locked partitions are tried again. */
 const AGAIN_MS = HOUR_MS;
 
-/** Once a day, in the process that leads, creates the partitions for the months to come and purges expired data. */
+/** Creates the partitions for the coming months and purges expired data, once a day, in the leading process. */
 export function startRetentionJob(options: RetentionJobOptions): RepeatingJob {
   const { database, clock, alarm, logger, policy, leading } = options;
   const pauseUnless = async (closing: AbortSignal) => {
     await (options.pause?.() ?? delay(50, undefined, { signal: closing }));
     closing.throwIfAborted();
   };
-  /** Whether the clock may be trusted for what the policy deletes; without a policy nothing can be lost. */
+  /** Returns whether the clock may be trusted for the deletions of the policy; without a policy nothing can be lost. */
   const trustsClock = async (now: number, cutoffs: Cutoffs): Promise<boolean> => {
     const harmless = keepsAll(cutoffs);
     const doubt = harmless

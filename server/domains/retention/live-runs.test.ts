@@ -19,7 +19,7 @@ afterAll(() => db.close());
 
 const AUGUST = Date.UTC(2026, 7, 15);
 
-/** An entry with one event of a run, the first one with its row. */
+/** A log entry with one event of a run; the first entry also has the row of the run. */
 function entry(runId: string, seq: number): LogEntry {
   const owner = { tenantId: 'acme', projectId: newId(), workflowId: newId() };
   const payloads: LogEntry['payloads'][number][] = [];
@@ -63,7 +63,7 @@ test('runs that advance or start in a month while it is purged lose nothing and 
     }
   };
   const advancing = Array.from({ length: 4 }, () => advance(idAt(AUGUST)));
-  // Under clients' ids, new runs may start in any month, even in one that is being dropped.
+  // Clients choose ids, so new runs may start in any month, even in a month that is being dropped.
   const beginning = (async () => {
     while (!over) {
       const runId = idAt(Date.UTC(2026, 8, 15));
@@ -75,7 +75,7 @@ test('runs that advance or start in a month while it is purged lose nothing and 
     }
   })();
   const passes = { rewritten: 0, postponed: 0 };
-  // A pass for which the machine is too slow is postponed; there may be more of them then.
+  // A pass is postponed if the machine is too slow, so more passes are allowed then.
   for (let pass = 0; pass < 25 || (pass < 100 && passes.rewritten <= 20); pass++) {
     const past = Array.from({ length: 5 }, () => ({ id: idAt(AUGUST), endedAt: AUGUST }));
     await writeRuns(db.pool, past);
@@ -95,7 +95,7 @@ test('runs that advance or start in a month while it is purged lose nothing and 
   for (const [runId, seq] of last) {
     const { rows } = await db.pool.query('SELECT seq FROM run_events WHERE run_id = $1 ORDER BY seq', [runId]);
     expect(rows.map(row => row.seq)).toEqual(Array.from({ length: seq }, (_, index) => index + 1));
-    // With every payload in its place.
+    // The run is read with all its payloads.
     expect((await readRun(db.pool, runId))?.events).toHaveLength(seq);
   }
   expect(Math.min(...last.values())).toBeGreaterThan(20);

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 
-/** Deliveries per statement. */
+/** The most deliveries that one statement deletes. */
 const BATCH = 5_000;
 
 /** Deletes one batch of the notification deliveries from before `cutoff` (ms since the epoch). Returns how many. */

@@ -4,32 +4,32 @@ import { transactOn } from '../../platform/postgres/transaction.ts';
 import { type IdRange, idRange, rowBytes } from './ranges.ts';
 
 /**
- * The outcome for a partition. `kept`: all of it is still needed. `postponed`: nothing was changed, for the given
- * reason.
+ * The outcome for a partition. `kept`: the whole partition is still needed. `postponed`: nothing was changed, for the
+ * given reason.
  */
 export type Disposal =
   | { outcome: 'dropped' | 'rewritten' | 'kept' }
   | { outcome: 'postponed'; reason: 'locked' | 'too_many_live' | 'not_counted' };
 
 /**
- * Writers to the locked table wait for this transaction: while it waits for the lock itself, and during the work that
- * follows. In total that must not exceed the two seconds for which a commit may wait; work that takes longer is rolled
+ * Writers to the locked table wait for this transaction: while it waits for the lock, and during the work that follows.
+ * Together that must not take longer than the two seconds for which a commit may wait. Work that takes longer is rolled
  * back and tried again later.
  */
 const LOCK_TIMEOUT_MS = 500;
 const COPY_TIMEOUT_MS = 500;
 const WRITE_TIMEOUT_MS = 900;
 /**
- * The rows that may be written back while the partition is locked: 0.3 s for 20,000 rows on a machine with a load of
- * five.
+ * The most rows that may be written back while the partition is locked: 0.3 s for 20,000 rows on a machine with a load
+ * of five.
  */
 const MAX_ROWS_KEPT = 50_000;
 const MAX_BYTES_KEPT = 32 * 1024 * 1024;
 
 /**
- * Purges a partition of the log whose expired runs have been deleted: drops it if no run is left in its range;
- * otherwise, if it has logs of deleted runs, empties it and writes the rest back. Each is one transaction, so a process
- * that dies in it leaves everything unchanged.
+ * Purges a partition of the log whose expired runs have been deleted. Drops it if no run is left in its range.
+ * Otherwise, if it has logs of deleted runs, empties it and writes the other logs back. Either is one transaction, so a
+ * process that dies in it leaves everything unchanged.
  */
 export async function purgePartition(client: ClientBase, partition: Partition): Promise<Disposal> {
   const range = idRange(partition);
@@ -76,7 +76,10 @@ async function hasRuns(client: ClientBase, { from, to }: IdRange): Promise<boole
   return rowCount !== 0;
 }
 
-/** Returns whether there is a log without its run. Every log begins with number 1, so one row of each log is read. */
+/**
+ * Returns whether there is a log without its run. Every log begins with number 1, so only the first row of each log is
+ * read.
+ */
 async function hasOrphans(client: ClientBase, { table, name }: Partition): Promise<boolean> {
   const { rowCount } = await client.query(
     `SELECT FROM ${name} l WHERE ${table === 'run_events' ? 'l.seq = 1' : 'true'}
@@ -97,8 +100,8 @@ async function keepsTooMuch(client: ClientBase, partition: Partition, { from, to
 }
 
 /**
- * A vacuum would hold the partition for minutes. It yields to this lock, which blocks no writer,
- * but to no other statement.
+ * Stops a vacuum of the partition, which would hold the partition for minutes. A vacuum yields to this lock, which
+ * blocks no writer, and yields to no other statement.
  */
 async function stopVacuum(client: ClientBase, { name }: Partition): Promise<void> {
   await client.query(`SET lock_timeout = 5000`);
@@ -108,8 +111,8 @@ async function stopVacuum(client: ClientBase, { name }: Partition): Promise<void
 /** Drops the partition; returns false if a run has started in its range meanwhile, under an id given by a client. */
 function drop(client: ClientBase, { table, name }: Partition, range: IdRange): Promise<boolean> {
   return transaction(client, async () => {
-    // The parent first, like every reader. A transaction that inserts a run and its first event
-    // already holds it, or waits.
+    // Locks the parent first, as every reader does. A transaction that inserts a run and its first event already holds
+    // the parent, or waits.
     await client.query(`LOCK TABLE ONLY ${table} IN ACCESS EXCLUSIVE MODE`);
     if (await hasRuns(client, range)) return false;
     await client.query(`DROP TABLE ${name}`);
@@ -118,8 +121,8 @@ function drop(client: ClientBase, { table, name }: Partition, range: IdRange): P
 }
 
 /**
- * Locks this partition alone: writers of other months are unaffected, and a live run of this month waits, with its
- * batch, until the kept rows have been written back.
+ * Rewrites the partition. Only this partition is locked, so writers of other months are unaffected. A live run of this
+ * month waits, with its batch, until the kept rows have been written back.
  */
 async function rewrite(client: ClientBase, { name }: Partition, { from, to }: IdRange): Promise<void> {
   await transaction(client, async () => {

@@ -11,7 +11,7 @@ export async function endReading(client: ClientBase): Promise<void> {
   await client.query('COMMIT');
 }
 
-/** Returns the size of the rows of runs that are or would be deleted, and of those that stay, in bytes. */
+/** Returns the size of the rows of runs that are or would be deleted, and of the rows of kept runs, in bytes. */
 export async function measureLogs(
   client: ClientBase,
   partition: Partition,

@@ -9,28 +9,33 @@ import type { Cutoffs } from './policy.ts';
 import { idRange, pastPartitions, sweptRanges } from './ranges.ts';
 import { SESSION } from './session.ts';
 
-/** A partition that would be dropped, or rewritten without the logs of deleted runs; `keepsRuns` runs stay. */
+/**
+ * A partition that would be dropped, or rewritten without the logs of deleted runs; `keepsRuns` is the number of runs
+ * that stay.
+ */
 export type PlannedPartition = { name: string; action: 'drop' | 'rewrite'; bytes: number; keepsRuns: number };
 
 /**
- * The work that retention would do now. `bytes` are those that partitions return to the disk and those that DEFAULT
- * makes reusable.
+ * The work that retention would do now. `bytes` includes the bytes that dropped and rewritten partitions return to the
+ * disk, and the bytes that become reusable in DEFAULT.
  */
 export type RetentionPlan = {
   cutoffs: Cutoffs;
   partitions: PlannedPartition[];
   runs: number;
   rejections: number;
-  /** Rows of usage in no partition. */
+  /** The rows of usage in no partition. */
   strayUsage: number;
-  /** Entries of the audit log. */
+  /** The entries of the audit log. */
   auditEntries: number;
-  /** Deliveries of notifications. */
+  /** The deliveries of notifications. */
   notifications: number;
   bytes: number;
 };
 
-/** Returns what retention would do, as of one instant, without changing anything. `now` in ms since the epoch. */
+/**
+ * Returns the work that retention would do, as of one instant, without changing anything. `now` in ms since the epoch.
+ */
 export function planRetention(url: string, cutoffs: Cutoffs, now: number): Promise<RetentionPlan> {
   return inOwnSession(url, SESSION, async client => {
     await beginReading(client);

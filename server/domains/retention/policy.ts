@@ -7,15 +7,15 @@ export type RetentionPolicy = Config['retention'];
 
 /** The instants (ms since the epoch) before which data has expired; null = never. */
 export type Cutoffs = {
-  /** Runs that ended before it. */
+  /** The instant before which ended runs have expired. */
   runs: number | null;
-  /** Usage of whole months before it; the first instant of a month. */
+  /** The first instant of a month; the usage of all months before it has expired. */
   usage: number | null;
-  /** Entries of the audit log before it. */
+  /** The instant before which entries of the audit log have expired. */
   audit: number | null;
 };
 
-/** Returns whether nothing ever expires. */
+/** Returns whether the policy keeps all data forever. */
 export const keepsAll = ({ runs, usage, audit }: Cutoffs): boolean => runs === null && usage === null && audit === null;
 
 /**

@@ -10,12 +10,12 @@ export async function deleteRounds(client: ClientBase, cutoff: number): Promise<
   return rowCount ?? 0;
 }
 
-/** Proposals per statement: each holds a workflow several times. */
+/** The proposals that one statement deletes: each holds a workflow several times. */
 const BATCH = 500;
 
 /**
- * Deletes one batch of the proposals that were closed, and not changed since `cutoff` (ms since the epoch). Open ones stay, however old.
- * Returns how many.
+ * Deletes one batch of the proposals that were closed, and not changed since `cutoff` (ms since the epoch). Open
+ * proposals stay, regardless of their age. Returns how many.
  */
 export async function deleteClosedProposals(client: ClientBase, cutoff: number): Promise<number> {
   const { rowCount } = await client.query(

@@ -6,7 +6,7 @@ export type IdRange = { from: string; to: string | null };
 
 const LEAST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** The run ids of a partition. */
+/** Returns the range of the run ids of a partition. */
 export function idRange({ from, to }: Pick<Partition, 'from' | 'to'>): IdRange {
   return { from: from === Number.NEGATIVE_INFINITY ? LEAST_ID : lowestId(from), to: lowestId(to) };
 }

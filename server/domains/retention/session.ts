@@ -1,2 +1,2 @@
-/** The settings of sessions that purge: how long they wait for locks that others hold. */
+/** The settings of the database sessions that purge, with the time for which they wait for locks of other sessions. */
 export const SESSION = { name: 'baton-retention', lockTimeoutMs: 5_000 };

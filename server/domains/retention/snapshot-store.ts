@@ -1,11 +1,11 @@
 import type { ClientBase } from 'pg';
 
-/** Snapshots per statement. */
+/** The most snapshots that one statement deletes. */
 const BATCH = 500;
 
 /**
- * The snapshots of test runs that no run needs any more. The newest of each workflow is kept: its number must not be
- * given to another graph, and the next snapshot is numbered after it.
+ * SQL: the snapshots of test runs that no run needs any more. The newest snapshot of each workflow is kept, because the
+ * next one is numbered after it, and its number must not be given to another graph.
  */
 const unusedSnapshots = `
   SELECT v.workflow_id, v.version FROM workflow_versions v
@@ -15,7 +15,7 @@ const unusedSnapshots = `
 
 /** Deletes one batch of the snapshots that were last used before `cutoff` and have no runs. Returns how many. */
 export async function deleteSnapshots(client: ClientBase, cutoff: number): Promise<number> {
-  // The age is compared again once the row is locked: a test run may use the snapshot at the same moment.
+  // Compares the age again once the row is locked: a test run may use the snapshot at the same moment.
   const { rowCount } = await client.query(
     `WITH unused AS MATERIALIZED (${unusedSnapshots} LIMIT ${BATCH})
      DELETE FROM workflow_versions v USING unused u

@@ -1,6 +1,9 @@
 import type { ClientBase } from 'pg';
 
-/** Allows one pass at a time across all processes. Not the lock of migrations, of the leader or of partitions. */
+/**
+ * The lock that allows one pass at a time across all processes. It differs from the locks of migrations, of the leader
+ * and of partitions.
+ */
 const RETENTION_LOCK = 4_216_036;
 
 /** Takes the lock of a pass until the session ends; returns false if another pass has it. */
@@ -11,7 +14,7 @@ export async function tryRetentionLock(client: ClientBase): Promise<boolean> {
   return rows[0]?.locked === true;
 }
 
-/** Makes the space of deleted rows reusable, without hurry. */
+/** Makes the space of deleted rows reusable, slowly, so that other work is not disturbed. */
 export async function vacuumRuns(client: ClientBase): Promise<void> {
   await client.query('SET vacuum_cost_delay = 2');
   await client.query('VACUUM runs, human_tasks, run_search_values');

@@ -39,7 +39,7 @@ const NOVEMBER = Date.UTC(2026, 10, 15);
 const FOREIGN = 'f47ac10b-58cc-4372-a567-0e02b2c3d479';
 const OTHER = 'e0a1c10b-58cc-4372-a567-0e02b2c3d479';
 
-/** Expired and kept runs in every place where a run can be. */
+/** Returns expired and kept runs for every place in which a run can be stored. */
 function history(): { past: PastRun[]; kept: PastRun[] } {
   const past = [
     { id: idAt(AUGUST), endedAt: AUGUST + DAY },
@@ -50,7 +50,7 @@ function history(): { past: PastRun[]; kept: PastRun[] } {
   const kept = [
     { id: idAt(SEPTEMBER), endedAt: null, events: 40 },
     { id: idAt(SEPTEMBER), endedAt: NOW - 29 * DAY },
-    // The month ended less than 30 days ago: its runs stay together.
+    // The month ended less than 30 days ago, so its runs stay together.
     { id: idAt(OCTOBER), endedAt: OCTOBER },
     { id: idAt(NOVEMBER), endedAt: NOVEMBER },
     { id: OTHER, endedAt: null },
@@ -201,7 +201,7 @@ test('usage is purged by whole months, and rows outside of them one by one', asy
     [at.map(day => `${day}T00:00:00Z`)],
   );
   const usage = { cutoffs: cutoffsAt({ runDays: 0, usageMonths: 2, auditDays: 0 }, NOW) };
-  // Not before analytics has aggregated it, and it was charged.
+  // Usage is not purged before analytics has aggregated it and it was charged.
   const early = await go(usage);
   expect(early).toMatchObject({ strayUsage: 0, postponed: [{ name: 'run_usage_2026_08', reason: 'not_counted' }] });
   await aggregateAll(db.pool, new ManualClock(NOW));
@@ -220,8 +220,8 @@ test('usage is purged by whole months, and rows outside of them one by one', asy
   expect(await go(usage)).toMatchObject({ runs: 0, strayUsage: 0, dropped: ['run_usage_2026_08'] });
   const { rows } = await db.pool.query('SELECT created_at FROM run_usage ORDER BY 1');
   expect(rows.map(row => row.created_at.toISOString().slice(0, 10))).toEqual(['2026-09-01', '2026-11-01']);
-  // The same holds for the rollups of billing; those of analytics stay, and a rebuild recomputes only those whose usage
-  // exists.
+  // The rollups of billing are purged like the usage. Those of analytics stay, and a rebuild recomputes only rollups
+  // whose usage exists.
   const left = await db.pool.query('SELECT bucket FROM usage_sums ORDER BY 1');
   expect(left.rows.map(row => row.bucket.toISOString().slice(0, 10))).toEqual(['2026-09-01', '2026-11-01']);
   await db.pool.query('UPDATE analytics_totals SET runs_started = 7');

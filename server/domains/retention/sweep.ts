@@ -20,12 +20,12 @@ export type RetentionResult = {
   busy: boolean;
   runs: number;
   rejections: number;
-  /** Snapshots of test runs. */
+  /** The snapshots of test runs. */
   snapshots: number;
   strayUsage: number;
-  /** Entries of the audit log. */
+  /** The entries of the audit log. */
   auditEntries: number;
-  /** Deliveries of notifications. */
+  /** The deliveries of notifications. */
   notifications: number;
   dropped: string[];
   rewritten: string[];
@@ -39,21 +39,21 @@ export type SweepOptions = {
   cutoffs: Cutoffs;
   /** Ms since the epoch. */
   now: number;
-  /** Called after each committed step: leaves the disk to others for a while, and ends the pass by throwing. */
+  /** Called after each committed step: pauses so that others can use the disk, and ends the pass by throwing. */
   pause: () => Promise<void>;
   /** Ends the pass immediately, even during a statement, which then has no effect. */
   signal?: AbortSignal;
 };
 
 /**
- * Above this many deleted rows the space is made reusable immediately, and the index is cleaned
- * for the queries that follow.
+ * The number of deleted rows above which the space is made reusable immediately, and the index is cleaned for the
+ * queries that follow.
  */
 const VACUUM_FROM = 10_000;
 
 /**
- * Purges expired data. First the rows of runs, in small batches: from then on nothing reads those runs. Then their
- * logs, by partition. Every step is complete in itself, so the next pass finishes a pass that was killed.
+ * Purges expired data: first the rows of runs, in small batches, after which nothing reads these runs; then their logs,
+ * by partition. Every step is complete in itself, so the next pass finishes a pass that was killed.
  */
 export async function sweep(options: SweepOptions): Promise<RetentionResult> {
   const result: RetentionResult = {

@@ -1,11 +1,11 @@
 import type { ClientBase } from 'pg';
 
-/** Workflows per statement. */
+/** The most workflows that one statement deletes. */
 const BATCH = 500;
 
 /**
- * The hidden workflows of trials that nothing needs any more: their runs are gone, and their proposals are closed, so that no other
- * trial begins.
+ * SQL: the hidden workflows of trials that nothing needs any more: their runs have been deleted, and their proposals
+ * are closed, so no other trial starts.
  */
 const unusedTrials = `
   SELECT w.id FROM workflows w
@@ -17,7 +17,7 @@ const unusedTrials = `
 
 /** Deletes one batch of the workflows of trials from before `cutoff` (ms since the epoch). Returns how many. */
 export async function deleteTrials(client: ClientBase, cutoff: number): Promise<number> {
-  // The snapshots first, by a statement of its own: a workflow that has any cannot be deleted.
+  // Deletes the snapshots first, in a separate statement: a workflow with snapshots cannot be deleted.
   await client.query(`DELETE FROM workflow_versions WHERE workflow_id IN (${unusedTrials})`, [cutoff]);
   const { rowCount } = await client.query(
     `DELETE FROM workflows w WHERE w.id IN (${unusedTrials})
