@@ -15,7 +15,7 @@ import { findIngress, type Ingress, type IngressRow } from './queries.ts';
 import { acceptedSecrets } from './signature.ts';
 import { readSigningSecrets } from './signing-secrets.ts';
 
-/** `webhookId` null: there is no webhook to record the refusal for. `error` is the answer to the sender. */
+/** `webhookId` is null if there is no webhook for which to record the refusal. `error` is the answer to the sender. */
 export type Authentication =
   | {
       authenticated: true;
@@ -26,13 +26,18 @@ export type Authentication =
     }
   | { authenticated: false; webhookId: string | null; code: string; message: string; error: AppError };
 
-/** A well-formed id and token that do not exist, for looking up something if the request has none. */
+/**
+ * A well-formed id and token that do not exist. They are looked up if the request has none, so that the work is the
+ * same.
+ */
 export const nobody = { tenantId: '-', id: '00000000-0000-0000-0000-000000000000', token: generatePatToken() };
 
-/** The parts of the path: the id in its stored form, null if it cannot be an id; and the secret after a full stop. */
+/**
+ * The parts of the path: the id in its stored form, or null if it cannot be an id; and the secret after a full stop.
+ */
 export type Address = { id: string | null; secret: string | null };
 
-/** Reads `<id>`, or `<id>.<secret>` of the preset `secret-url`. */
+/** Parses `<id>`, or `<id>.<secret>` for the preset `secret-url`. */
 export function readAddress(segment: string): Address {
   const end = segment.indexOf('.');
   const id = (end === -1 ? segment : segment.slice(0, end)).toLowerCase();
@@ -74,7 +79,7 @@ export async function authenticateDelivery(
   return judge(services, { ...found, webhook }, { failure, waitsForSecret, now });
 }
 
-/** Returns the webhook if the address fits: only with some presets does an address have a secret. */
+/** Returns the webhook if the address fits; an address has a secret only with some presets. */
 function atThisAddress(webhook: IngressRow | null, { pathSecret }: Received): IngressRow | null {
   return pathSecret === null || (webhook && PRESETS[webhook.preset].secretInAddress) ? webhook : null;
 }
@@ -100,7 +105,7 @@ function judge(services: Services, { webhook, bearer, automation }: Ingress, che
   return { authenticated: true, webhook, startedBy: author.email, carried: tokens.map(grant => grant.scopes), actsFor };
 }
 
-/** The reasons that the owner of the webhook sees in its deliveries. */
+/** The reasons that the owner of the webhook sees in the list of deliveries. */
 const reasons = {
   unknown_webhook: 'There is no such webhook.',
   disabled: 'The webhook is switched off.',
@@ -114,7 +119,7 @@ const reasons = {
 } as const;
 type Reason = keyof typeof reasons;
 
-/** The reasons for the signature of the API contract, with the names of its headers. */
+/** The reasons for the API's own signature, with the names of its headers. */
 const batonReasons: Partial<Record<Reason, string>> = {
   bad_signature: 'X-Service-Signature is missing, or is not this body’s with a secret that is accepted.',
   bad_timestamp: 'X-Service-Timestamp is missing, malformed, or more than five minutes off.',

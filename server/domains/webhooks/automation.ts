@@ -7,8 +7,8 @@ import type { PatGrant } from '../identity/principal-cache.ts';
 import { findProjectGrant, type ProjectScope } from './queries.ts';
 
 /**
- * Returns whether a token may start runs of this project now: it is live and of this project, has the scope, and its
- * user is at least a contributor.
+ * Returns whether a token may start runs of this project now: it is valid and belongs to this project, has the scope,
+ * and its user is at least a contributor.
  */
 export function mayStart(
   grant: PatGrant | null,
@@ -27,10 +27,10 @@ export type AutomationChoice = {
 };
 
 /**
- * Returns the id of the token to which runs are attributed; null for none. By id, a contributor may name only their own
- * tokens, an administrator any of the project; a caller with the token itself may store it. Throws AppError 403 if the
- * caller is a token that cannot start runs itself, 422 for a token that is unknown, another user's, expired, revoked or
- * without `workflow:run`: the answer does not distinguish these.
+ * Returns the id of the token to which runs are attributed; null for none. A contributor may name only their own tokens
+ * by id, and an administrator any token of the project; a caller that authenticates with the token may store it. Throws
+ * AppError 403 if the caller is a token that cannot start runs itself, 422 for a token that is unknown, another user's,
+ * expired, revoked or without `workflow:run`: the answer does not distinguish these.
  */
 export async function resolveAutomation(
   { principal, services }: Context,

@@ -30,7 +30,7 @@ afterAll(() => service.close());
 
 type Sent = Parameters<WebhookService['deliver']>[1];
 
-/** The input of the run that a delivery starts. */
+/** Returns the input of the run that a delivery starts. */
 async function inputOf(sent: Sent): Promise<unknown> {
   const answer = await service.deliver(webhook, sent);
   expect([answer.status, answer.body]).toEqual([202, expect.objectContaining({ run_id: expect.any(String) })]);
@@ -83,7 +83,7 @@ describe('JSON', () => {
   test.each<[string, Uint8Array<ArrayBuffer>]>([
     ['application/json; charset=utf-16le', bytes(Buffer.from('{"a":"ü"}', 'utf16le'))],
     ['application/json; charset=iso-8859-1', bytes(Buffer.from('{"a":"ü"}', 'latin1'))],
-    // What frameworks call ISO-8859-1 without asking.
+    // The charset that frameworks add without being asked.
     ['application/json; charset=ISO-8859-1', bytes('{"a":"ü"}')],
     ['text/plain; charset=shift_jis', bytes([0x83, 0x65])],
     ['text/xml', bytes('<?xml version="1.0" encoding="ISO-8859-1"?><a>', [0xfc], '</a>')],
@@ -104,7 +104,7 @@ describe('JSON', () => {
     });
     const { error } = await refusalOf({ body: '{"secret":secret}' });
     expect(error).toBe('The request body is not valid JSON.');
-    // Without a type, a text that begins like JSON is no text.
+    // Without a Content-Type, a text that begins like JSON must be JSON.
     expect(await refusalOf({ body: '{"a":1', type: null })).toMatchObject({ status: 400, code: 'malformed_body' });
     await settleDeliveries(service.services);
     const { body } = await service.call(service.manager, 'GET', `${webhook.path}/deliveries`);
@@ -190,7 +190,7 @@ describe('a form', () => {
   });
 });
 
-/** The CPU time of this process in ms. */
+/** Returns the CPU time of this process in ms during `work`. */
 async function cpuOf(work: () => unknown): Promise<number> {
   const before = process.cpuUsage();
   await work();
@@ -198,7 +198,7 @@ async function cpuOf(work: () => unknown): Promise<number> {
   return (user + system) / 1000;
 }
 
-/** Expands a body without a limit. */
+/** Decompresses a body without a limit. */
 function expandWhole(coding: string, body: Uint8Array): Buffer {
   if (coding === 'br') return brotliDecompressSync(body);
   return body[0] === 0x1f || body[0] === 0x78 ? unzipSync(body) : inflateRawSync(body);
@@ -261,7 +261,8 @@ describe('a content coding', () => {
     const whole = await cpuOf(() => expandWhole(coding, bomb));
     const { arrayBuffers } = process.memoryUsage();
     const bounded = await cpuOf(() => Promise.allSettled(Array.from({ length: 20 }, () => expandBody(bomb, coding))));
-    // The decoder of br works in blocks of up to 16 MiB, whatever it is asked for; the others stop at the limit.
+    // The decoder of br works in blocks of up to 16 MiB, regardless of the requested size; the others stop at the
+    // limit.
     expect(bounded / 20).toBeLessThan(whole / 2);
     expect(process.memoryUsage().arrayBuffers - arrayBuffers).toBeLessThan(64 * 1024 * 1024);
   });

@@ -12,9 +12,10 @@ import { type ChallengeAnswer, type ChallengeInput, TESTED } from './schemas.ts'
 import { readVerifyToken } from './signing-secrets.ts';
 
 /**
- * GET /v1/inbound-webhooks/{id}/callback: the request by which Meta tests an address. It is answered with its challenge
- * if it has the webhook's verify token. Throws AppError 401, one and the same for everything else, after the same work;
- * 503 if the database or the secret store is unavailable. Both are recorded in the deliveries of the webhook.
+ * GET /v1/inbound-webhooks/{id}/callback: answers the request with which Meta tests an address. The answer is the
+ * request's challenge if it has the webhook's verify token. Throws AppError 401, with the same answer after the same
+ * work for every other request; 503 if the database or the secret store is unavailable. Both are recorded in the
+ * deliveries of the webhook.
  */
 export async function answerChallenge(
   { services }: PublicContext,

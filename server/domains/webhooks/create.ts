@@ -69,8 +69,8 @@ export async function createWebhook(
 }
 
 /**
- * Locks the project, so that two concurrent ones cannot both become the last one, and the workflow, so that it
- * is not archived meanwhile.
+ * Locks the project, so that two concurrent requests cannot both create the last permitted webhook, and the workflow,
+ * so that it is not archived meanwhile.
  */
 async function lockForNewWebhook(tx: Transaction, workflow: WorkflowKey): Promise<void> {
   await lockProject(tx, workflow);

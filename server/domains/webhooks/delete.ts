@@ -5,7 +5,10 @@ import type { WebhookRef } from './schemas.ts';
 import { deleteSecrets } from './signing-secrets.ts';
 import { deleteWebhookRow } from './store.ts';
 
-/** DELETE /v1/inbound-webhooks/{id}: with its deliveries and its secrets; its runs stay. Throws AppError 404. */
+/**
+ * DELETE /v1/inbound-webhooks/{id}: deletes a webhook with its deliveries and secrets; its runs stay. Throws AppError
+ * 404.
+ */
 export async function deleteWebhook(
   { principal, services }: Context,
   { id }: z.output<typeof WebhookRef>,

@@ -21,16 +21,16 @@ export type Delivery = Pick<StartRequest, 'startedBy' | 'carried' | 'actsFor' | 
   /** The Idempotency-Key, which is not signed. */
   key: string | null;
   /**
-   * The identity by which a repetition of the delivery is recognized; null if it has none, such as one that the server
-   * sends itself.
+   * The identity by which a repetition of the delivery is recognized; null for a delivery without one, such as one from
+   * this server.
    */
   identity: Identity | null;
 };
 
 /**
  * Starts the run of an authenticated delivery. Its input is the posted payload, which replaces fields of the fixed one
- * in `extras`. While an identity is known, it starts one run, under any key; with a key, the same payload starts one
- * run in 24 hours. Throws AppError 409 `idempotency_key_reused`, and the errors of a start.
+ * in `extras`. While an identity is known, its deliveries start one run, whatever their keys. With a key, the same
+ * payload starts one run in 24 hours. Throws AppError 409 `idempotency_key_reused`, and the errors of a start.
  */
 export async function deliver(
   services: Services,
@@ -85,7 +85,8 @@ function startOf(webhook: AuthenticatedWebhook, delivery: Delivery): StartReques
   const params: JsonMap = {
     trigger_type: 'webhook',
     webhook_payload: mergeBeneath(payload, (extras.trigger_payload ?? {}) as JsonMap),
-    // Not left to the version's own `use_as_default`: defaults are merged only if the subscription says so.
+    // Set explicitly, instead of leaving it to the version's `use_as_default`: defaults are merged only if the webhook
+    // enables it.
     use_run_setup_defaults: extras.use_run_setup_defaults === true,
   };
   const trace = traceparent === undefined ? {} : { traceparent };

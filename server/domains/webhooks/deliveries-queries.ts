@@ -16,15 +16,15 @@ export type DeliveryRow = {
 export type NewDelivery = DeliveryRow & { subscriptionId: string };
 
 /**
- * The statuses that a flood gets, whether without credentials or of valid deliveries. They have a limit of their own,
- * so that they cannot push out the important deliveries.
+ * The statuses that a flood receives, either without credentials or of valid deliveries. Their rows have a separate
+ * limit, so that they cannot push out the important deliveries.
  */
 const noisyStatuses: readonly number[] = [400, 401, 413, 415, 429, 503];
 export const isNoise = ({ http_status }: Pick<DeliveryRow, 'http_status'>) => noisyStatuses.includes(http_status);
-/** The number of rows of a webhook that are kept: of noisy statuses, and of all others. */
+/** The number of rows that are kept for a webhook: with noisy statuses, and with all others. */
 export const kept = { noise: 50, rest: 200 } as const;
 
-/** Inserts deliveries of webhooks that exist, and ignores others, so that the caller need not check first. */
+/** Inserts deliveries of existing webhooks, and ignores others, so that the caller need not check first. */
 export async function insertDeliveries(pool: Pool, deliveries: readonly NewDelivery[]): Promise<void> {
   const column = <K extends keyof NewDelivery>(key: K) => deliveries.map(delivery => delivery[key]);
   await pool.query({

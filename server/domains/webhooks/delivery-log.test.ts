@@ -148,7 +148,7 @@ describe('requests are counted', () => {
     try {
       const [one, two] = [await insert(at, 'one'), await insert(at, 'two')];
       clock.advance(60_000 - (clock.now() % 60_000));
-      // More than the address's two, because they do not count if the delivery succeeds.
+      // More than the limit of two for the address, because successful deliveries do not count.
       for (let left = 2; left >= 0; left--) {
         const { status, headers } = await at.deliver(one);
         expect([status, headers.get('ratelimit-limit'), headers.get('ratelimit-remaining')]).toEqual([
@@ -174,7 +174,9 @@ describe('requests are counted', () => {
     }
   });
 
-  /** Each is created with a token of its own, so that creating them does not use up the rate limit of one. */
+  /**
+   * Each webhook is created with a different token, so that creating them does not use up the rate limit of one token.
+   */
   const insert = async (at: WebhookService, name: string) => {
     const made = await createTestWebhook(at, { name });
     at.clock.advance(60_000);

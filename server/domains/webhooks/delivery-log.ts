@@ -15,11 +15,11 @@ import {
 type LogServices = Pick<Services, 'pool' | 'logger'>;
 export type Delivery = Omit<DeliveryRow, 'id'> & { subscriptionId: string };
 
-/** The number of noisy refusals (`isNoise`) of a webhook that are recorded per minute: there may be thousands. */
+/** The most noisy refusals (`isNoise`) of a webhook that are recorded per minute: there may be thousands. */
 export const MAX_NOISE_ROWS_PER_MINUTE = 10;
 /** A webhook is pruned each time this many of its deliveries were recorded. */
 const DELIVERIES_PER_PRUNING = 50;
-/** The number of webhooks that are counted; beyond it all counts are dropped, which costs a few more rows. */
+/** The most webhooks that are counted. Beyond it, all counts are dropped, which only adds a few rows. */
 const MAX_COUNTED_WEBHOOKS = 10_000;
 
 type Noise = { minute: number; rows: number; dropped: number };
@@ -55,8 +55,8 @@ class DeliveryLog {
   }
 
   /**
-   * Returns the message to record; undefined if there are too many refusals. The next recorded
-   * one says how many were not.
+   * Returns the message to record; undefined if there are too many refusals. The next recorded message includes the
+   * number of those that were not recorded.
    */
   #recordedMessage(delivery: Delivery): string | null | undefined {
     const { subscriptionId, message, received_at } = delivery;
@@ -88,13 +88,13 @@ function logOf(pool: Pool): DeliveryLog {
 }
 
 /**
- * Records the outcome of a delivery, if the webhook exists. No caller waits for it: refusing a delivery must not take
- * longer if its webhook exists, and a log that cannot be written must not fail the delivery.
+ * Records the outcome of a delivery, if the webhook exists. No caller waits for it: a refusal must not take longer if
+ * the webhook exists, and a log that cannot be written must not fail the delivery.
  */
 export function recordDelivery({ pool, logger }: LogServices, delivery: Delivery): void {
   const log = logOf(pool);
-  // After the answer was sent: even sending a query takes some microseconds, which would
-  // reveal that the webhook exists.
+  // Written after the answer was sent: even sending a query takes some microseconds, which would reveal that the
+  // webhook exists.
   const write = nextTurn()
     .then(() => log.write(delivery))
     .catch(error =>

@@ -18,8 +18,8 @@ import { settleDeliveries } from './delivery-log.ts';
 import { ingest } from './ingest.ts';
 
 /**
- * The work of a refusal until its answer: every query and every reading of the secret store, in order. The test uses no
- * clock.
+ * The work of a refusal until its answer: every query and every read of the secret store, in order. The test does not
+ * measure time.
  */
 let service: WebhookService;
 let webhook: TestWebhook;
@@ -64,7 +64,7 @@ type Sent = {
 };
 const body = '{"n":1}';
 
-/** Delivers in this process, to see the work that was done before the answer. */
+/** Delivers in this process, to record the work that was done before the answer. */
 async function answerTo(sent: Sent): Promise<{ work: string[]; error: unknown }> {
   const headers = new Map<string, string>();
   const {
@@ -135,7 +135,7 @@ const refusals: [string, () => Promise<Sent>][] = [
 
 describe('a refusal has done the same work, whatever is wrong', () => {
   beforeAll(async () => {
-    // The tenant's data key is unwrapped once in the lifetime of a process.
+    // The first delivery unwraps the tenant's data key, which happens once in the lifetime of a process.
     expect((await answerTo({})).error).toBeNull();
   });
 
@@ -146,7 +146,7 @@ describe('a refusal has done the same work, whatever is wrong', () => {
   });
 
   test('and it is recorded after the answer', async () => {
-    service.clock.advance(60_000); // or the minute’s ten are written already
+    service.clock.advance(60_000); // or the ten rows of this minute are written already
     const { work: before } = await answerTo({ token: undefined });
     expect(before).not.toContain('insert_webhook_deliveries');
     expect(work).toContain('insert_webhook_deliveries');

@@ -201,7 +201,7 @@ describe('a timestamp', () => {
   });
 
   test('may be five minutes off, and no more, in either direction', async () => {
-    service.clock.advance(1000 - (service.clock.now() % 1000)); // a whole second, so that the border is exact
+    service.clock.advance(1000 - (service.clock.now() % 1000)); // a whole second, so that the limit is exact
     for (const [off, status] of [
       [-300, 202],
       [300, 202],
@@ -371,7 +371,8 @@ describe('a workflow whose steps call tools', () => {
 });
 
 describe('an Idempotency-Key', () => {
-  // Equal bodies without a timestamp are one delivery for five minutes, even under different keys (replay.test.ts).
+  // Equal bodies without a timestamp count as one delivery for five minutes, even under different keys
+  // (replay.test.ts).
   let webhook: TestWebhook;
   beforeEach(async () => {
     webhook = await createTestWebhook(service);
@@ -401,7 +402,7 @@ describe('an Idempotency-Key', () => {
     service.clock.advance(24 * 60 * 60 * 1000 - 1);
     expect((await keyed('scoped')).body).toEqual(first.body);
     service.clock.advance(1);
-    // The same payload with a signature of its own: the last one is known for five minutes more.
+    // The same payload with a different signature: the identity of the last delivery is known for five minutes more.
     expect((await keyed('scoped', '{ "n": 1 }')).body.run_id).not.toBe(first.body.run_id);
   });
 

@@ -17,7 +17,7 @@ import { DELIVERY_WAIT_S, type DeliveryAnswer, type IngestInput, TESTED } from '
 
 type Output = z.input<typeof DeliveryAnswer>;
 type Finding = Pick<Delivery, 'outcome' | 'http_status' | 'run_id' | 'code' | 'message'>;
-/** The outcome of a request. `webhookId` null: there is no webhook to record it for. */
+/** The outcome of a request. `webhookId` is null if there is no webhook for which to record it. */
 type Ended = { webhookId: string | null; bytes: number; finding: Finding } & ({ output: Output } | { error: unknown });
 
 /**
@@ -68,7 +68,10 @@ async function attempt(ctx: PublicContext, address: Address, validationToken: st
 
 type Accepted = { finding: Finding; output: Output };
 
-/** Answers an authenticated delivery: a sender's test of the address immediately, any other by starting a run. */
+/**
+ * Answers an authenticated delivery. A sender's test of the address is answered immediately; any other delivery starts
+ * a run.
+ */
 async function accept(
   ctx: PublicContext,
   { webhook, startedBy, carried, actsFor }: Extract<Authentication, { authenticated: true }>,
@@ -126,8 +129,8 @@ export function accepted(runId: string, repeated: boolean): Finding {
 }
 
 /**
- * Returns what is recorded of an error: the message of an AppError, which is public; of any
- * other only that it occurred.
+ * Returns the facts that are recorded about an error: the message of an AppError, which is public; for any other error,
+ * only that it occurred.
  */
 export function failed(error: unknown): Finding {
   if (!(error instanceof AppError)) {

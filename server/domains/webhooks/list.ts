@@ -16,7 +16,7 @@ import { requireWebhook, toDelivery, toWebhook } from './view.ts';
 
 const DeliveryKey = z.tuple([Id]);
 
-/** GET /v1/inbound-webhooks: the project's webhooks, newest first, never with a secret. */
+/** GET /v1/inbound-webhooks: returns the project's webhooks, newest first, never with a secret. */
 export async function listWebhooks(
   { principal, services }: Context,
   input: z.output<typeof ListWebhooksInput>,
@@ -36,7 +36,7 @@ export async function getWebhook(ctx: Context, { id }: z.output<typeof WebhookRe
   return toWebhook(ctx.services, await requireWebhook(ctx, id));
 }
 
-/** GET /v1/inbound-webhooks/{id}/deliveries: the deliveries, newest first. Throws AppError 404. */
+/** GET /v1/inbound-webhooks/{id}/deliveries: returns the deliveries of a webhook, newest first. Throws AppError 404. */
 export async function listDeliveries(
   ctx: Context,
   input: z.output<typeof ListDeliveriesInput>,

@@ -14,7 +14,10 @@ import { testWebhook } from './test-delivery.ts';
 
 const manage = { tag: 'Inbound webhooks', access: 'project_contributor', scope: 'webhook:manage' } as const;
 
-/** The declaration that `webhooks_ingest` and `webhooks_ingest_callback`, two addresses of the same, share. */
+/**
+ * The parts of the declaration that `webhooks_ingest` and `webhooks_ingest_callback`, two addresses of the ingress,
+ * share.
+ */
 const delivery = {
   method: 'POST',
   status: 202,
@@ -54,7 +57,7 @@ const delivery = {
   run: ingest,
 } as const;
 
-/** All operations on inbound webhooks, and the ingress itself. */
+/** The operations on inbound webhooks, and the ingress itself. */
 export const webhookOperations = [
   operation({
     ...manage,

@@ -18,7 +18,7 @@ type Input = z.output<typeof PatchWebhookInput>;
 /**
  * PATCH /v1/inbound-webhooks/{id}. Throws AppError 404; 422 `workflow_archived` for enabling a webhook of an archived
  * workflow, `invalid_automation_token`, `automation_required`, `invalid_secret`; 503 if the secret store is unavailable
- * during a rotation, and then nothing was changed.
+ * during a rotation; nothing is changed then.
  */
 export async function patchWebhook(ctx: Context, input: Input): Promise<z.input<typeof PatchWebhookOutput>> {
   const { services } = ctx;
@@ -42,7 +42,9 @@ export async function patchWebhook(ctx: Context, input: Input): Promise<z.input<
   return { ...changed, ...verifyToken, ...shownAddress(changed, renewed.secret), signing_secret: renewed.secret };
 }
 
-/** Returns the secret with which the request replaces the current one; null if it does not. Throws AppError 422. */
+/**
+ * Returns the secret with which the request replaces the current one; null if it replaces none. Throws AppError 422.
+ */
 function newSecretOf(
   { preset }: WebhookRow,
   { rotate_secret, signing_secret, rotation_overlap_s }: Input,

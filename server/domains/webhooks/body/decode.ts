@@ -1,14 +1,14 @@
 import { AppError } from '../../../platform/errors.ts';
 import { unsupported } from './media-type.ts';
 
-/** The beginning of an XML document in which its declaration names the encoding. */
+/** The number of bytes at the start of an XML document in which its declaration names the encoding. */
 const DECLARATION_BYTES = 200;
 
 /**
  * Returns the text of a body, without its byte order mark. The mark decides its encoding, then the charset of its
- * Content-Type, then an XML declaration; otherwise it is UTF-8. ISO-8859-1 is what frameworks add to text that is
- * UTF-8, so with it bytes that are UTF-8 are read as such. Throws AppError 415 for an unknown charset, 400 for other
- * bytes.
+ * Content-Type, then an XML declaration; otherwise it is UTF-8. Frameworks add the charset ISO-8859-1 to text that is
+ * UTF-8, so with this charset, bytes that are valid UTF-8 are read as UTF-8. Throws AppError 415 for an unknown
+ * charset, 400 for other bytes.
  */
 export function decodeText(bytes: Uint8Array, charset: string | undefined): string {
   const encoding = markOf(bytes) ?? encodingOf(charset ?? declaredBy(bytes) ?? 'utf-8');

@@ -8,7 +8,7 @@ type Decoder = (bytes: Uint8Array, options: { maxOutputLength: number }) => Prom
 const decoders = new Map<string, Decoder>([
   ['gzip', promisify(gunzip)],
   ['x-gzip', promisify(gunzip)],
-  // RFC 9110 means the zlib format. Some senders leave out its header.
+  // RFC 9110 defines deflate as the zlib format. Some senders omit the zlib header.
   ['deflate', (bytes, options) => promisify(hasZlibHeader(bytes) ? inflate : inflateRaw)(bytes, options)],
   ['br', promisify(brotliDecompress)],
 ]);
@@ -17,8 +17,8 @@ const decoders = new Map<string, Decoder>([
 const hasZlibHeader = ([first = 0, second = 0]: Uint8Array) => first % 16 === 8 && (first * 256 + second) % 31 === 0;
 
 /**
- * Returns the bytes of a body without its content coding. Stops as soon as they are more than a delivery may have, so
- * that a small body that expands to gigabytes costs no more than another one. Throws AppError 413, 415 for another
+ * Returns the bytes of a body without its content coding. Stops as soon as the bytes exceed the limit of a delivery, so
+ * that a small body that expands to gigabytes costs no more than any other. Throws AppError 413, 415 for another
  * coding, 400.
  */
 export async function expandBody(bytes: Uint8Array, contentEncoding: string | undefined): Promise<Uint8Array> {

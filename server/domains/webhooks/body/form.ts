@@ -2,10 +2,10 @@ import type { JsonValue } from '../../../orchestrator/core/index.ts';
 import { readJson, startsAsJson } from './json.ts';
 
 /**
- * Returns the value of a form (application/x-www-form-urlencoded). It is an object of texts, by the names as they are
- * sent; a name that is repeated has the list of its texts, in order. A form that consists of a field `payload` with a
- * JSON object, as GitHub and Slack send it, is that object. JSON that is only called a form, as by `curl -d`, is read
- * as JSON: in a form a brace is always encoded. Throws AppError 400.
+ * Returns the value of a form (application/x-www-form-urlencoded). It is an object of texts with the field names as
+ * keys; a repeated name has the list of its texts, in order. A form that consists of a field `payload` with a JSON
+ * object, as GitHub and Slack send it, is that object. JSON that is sent with the type of a form, as `curl -d` does, is
+ * read as JSON: a real form always encodes a brace. Throws AppError 400.
  */
 export function readForm(text: string): JsonValue {
   if (startsAsJson(text)) return readJson(text);

@@ -3,10 +3,10 @@ import { AppError, badRequest, invalid } from '../../../platform/errors.ts';
 import { JsonNumberError, parseRequestJson } from '../../../platform/json-text.ts';
 import { MAX_JSON_DEPTH } from '../../../platform/storable-json.ts';
 
-/** Returns whether a text begins as an object or a list does. */
+/** Returns whether a text begins like a JSON object or list. */
 export const startsAsJson = (text: string) => /^\s*[{[]/.test(text);
 
-/** Returns whether bytes begin as an object or a list does, after a byte order mark. */
+/** Returns whether bytes begin like a JSON object or list, after a byte order mark. */
 export function bytesStartAsJson(bytes: Uint8Array): boolean {
   return startsAsJson(new TextDecoder().decode(bytes.subarray(0, 64)));
 }
@@ -36,7 +36,10 @@ function parse(text: string): JsonValue {
   }
 }
 
-/** Returns where and why parsing failed. A message with a quotation mark quotes the body, which no log may contain. */
+/**
+ * Returns where and why parsing failed. Omits a message with a quotation mark, because it quotes the body, which no log
+ * may contain.
+ */
 function reasonOf(cause: unknown): string {
   const { message } = cause instanceof Error ? cause : { message: '' };
   return message === '' || message.includes('"') ? '' : `: ${message.replace(/\.$/, '')}`;

@@ -1,13 +1,13 @@
 import { AppError } from '../../../platform/errors.ts';
 
-/** How a body is read. `guess`: its type says nothing, so its first character decides. */
+/** The format in which a body is read. `guess`: the type does not tell the format, so the first character decides. */
 export type Format = 'json' | 'form' | 'text' | 'guess';
 
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/;
 const JSON_TYPE = /^(?:application|text)\/(?:x-)?json$|\+json$/;
 const TEXT_TYPE = /^text\/|[/+](?:xml|yaml)$|^application\/(?:x-yaml|graphql|(?:x-)?ndjson|jsonl|jwt|toml|sql)$/;
 
-/** Returns how a body with this Content-Type is read. Throws AppError 415. */
+/** Returns the format of a body with this Content-Type. Throws AppError 415. */
 export function formatOf(contentType: string | undefined): Format {
   const media = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (media === '' || media === 'application/octet-stream') return 'guess';

@@ -9,9 +9,9 @@ import { readJson, startsAsJson } from './json.ts';
 import { charsetOf, type Format, formatOf } from './media-type.ts';
 
 /**
- * Returns the body of an authentic delivery as the payload of a run (docs/specification/webhooks.md#bodies): what is
- * not an object is wrapped as `{"body": …}`, and an empty body is `{}`. `format` is the preset's own. Throws AppError
- * 400, 413, 415.
+ * Returns the body of an authentic delivery as the payload of a run (docs/specification/webhooks.md#bodies): a value
+ * that is not an object is wrapped as `{"body": …}`, and an empty body becomes `{}`. `format` is the preset's own.
+ * Throws AppError 400, 413, 415.
  */
 export async function readPayload(received: Received, format: PresetRules['format']): Promise<JsonMap> {
   const { body: sent, header, attributes } = received;

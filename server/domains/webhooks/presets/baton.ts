@@ -17,8 +17,8 @@ export const batonPreset: PresetRules = {
     const digest = parseSignature(header(SIGNATURE));
     const timestamp = header(TIMESTAMP);
     if (digest === null) return null;
-    // Without a timestamp equal bodies have equal signatures, but a scheduler that posts the same
-    // body expects a run each time.
+    // Equal bodies without a timestamp have equal signatures. A scheduler that posts the same body expects a run each
+    // time, so the identity is known only for the tolerance of timestamps.
     const knownUntil = replayableUntil(timestamp) ?? now + TIMESTAMP_TOLERANCE_MS;
     return { digest, knownUntil, withKeyOnly: timestamp === undefined };
   },

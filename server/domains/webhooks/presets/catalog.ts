@@ -1,6 +1,6 @@
 /**
- * How a webhook authenticates its deliveries: `baton` is the API's own signature and token, the others
- * are documented by senders.
+ * How a webhook authenticates its deliveries: `baton` is the API's own signature and token, the senders document the
+ * other presets.
  */
 export const PRESET_NAMES = [
   'baton',
@@ -23,7 +23,7 @@ export type SecretSource = 'baton' | 'sender' | 'either';
 export type Preset = {
   label: string;
   strength: Strength;
-  /** The basis of its strength, in a sentence or two for people. */
+  /** The basis of the preset's strength, in a sentence or two for people. */
   why: string;
   secretSource: SecretSource;
   /** Where the sender's page shows or expects the secret. */

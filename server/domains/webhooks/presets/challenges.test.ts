@@ -43,7 +43,7 @@ async function latestDelivery(id: string): Promise<Record<string, unknown> | und
   return (body as unknown as { deliveries: Record<string, unknown>[] }).deliveries[0];
 }
 
-/** The parts of an answer that a sender reads, as they came. */
+/** Returns the parts of an answer that a sender reads, unchanged. */
 async function textOf(response: Response) {
   const { headers, status } = response;
   const type = headers.get('content-type');
@@ -294,7 +294,7 @@ describe('Standard Webhooks', () => {
     expect((await send(headersOf('webhook', 'msg_7', signature))).body.run_id).toBe(first.body.run_id);
     const { 'svix-id': id = '', ...others } = headersOf('svix', 'msg_7', signature);
     expect((await send(others)).body.code).toBe('missing_signature');
-    // The names are not mixed: an id that is not signed never counts.
+    // The header names are not mixed: an unsigned id never counts.
     expect((await send({ ...others, 'webhook-id': id })).body.code).toBe('missing_signature');
     const both = { ...headersOf('webhook', 'msg_7', signature), 'svix-id': 'msg_8' };
     expect((await send(both)).body.run_id).toBe(first.body.run_id);

@@ -25,7 +25,7 @@ export const githubPreset: PresetRules = {
   verify: verifyHubSignature,
   format: jsonOrForm,
   identify({ header }, _payload, now) {
-    // Together with the signature: a forged id with another body cannot claim the id of a future delivery.
+    // Combined with the signature, so that a forged id with another body cannot claim the id of a future delivery.
     return identityOf(['github', deliveryId(header('x-github-delivery')) ?? '', header(SIGNATURE) ?? ''], now);
   },
   acknowledge: ({ header }) => (header('x-github-event') === 'ping' ? { acknowledged: 'ping' } : null),

@@ -39,10 +39,12 @@ export function digestOfBase64(text: string): Buffer | null {
   return /^[A-Za-z0-9+/]{43}=$/.test(text) ? Buffer.from(text, 'base64') : null;
 }
 
-/** For hours, senders repeat a delivery whose answer was lost. As long as an Idempotency-Key is kept. */
+/**
+ * Senders repeat a delivery whose answer was lost for hours. An identity is known for as long as an Idempotency-Key.
+ */
 const KNOWN_FOR_MS = 24 * 3_600_000;
 
-/** Returns the identity of a delivery to which its sender gives an id. */
+/** Returns the identity of a delivery from the id that its sender gives. */
 export function identityOf(parts: readonly string[], now: number): Identity {
   return { digest: sha256(JSON.stringify(parts)), knownUntil: now + KNOWN_FOR_MS, withKeyOnly: false };
 }

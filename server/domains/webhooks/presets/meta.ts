@@ -9,6 +9,7 @@ import type { PresetRules } from './preset.ts';
 export const metaPreset: PresetRules = {
   verify: verifyHubSignature,
   format: () => 'json',
-  // A repeated delivery has no id, but the same bytes. Each new one has ids and times of its own in the body.
+  // Meta sends no delivery id. A repeated delivery has the same bytes, and each new one has different ids and times in
+  // the body.
   identify: ({ header }, _payload, now) => identityOf(['meta', header('x-hub-signature-256') ?? ''], now),
 };

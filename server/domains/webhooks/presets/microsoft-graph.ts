@@ -1,12 +1,12 @@
 import type { PresetRules } from './preset.ts';
 import { secretUrlPreset } from './sent-secrets.ts';
 
-/** Printable ASCII without angle brackets: no browser would take the answer for a page, whatever its type. */
+/** Printable ASCII without angle brackets, so that no browser interprets the answer as a page, whatever its type. */
 const VALIDATION_TOKEN = /^[\x20-\x3b\x3d\x3f-\x7e]{1,1000}$/;
 
 /**
- * Microsoft Graph: it signs nothing, so the address has the secret. Before it sends changes, it posts a
- * `validationToken` in the query, which has to come back as plain text.
+ * Microsoft Graph: it signs nothing, so the secret is a part of the address. Before it sends changes, it sends a POST
+ * with a `validationToken` in the query, which the answer must return as plain text.
  */
 export const microsoftGraphPreset: PresetRules = {
   ...secretUrlPreset,

@@ -14,9 +14,9 @@ export type Received = {
   validationToken?: string | undefined;
 };
 
-/** The values that a preset checks a delivery against. */
+/** The values with which a preset checks a delivery. */
 export type Expected = {
-  /** The current secret and the previous one; null for one that is missing or no longer accepted. */
+  /** The current and the previous secret; null for a secret that is missing or no longer accepted. */
   secrets: readonly [string | null, string | null];
   requireTimestamp: boolean;
   username: string | null;
@@ -24,7 +24,7 @@ export type Expected = {
   now: number;
 };
 
-/** Why a delivery was not authenticated; the same code for each part of a signature that can be wrong. */
+/** The reason why a delivery was not authenticated. All ways in which a signature can be wrong have one code. */
 export type Failure = 'missing_signature' | 'bad_signature' | 'bad_timestamp';
 
 /** The identity of a delivery, by which a repetition is recognized. */
@@ -32,11 +32,11 @@ export type Identity = {
   digest: Buffer;
   /** Until when (ms) the digest identifies its run. */
   knownUntil: number;
-  /** True if it only applies to a delivery with an Idempotency-Key. */
+  /** Whether the identity counts only for a delivery with an Idempotency-Key. */
   withKeyOnly: boolean;
 };
 
-/** The answer to a delivery by which a sender only tests the address. */
+/** The answer to a delivery with which a sender only tests the address. */
 export type Acknowledgement = { challenge: string } | { acknowledged: 'ping' } | { text: string };
 
 /** How the deliveries of one kind of sender are authenticated and recognized. */
@@ -48,23 +48,26 @@ export type PresetRules = {
    */
   verify(received: Received, expected: Expected): Failure | null;
   /**
-   * Returns how a body is read whose form its bytes show, as sent and without its content coding. Absent: the headers
-   * say it. They are not signed, so a preset that finds the identity in the payload must not follow them.
+   * Returns the format of a body, from its bytes as sent and without its content coding. If absent, the headers tell
+   * the format. Headers are not signed, so a preset that takes the identity from the payload must not use them.
    */
   format?(sent: Uint8Array, expanded: Uint8Array): 'json' | 'form';
-  /** Returns the identity of an authentic delivery, or null if each request is a delivery of its own. */
+  /** Returns the identity of an authentic delivery, or null if each request counts as a new delivery. */
   identify(received: Received, payload: JsonMap, now: number): Identity | null;
   /** Returns the answer to a delivery that starts no run, or null for one that starts a run. */
   acknowledge?(received: Received, payload: JsonMap): Acknowledgement | null;
-  /** Returns whether the sender shows the answer to a person, or takes it for an instruction: it is then empty. */
+  /**
+   * Returns whether the answer must be empty, because the sender shows it to a person or interprets it as an
+   * instruction.
+   */
   wantsEmptyAnswer?(received: Received): boolean;
   /** Returns fields for the run's input that only the headers have; posted values win. */
   describe?(received: Received): JsonMap;
 };
 
 /**
- * The format of a body that is JSON or a form, by its first byte. JSON as sent stays JSON, whatever an unsigned
- * Content-Encoding would make of it.
+ * Returns the format of a body that is JSON or a form, by its first byte. Bytes that are JSON as sent stay JSON,
+ * whatever an unsigned Content-Encoding would turn them into.
  */
 export const jsonOrForm = (sent: Uint8Array, expanded: Uint8Array): 'json' | 'form' =>
   bytesStartAsJson(sent) || bytesStartAsJson(expanded) ? 'json' : 'form';

@@ -6,10 +6,10 @@ import { newSigningSecret } from '../signature.ts';
 import { PRESETS, type PresetName } from './catalog.ts';
 import { standardKey } from './standard-webhooks.ts';
 
-/** Length of a secret that a person gives, in characters. */
+/** The permitted length of a secret that a person gives, in characters. */
 const GIVEN_LENGTH = { min: 16, max: 255 } as const;
 
-/** Returns a new secret of the form that the preset demands, with 256 random bits. */
+/** Returns a new secret in the form that the preset requires, with 256 random bits. */
 function generateSecret(preset: PresetName): string {
   if (preset === 'baton') return newSigningSecret();
   if (preset === 'standard-webhooks') return `whsec_${randomBytes(32).toString('base64')}`;
@@ -18,7 +18,7 @@ function generateSecret(preset: PresetName): string {
 
 /**
  * Returns the secret to store: the given one, or a generated one; null if only the sender can create it and it was not
- * given. Throws AppError 422 `invalid_secret` for one that the preset does not accept.
+ * given. Throws AppError 422 `invalid_secret` for a secret that the preset does not accept.
  */
 export function secretFor(preset: PresetName, given: string | undefined): { secret: string | null; shown: boolean } {
   const { secretSource } = PRESETS[preset];

@@ -5,7 +5,7 @@ import type { PresetRules } from './preset.ts';
 /** Replaces a missing value, so that the work is the same. */
 const decoy = randomBytes(32);
 
-/** Returns whether the sent value is one of the accepted ones, comparing it with both in constant time. */
+/** Returns whether the sent value is one of the two accepted ones, comparing it with both in constant time. */
 function isOneOf(sent: Uint8Array | null, accepted: readonly (string | null)[]): boolean {
   const matches = accepted.map(value => {
     const equal = constantTimeEqual(sent ?? decoy, value ?? decoy);
@@ -20,7 +20,7 @@ export function parseBasic(header: string | undefined): Buffer | null {
   return base64 === undefined ? null : Buffer.from(base64, 'base64');
 }
 
-/** HTTP Basic authentication: nothing is signed, and no delivery is recognized. */
+/** HTTP Basic authentication. Deliveries have no signature and no identity, so repetitions are not recognized. */
 export const basicPreset: PresetRules = {
   verify({ header }, { secrets, username }) {
     const given = header('authorization');
@@ -32,7 +32,7 @@ export const basicPreset: PresetRules = {
   identify: () => null,
 };
 
-/** A secret segment of the address: nothing is signed, and no delivery is recognized. */
+/** A secret segment of the address. Deliveries have no signature and no identity, so repetitions are not recognized. */
 export const secretUrlPreset: PresetRules = {
   verify({ pathSecret }, { secrets }) {
     const known = isOneOf(pathSecret === null ? null : Buffer.from(pathSecret), secrets);

@@ -2,7 +2,7 @@ import { isTimely } from '../signature.ts';
 import { digestOfBase64, identityOf, isSignedWith, MAX_SIGNATURES } from './hmac.ts';
 import type { PresetRules, Received } from './preset.ts';
 
-/** Returns the three headers by their names in the specification, or those that Svix gave them before it. */
+/** Returns the three headers by their names in the specification, or by the earlier names of Svix. */
 function headersOf({ header }: Pick<Received, 'header'>) {
   const prefix =
     header('webhook-signature') === undefined && header('svix-signature') !== undefined ? 'svix' : 'webhook';
@@ -24,7 +24,7 @@ export function standardKey(secret: string): Buffer | null {
   return key.length >= KEY_BYTES.min && key.length <= KEY_BYTES.max ? key : null;
 }
 
-/** Reads `v1,<Base64> v1,<Base64> v1a,…`: a signature for each active secret. Other versions are ignored. */
+/** Parses `v1,<Base64> v1,<Base64> v1a,…`: a signature for each active secret. Other versions are ignored. */
 function parseStandardSignatures(header: string): Buffer[] {
   return header
     .split(' ', MAX_SIGNATURES)

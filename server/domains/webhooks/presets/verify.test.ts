@@ -67,7 +67,7 @@ describe('stripe', () => {
   const { verify } = presetRules.stripe;
   const check = (header: string, secrets: Expected['secrets'] = [secret, null], now = at) =>
     verify(received({ body: payload, headers: { 'stripe-signature': header } }), expected(secrets, now));
-  /** As Stripe's own library signs for tests. */
+  /** Returns a header that Stripe's own library signs for tests. */
   const headerOf = (key = secret, timestamp = at) =>
     new Stripe('sk_test_1').webhooks.generateTestHeaderString({ payload, secret: key, timestamp });
 
@@ -135,7 +135,7 @@ describe('slack', () => {
 
 describe('standard-webhooks', () => {
   const { verify } = presetRules['standard-webhooks'];
-  // The vector of the reference implementations.
+  // The test vector of the reference implementations.
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const body = '{"test": 2432232314}';
   const at = 1_614_265_330;
