@@ -10,8 +10,8 @@ import { createTestTenant, type TestTenant, testPassword } from '../../testing/i
 import { resolveSession } from './principal.ts';
 
 /**
- * An account from its invitation on, in a deployment without mail, where accounts stay unconfirmed
- * and no address is claimed.
+ * Tests an account from its invitation on, in a deployment without mail, where accounts stay unconfirmed and no address
+ * is claimed.
  */
 let db: AccountWorld['db'];
 let services: AccountWorld['services'];

@@ -9,7 +9,7 @@ import { identityOperations } from './operations.ts';
 import { issueResetLink } from './password-reset.ts';
 import { resolvePat, resolveSession } from './principal.ts';
 
-/** The life of an account in a deployment with mail: an address is only claimed through its mailbox. */
+/** Tests an account in a deployment with mail, where an address is only claimed through its mailbox. */
 let db: AccountWorld['db'];
 let mail: TestMailServer;
 let services: AccountWorld['services'];
@@ -136,7 +136,7 @@ describe('resetting a password', () => {
     const link = await issueResetLink(services, { email, baseUrl: 'https://baton.example.com' });
     const token = link?.url.split('#token=')[1] ?? '';
     const { rows } = await db.pool.query('SELECT to_jsonb(t) AS row FROM account_tokens t');
-    // PostgreSQL writes bytes in hex.
+    // PostgreSQL writes bytea in hex.
     const asBytes = (['utf8', 'base64url'] as const).map(encoding => Buffer.from(token, encoding).toString('hex'));
     for (const form of [token, ...asBytes]) expect(JSON.stringify(rows)).not.toContain(form);
     await call(null, 'password_resets_complete', { token, password: NEW });

@@ -4,13 +4,13 @@ import type { Message } from '../../platform/mail/mailer.ts';
 
 type MailServices = Pick<Services, 'mail' | 'rateLimiter' | 'logger' | 'pool'>;
 
-/** Mails that are being written or sent, for each database; the container waits for them before it closes. */
+/** The mails that are being written or sent, for each database; the container waits for them before it closes. */
 const underWay = new WeakMap<Pool, Set<Promise<void>>>();
 
 /**
  * Sends the message of `compose` to an address after the response, which takes the same time with and without a mail.
  * If `compose` returns null, nothing is sent. One address gets a few mails an hour from all callers together. A mail
- * that the mail server refuses is logged and lost: the person requests another.
+ * that the mail server refuses is logged and not sent again: the person can request another.
  */
 export function sendLater(
   services: MailServices,
@@ -30,7 +30,7 @@ export function sendLater(
       logger.error({ err: error }, 'a mail to an account was not sent');
     }
   };
-  // In the next turn of the event loop, so that the response is sent first.
+  // Sent in the next turn of the event loop, so that the response is sent first.
   const sent: Promise<void> = new Promise<void>(resolve => setImmediate(resolve))
     .then(work)
     .finally(() => pending.delete(sent));

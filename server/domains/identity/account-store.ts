@@ -70,7 +70,7 @@ export function readAccounts(db: Database, email: string): Promise<User[]> {
   });
 }
 
-/** Every account with its memberships, or those of one address, for the operator's list; oldest first. */
+/** Returns every account with its memberships, or those of one address, for the operator's list; oldest first. */
 export async function readAllAccounts(db: Database, email: string | undefined) {
   return await db.user.findMany({
     where: { replacedAt: null, ...(email === undefined ? {} : { email }) },

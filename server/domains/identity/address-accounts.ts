@@ -12,8 +12,8 @@ import { lockAddress } from './lock-queries.ts';
 /**
  * Several accounts may have one address: at most one that was confirmed through it, and unconfirmed ones, which claim
  * nothing (docs/adr/0014-confirmed-addresses.md). Address and password together identify the account. All hashes of one
- * address have the same salt, so one derivation compares a password with all of them, and the work is the same for
- * none, one or many accounts.
+ * address have the same salt, so a password is compared with all of them after one key derivation, and the work is the
+ * same for any number of accounts.
  */
 
 type MatchServices = Pick<Services, 'prisma' | 'pool' | 'clock' | 'logger'>;
@@ -68,7 +68,7 @@ export async function withAccount<T>(
   work: (tx: Transaction, account: KnownAccount, at: Date) => Promise<T>,
 ): Promise<T> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    // Done before the transaction, which would otherwise hold its locks during the derivation.
+    // Matched before the transaction, which would otherwise hold its locks during the key derivation.
     const { account, passwordHash } = await matchAccount(services, { email, password, requester });
     const done = await transact(services, async tx => {
       await lockAddress(tx, email);

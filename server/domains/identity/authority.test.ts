@@ -33,7 +33,7 @@ const sample: Record<string, object> = {
   me_update: { name: 'New name' },
   me_change_password: { current_password: 'x', new_password: 'long enough 1' },
   projects_create: { name: 'Sample' },
-  // A slug can be taken only once.
+  // A getter, because each slug can be taken only once.
   get workspaces_create() {
     return { slug: newId(), name: 'Sample' };
   },
@@ -56,7 +56,7 @@ let call: ReturnType<typeof createCall>;
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  // Who may create workspaces is a setting, and mail a feature; nothing is sent here.
+  // The settings let every user create workspaces, and enable mail, which is not sent here.
   services = createTestServices(db, { config: testConfig({ BATON_SIGN_UP: 'open', ...mail }) });
   tenant = await createTestTenant(services, { slug: 'acme' });
   call = createCall(services, operations);

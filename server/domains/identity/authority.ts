@@ -7,7 +7,7 @@ export function carriedScopes({ credential }: Principal): readonly Scope[] {
   return credential.kind === 'session' ? scopes : credential.scopes;
 }
 
-/** For whom the agents of a run act that the principal starts. */
+/** Returns the person and the token for whom the agents of a run act, if the principal starts the run. */
 export const actorOf = ({ userId, credential }: Principal): { user_id: string; pat_id: string | null } => ({
   user_id: userId,
   pat_id: credential.kind === 'pat' ? credential.patId : null,
@@ -22,8 +22,8 @@ export function requireScopes(principal: Principal, needed: readonly Scope[]): v
 }
 
 /**
- * Throws AppError 403 unless the credential carries every scope. An account, once made or taken over, has every scope:
- * a narrow token that could invite, promote or set a password would be as good as a full one.
+ * Throws AppError 403 unless the credential carries every scope. An account that was created or taken over has every
+ * scope: a narrow token that could invite, promote or set a password would be as good as a full one.
  */
 export function requireEveryScope(principal: Principal): void {
   requireScopes(principal, scopes);

@@ -19,7 +19,7 @@ import { limitAttempts, limitAttemptsFrom } from './sign-in.ts';
 const PURPOSE = 'confirm_address';
 const VALID_FOR_MS = 3 * DAY_MS;
 
-/** The same answer for a link that is unknown, used or expired, and for an account that was replaced since. */
+/** Returns the same error for a link that is unknown, used or expired, and for an account that was replaced since. */
 const linkNotFound = () => notFound('Link');
 
 /** Mails a link that confirms the account's address; does nothing if mail is not configured. */

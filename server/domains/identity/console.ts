@@ -24,7 +24,7 @@ export type ConsoleIdentity = {
   report(level: 'error' | 'warn', code: string): void;
 };
 
-/** The console's side of identity, for the container. */
+/** Creates the identity functions of the console, for the container. */
 export function createConsoleIdentity(
   services: Services,
   { sessionSecret }: Pick<IdentityKeys, 'sessionSecret'>,

@@ -27,7 +27,7 @@ export async function createFirstOwner(
     await lockFirstOwner(tx);
     if (await hasAccounts(tx)) return null;
     const projectId = await createTenant(tx, tenantId, at);
-    // Confirmed without a mail: the operator of the deployment named the address.
+    // Confirmed without a mail, because the operator of the deployment chose the address.
     const userId = await createUser(tx, user, at, { confirmed: true });
     await addMember(tx, { tenantId, userId, tenantAdmin: true, projectId, role: 'project_contributor' }, at);
     if (patToken !== undefined) {
@@ -40,7 +40,8 @@ export async function createFirstOwner(
   });
 }
 
-// In memory only, one for each database: it is lost with the process, and a restart prints another.
+// The set-up tokens, only in memory, one for each database: a token is lost with the process, and a restart prints
+// another.
 const setupTokens = new WeakMap<Pool, string>();
 
 /** Keeps the token that POST /v1/setup requires. */

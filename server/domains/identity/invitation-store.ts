@@ -4,7 +4,7 @@ import { olderThan } from '../../platform/postgres/prisma.ts';
 import type { Transaction } from '../../platform/postgres/transaction.ts';
 import type { Database } from './account-store.ts';
 
-/** The link of an invitation, as of `now`. */
+/** The link of an invitation, and the current time. */
 type Link = { tokenHash: Uint8Array<ArrayBuffer>; now: Date };
 
 const openAt = ({ tokenHash, now }: Link) => ({ tokenHash, acceptedAt: null, expiresAt: { gt: now } });

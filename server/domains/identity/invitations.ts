@@ -37,7 +37,7 @@ import { limitAttempts, limitAttemptsFrom } from './sign-in.ts';
 
 const VALID_FOR_MS = 7 * DAY_MS;
 const tokenHash = (token: string) => new Uint8Array(sha256(token));
-/** The same answer for a token that is unknown, withdrawn, used or expired. */
+/** Returns the same error for a token that is unknown, withdrawn, used or expired. */
 const invitationNotFound = () => notFound('Invitation');
 
 function storedRole(row: InvitationRow) {
@@ -55,7 +55,7 @@ const toInvitation = (row: InvitationRow): z.input<typeof Invitation> => ({
   expires_at: isoTimestamp(row.expiresAt.getTime()),
 });
 
-/** GET /v1/invitations: the open invitations of the workspace, newest first; never with their tokens. */
+/** GET /v1/invitations: returns the open invitations of the workspace, newest first, without their tokens. */
 export async function listInvitations(
   { principal, services }: Context,
   input: z.output<typeof ListInvitationsInput>,
@@ -130,7 +130,7 @@ export async function acceptInvitation(
   const found = await findOpenInvitation(services.prisma, link);
   if (!found) throw invitationNotFound();
   const { email, tenantId, projectId } = found;
-  // The holder of the link must not be able to guess the invited person's password with it either.
+  // Limited per email, so that the holder of the link cannot guess the invited person's password with it either.
   await limitAttempts(services, `sign-in:${address}:${email}`);
   const attempt = { email, password: input.password, name: input.name, requester: { address, account: email } };
   const joined = await withAccount(services, attempt, async (tx, account, at) => {

@@ -132,7 +132,7 @@ describe('a database belongs to one master key', () => {
     expect(await readdir(elsewhere)).toEqual([]);
     await cp(here, elsewhere, { recursive: true });
     expect(await (await start({ BATON_DATA_DIR: elsewhere }, own.pool)).get('acme', 'n')).toBe('kept');
-    // From a key in the environment to one in a file.
+    // Moves the key from the environment to a file.
     const moved = await folder();
     const present = (await readFile(join(here, 'master.key'), 'utf8')).trim();
     const rotated = await start({ BATON_DATA_DIR: moved, BATON_MASTER_KEY_PREVIOUS: present }, own.pool);
@@ -170,7 +170,7 @@ describe('a database belongs to one master key', () => {
     expect((await own.pool.query('SELECT FROM installation')).rowCount).toBe(0);
     const store = await start({ BATON_MASTER_KEY: first }, own.pool);
     await expect(store.get('beta', 'n')).rejects.toThrow(DecryptionError);
-    // What a second process wrote under its own key is brought together by naming that key as the previous one.
+    // Secrets that a second process wrote under another key become readable by naming that key as the previous one.
     const both = await start({ BATON_MASTER_KEY: first, BATON_MASTER_KEY_PREVIOUS: second }, own.pool);
     expect([await both.get('acme', 'n'), await both.get('beta', 'n')]).toEqual(['acme', 'beta']);
     await expect(start({ BATON_MASTER_KEY: second }, own.pool)).rejects.toThrow(NEVER_OWN);

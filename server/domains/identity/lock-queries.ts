@@ -1,8 +1,9 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 
 /**
- * Locks the tenant's row until the transaction ends, so that changes which count its administrators or projects ("the
- * last one stays") happen one after the other. NO KEY: it does not block inserts that refer to the tenant.
+ * Locks the tenant's row until the transaction ends, so that changes that depend on the number of its administrators or
+ * projects happen one after the other, and the last one stays. NO KEY: the lock does not block inserts that refer to
+ * the tenant.
  */
 export async function lockTenant(tx: Queryable, tenantId: string): Promise<void> {
   await tx.query('SELECT slug FROM tenants WHERE slug = $1 FOR NO KEY UPDATE', [tenantId]);
@@ -13,12 +14,15 @@ export async function lockUser(tx: Queryable, userId: string): Promise<void> {
   await tx.query('SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE', [userId]);
 }
 
-/** Locks an address until the transaction ends: no other transaction creates, confirms or replaces an account of it. */
+/**
+ * Locks an address until the transaction ends: no other transaction can create, confirm or replace an account with this
+ * address.
+ */
 export async function lockAddress(tx: Queryable, email: string): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`baton/address/${email}`]);
 }
 
-/** An arbitrary number that every process must use: "baton" and 1. */
+/** The number of the advisory lock, which every process must use: "baton" and 1. */
 const FIRST_OWNER_LOCK = 0x6261746f6e01;
 
 /**

@@ -10,13 +10,16 @@ import { type ReachableRow, readReachable } from './principal-queries.ts';
 import type { ChangePasswordInput, Me, UpdateMeInput, UpdateMeOutput } from './schemas.ts';
 import { limitAttempts } from './sign-in.ts';
 
-/** GET /v1/me. A token sees only the tenant to which it is bound, not the other tenants of its user. */
+/**
+ * GET /v1/me: returns the user and what the user can reach. A token sees only the tenant to which it is bound, not the
+ * other tenants of its user.
+ */
 export async function getMe(ctx: Context): Promise<z.input<typeof Me>> {
   const { principal } = ctx;
   const tenants = await readReachable(ctx.services.pool, principal.userId);
   const tenant = tenants.find(({ slug }) => slug === principal.tenantId);
   const project = tenant?.projects.find(({ id }) => id === principal.projectId);
-  // Removed since the credential was checked.
+  // The membership or project was removed after the credential was checked.
   if (!tenant || !project) throw unauthenticated();
   const visible = principal.credential.kind === 'pat' ? [{ ...tenant, projects: [project] }] : tenants;
   return {
@@ -33,14 +36,14 @@ export async function getMe(ctx: Context): Promise<z.input<typeof Me>> {
   };
 }
 
-/** Follows the same rules as `createWorkspace`. */
+/** Returns whether the user may create a workspace, by the same rules as `createWorkspace`. */
 function mayCreate({ principal, services }: Context, visible: readonly ReachableRow[]): boolean {
   if (!carriedScopes(principal).includes('pat:manage')) return false;
   const { signUp } = services.config.identity;
   return signUp === 'open' || (signUp === 'invited' && visible.some(({ tenant_admin }) => tenant_admin));
 }
 
-/** PATCH /v1/me: the user's own name. */
+/** PATCH /v1/me: changes the user's own name. */
 export async function updateMe(
   { principal, services }: Context,
   input: z.output<typeof UpdateMeInput>,
@@ -68,12 +71,12 @@ export async function changePassword(
     verifyPassword(input.current_password, user.passwordHash, requester),
   );
   if (!matches) throw wrong();
-  // With the existing salt, which all accounts of the address share.
+  // Hashed with the existing salt, which all accounts of the address share.
   const { hash } = await checkPassword(services, () =>
     matchPassword(input.new_password, [user.passwordHash], requester),
   );
-  // Of two concurrent changes, the second was given a password that is no longer current.
+  // Fails for the second of two concurrent changes, because the password that it was given is no longer current.
   if (!(await changePasswordHash(prisma, user, hash))) throw wrong();
-  // Links for a reset that was requested before become void.
+  // Voids the reset links that were requested before.
   await deleteTokens(prisma, user.email, 'reset_password');
 }

@@ -1,6 +1,8 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 
-/** Gives another account the membership and the roles of this one in a tenant; it keeps the roles that it has. */
+/**
+ * Copies the membership and the roles of one account in a tenant to another account, which keeps the roles that it has.
+ */
 export async function copyMembership(
   tx: Queryable,
   { tenantId, userId }: { tenantId: string; userId: string },

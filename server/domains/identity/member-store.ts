@@ -4,7 +4,7 @@ import { olderThan } from '../../platform/postgres/prisma.ts';
 import type { Transaction } from '../../platform/postgres/transaction.ts';
 import type { Database } from './account-store.ts';
 
-/** A token that was revoked, whose copy in the secret store is to be deleted after the transaction. */
+/** A revoked token. Its copy in the secret store is deleted after the transaction. */
 export type DeadToken = { tenantId: string; patId: string };
 type MemberRef = { tenantId: string; userId: string };
 
@@ -74,7 +74,7 @@ export function findMembership(db: Database, ref: MemberRef): Promise<Membership
   return db.membership.findUnique({ where: { tenantId_userId: ref } });
 }
 
-/** Makes a member an administrator of the tenant, or revokes that. */
+/** Makes a member an administrator of the tenant, or revokes that role. */
 export async function setTenantAdmin(tx: Transaction, ref: MemberRef, tenantAdmin: boolean): Promise<void> {
   await tx.membership.update({ where: { tenantId_userId: ref }, data: { tenantAdmin } });
 }

@@ -37,7 +37,7 @@ function toMember(row: MemberRow): z.input<typeof Member> {
   };
 }
 
-/** GET /v1/members: all members of the workspace, with their role on the request's project, newest first. */
+/** GET /v1/members: returns all members of the workspace, with their role on the request's project, newest first. */
 export async function listMembers(
   { principal, services }: Context,
   input: z.output<typeof ListMembersInput>,

@@ -18,7 +18,7 @@ import { limitAttemptsFrom } from './sign-in.ts';
 
 const PURPOSE = 'reset_password';
 const MAILED_FOR_MS = HOUR_MS;
-/** For a link that an operator hands on, perhaps by letter. */
+/** The lifetime of a link that an operator delivers, perhaps by letter. */
 const HANDED_FOR_MS = DAY_MS;
 
 const linkNotFound = () => notFound('Link');
@@ -80,8 +80,8 @@ export async function resetPassword(
   const { email } = found;
   const [account] = await readAccounts(services.prisma, email);
   if (!account) throw linkNotFound();
-  // With the salt that all accounts of the address share. Done before the transaction, which would
-  // otherwise hold its locks meanwhile.
+  // Hashed with the salt that all accounts of the address share, and before the transaction, which would otherwise hold
+  // its locks meanwhile.
   const requester = { address, account: email };
   const { hash } = await checkPassword(services, () =>
     matchPassword(input.password, [account.passwordHash], requester),

@@ -17,7 +17,10 @@ export type PatGrant = {
   lastUsedMinute: number | null;
 };
 
-/** The longest until a revocation by another process takes effect here; one by this process does immediately. */
+/**
+ * The longest time until a revocation by another process takes effect here. A revocation by this process takes effect
+ * immediately.
+ */
 export const GRANT_TTL_MS = 2000;
 const MAX_GRANTS = 10_000;
 
@@ -29,7 +32,7 @@ export class PrincipalCache {
   readonly #grants = new Map<string, { grant: PatGrant; readAt: number }>();
   readonly #reading = new Map<string, Promise<PatGrant | null>>();
   #generation = 0;
-  /** Writes of last_used_at, which no request awaits. */
+  /** The pending writes of last_used_at, which no request awaits. */
   readonly pendingWrites = new Set<Promise<void>>();
 
   get(key: string, now: number): PatGrant | undefined {
@@ -77,7 +80,7 @@ export class PrincipalCache {
 // One cache per database pool, not one per module: two containers in a process (tests) share nothing.
 const caches = new WeakMap<Pool, PrincipalCache>();
 
-/** The cache of the database these services use. */
+/** Returns the cache of the database that these services use. */
 export function principalCache(services: { pool: Pool }): PrincipalCache {
   const present = caches.get(services.pool);
   if (present) return present;

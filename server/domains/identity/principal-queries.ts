@@ -6,7 +6,7 @@ import type { PatGrant } from './principal-cache.ts';
 import type { Me } from './schemas.ts';
 import type { Session } from './sessions.ts';
 
-/** Authentication uses SQL, because every request pays for it. */
+/** SQL instead of Prisma, because every request needs authentication. */
 
 export type PatRow = {
   id: string;
@@ -24,7 +24,7 @@ export type PatRow = {
 };
 
 /**
- * The grants of tokens (`t`), as SQL to be continued with ` AND …`. Three primary-key joins. A removed member or a
+ * SQL: the grants of tokens (`t`), to be continued with ` AND …`. Three primary-key joins. A removed member or a
  * deleted project leaves no row, so the token is void. The reader checks expiry and role.
  */
 export const liveGrants = `SELECT t.id, t.tenant_id, t.project_id, p.name AS project_name, t.user_id, u.email, u.name, m.tenant_admin,
@@ -81,7 +81,8 @@ type SessionRow = {
   role: string | null;
 };
 
-// If the request names no scope: the oldest membership with a role, and in it `default` or the oldest project.
+// Used if the request names no scope: selects the oldest membership with a role, and in it `default` or the oldest
+// project.
 const sessionQuery = {
   name: 'resolve_session',
   text: `SELECT EXISTS (SELECT FROM ended_sessions e WHERE e.id = $4) AS ended, u.email, u.name, u.session_epoch, m.tenant_id, m.tenant_admin, p.id AS project_id, pm.role
@@ -116,7 +117,7 @@ export type ReachableRow = {
   slug: string;
   name: string;
   tenant_admin: boolean;
-  /** Belongs to the user, so it is the same in every row. */
+  /** A property of the user, so it is the same in every row. */
   confirmed: boolean;
   projects: z.input<typeof Me>['tenants'][0]['projects'];
 };

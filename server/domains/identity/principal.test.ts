@@ -26,7 +26,7 @@ let tenant: TestTenant;
 const clock = new ManualClock();
 const session = (userId: string, sessionEpoch = 0) => ({ userId, sessionEpoch });
 
-/** The same database behind another pool, as in another process. It counts its queries. */
+/** Returns services with another pool on the same database, as in another process, which count their queries. */
 function otherProcess(): Services & { queries: string[]; end(): Promise<void> } {
   const pool = new pg.Pool({ connectionString: db.url, max: 2 });
   const queries: string[] = [];

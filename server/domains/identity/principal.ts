@@ -17,7 +17,7 @@ const foreignScope = () => forbidden('You have no access to this workspace or pr
 const noRole = () =>
   forbidden('You have no role on any project here; ask an administrator for one.', 'no_project_role');
 
-/** `tenant_admin` outranks any project role; null if the user has neither. */
+/** Returns the role of a user: `tenant_admin` outranks any project role. Null if the user has neither. */
 export function effectiveRole(tenantAdmin: boolean, projectRole: string | null): Role | null {
   if (tenantAdmin) return 'tenant_admin';
   return projectRoles.find(role => role === projectRole) ?? null;
@@ -38,7 +38,7 @@ export function recordUse(services: PrincipalServices, grant: PatGrant, now: num
   pendingWrites.add(write);
 }
 
-/** Waits for pending writes of last_used_at: call it before the pool is closed. */
+/** Waits for pending writes of last_used_at; called before the pool is closed. */
 export async function settleLastUsed(services: Pick<Services, 'pool'>): Promise<void> {
   await Promise.all(principalCache(services).pendingWrites);
 }

@@ -41,7 +41,7 @@ function nameTaken(error: unknown): never {
   throw error;
 }
 
-/** GET /v1/projects: the projects on which the caller has a role (for an administrator, all), newest first. */
+/** GET /v1/projects: returns the projects on which the caller has a role (all for an administrator), newest first. */
 export async function listProjects(
   { principal, services }: Context,
   input: z.output<typeof ListProjectsInput>,
@@ -93,12 +93,13 @@ export async function deleteProject(
     if (!project) throw notFound('Project');
     if (!(await hasSeveralProjects(tx, tenantId)))
       throw conflict('last_project', 'The last project of a workspace cannot be deleted.');
-    // A workflow that is being created right now must be either found here or refused, but not orphaned.
+    // Locked, so that a workflow that is being created right now is either found here or refused, and never orphaned.
     await lockWorkflows(tx);
     if (await hasWorkflows(tx, { tenantId, projectId: id })) {
       throw conflict('project_not_empty', 'The project still has workflows (archived ones count).');
     }
-    // Otherwise their secrets would stay in the secret store, with no row that refers to them.
+    // Refused while connections exist: otherwise their secrets would stay in the secret store, with no row that refers
+    // to them.
     if (await hasConnections(tx, { tenantId, projectId: id })) {
       throw conflict('project_not_empty', 'The project still has connections: delete or share them first.');
     }

@@ -27,7 +27,7 @@ export const Me = z.strictObject({
     /** Whether the account has proved that the address is its own. */
     confirmed: z.boolean(),
   }),
-  /** The scope this request was made in. */
+  /** The tenant and project of this request. */
   tenant: z.strictObject({ id: z.string(), name: z.string() }),
   project: z.strictObject({ id: Id, name: z.string() }),
   role: z.enum(roles),
@@ -40,7 +40,7 @@ export const Me = z.strictObject({
   agents: z.boolean(),
   /** Whether this deployment has memory (`BATON_MEMORY`). */
   memory: z.boolean(),
-  /** Everything the user can switch to. */
+  /** The tenants and projects to which the user can switch. */
   tenants: z.array(
     z.strictObject({ id: z.string(), name: z.string(), tenant_admin: z.boolean(), projects: z.array(ProjectAccess) }),
   ),
@@ -52,7 +52,7 @@ export const Member = z.strictObject({
   /** Whether the account has proved that the address is its own. */
   confirmed: z.boolean(),
   tenant_admin: z.boolean(),
-  /** The role on the request's project; null if the member has none there. */
+  /** The role on the request's project; null if the member has no role on it. */
   role: z.enum(projectRoles).nullable(),
   created_at: Timestamp,
 });
@@ -90,7 +90,7 @@ export const ChangePasswordInput = z.strictObject({
   new_password: Password,
 });
 
-/** Not a UUID: X-Project-Id takes an id or a name, which must be distinguishable. */
+/** A UUID is not allowed: X-Project-Id takes an id or a name, which must be distinguishable. */
 const ProjectName = NameText(120).refine(name => !Id.safeParse(name).success, 'must not be a UUID');
 export const ListProjectsInput = z.strictObject({ ...page });
 export const ListProjectsOutput = z.strictObject({ projects: z.array(Project), ...nextCursor });
@@ -101,7 +101,7 @@ export const WorkspaceName = z.string().trim().min(1).max(120);
 export const Workspace = z.strictObject({
   slug: z.string().meta({ description: 'Names the workspace in X-Tenant-Id; never changes' }),
   name: z.string(),
-  /** Whether the user administers it. */
+  /** Whether the user administers the workspace. */
   tenant_admin: z.boolean(),
   created_at: Timestamp,
 });

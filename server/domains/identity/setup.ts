@@ -7,7 +7,7 @@ import { createFirstOwner, dropSetupToken, hasOwner, heldSetupToken } from './fi
 import type { SetupInput, SetupOutput, SetupStatus } from './schemas.ts';
 import { limitAttemptsFrom } from './sign-in.ts';
 
-/** GET /v1/setup: whether the console must show the set-up form. */
+/** GET /v1/setup: returns whether the console must show the set-up form. */
 export async function setupStatus({ services }: PublicContext): Promise<z.input<typeof SetupStatus>> {
   return { required: !(await hasOwner(services)) };
 }
@@ -22,7 +22,7 @@ export async function setUp(
   input: z.output<typeof SetupInput>,
 ): Promise<z.input<typeof SetupOutput>> {
   const { services } = ctx;
-  // Read first: a request that finds it dropped finds the owner below, and gets the 404.
+  // Read first: a request that no longer finds the token finds the owner below, and gets the 404.
   const held = heldSetupToken(services);
   if (await hasOwner(services)) throw notFound('Set-up');
   await limitAttemptsFrom(services, { kind: 'setup', address: ctx.clientAddress ?? 'unknown' });

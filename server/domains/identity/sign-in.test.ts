@@ -137,7 +137,7 @@ describe('signing in', () => {
       ends.push('owner');
       return user;
     });
-    // The owner replaces one of the flood.
+    // The owner's attempt displaces one attempt of the flood.
     await expect.poll(() => refusals).toBe(101 - 66);
     work.held = null;
     for (const begin of held) begin();
@@ -204,7 +204,7 @@ describe('signing in', () => {
     };
     work.cheap = true;
     for (let n = 0; n < 4; n++) expect(await spray(n)).toBeNull();
-    // A successful one does not count; the fifth failure is the last.
+    // A successful attempt does not count; the fifth failure is the last one allowed.
     for (let n = 0; n < 3; n++)
       expect(await spray(n, { email: 'daily@acme.example.com', password: testPassword })).not.toBeNull();
     expect(await spray(5)).toBeNull();
@@ -329,7 +329,7 @@ describe('the log', () => {
   });
 });
 
-/** Lets look-ups through and refuses writes. */
+/** Allows reads and refuses writes. */
 function failUpdates({ pool }: TestDatabase) {
   return (query: string | object, values?: unknown[]) =>
     typeof query === 'string' && query.startsWith('UPDATE')

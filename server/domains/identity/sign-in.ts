@@ -15,9 +15,9 @@ export async function limitAttempts(services: Pick<Services, 'rateLimiter'>, key
 }
 
 /**
- * The same for an attempt from an address, which also counts towards the address's own limits per minute and per day:
- * without them, one client could try one password on any number of accounts, quickly or slowly. A successful sign-in
- * does not count towards the day.
+ * Counts an attempt from an address like `limitAttempts`, and also counts it towards the address's own limits per
+ * minute and per day: without them, one client could try one password on any number of accounts, quickly or slowly. A
+ * successful sign-in does not count towards the day.
  */
 export async function limitAttemptsFrom(
   services: Pick<Services, 'rateLimiter'>,
@@ -45,7 +45,7 @@ function refuseOverLimit(
  * the limit of address and account, and when too many checks are waiting.
  */
 export async function verifyPassword(services: Services, attempt: SignInAttempt): Promise<SignedIn | null> {
-  // Only text that could be an account's email gets a limit of its own; everything else shares one.
+  // Only text that could be an account's email gets a separate limit; all other text shares one.
   const email = Email.safeParse(attempt.email.trim()).data;
   const { address } = attempt;
   const account = email ?? 'malformed';

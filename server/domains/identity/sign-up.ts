@@ -8,7 +8,7 @@ import type { SignUpInput, SignUpOutput, SignUpStatus } from './schemas.ts';
 import { limitAttempts, limitAttemptsFrom } from './sign-in.ts';
 import { createWorkspaceRows, refuseTakenSlug, refuseTooManyWorkspaces } from './workspaces.ts';
 
-/** GET /v1/sign-up: whether the console offers to create an account. */
+/** GET /v1/sign-up: returns whether the console offers to create an account. */
 export async function signUpStatus({ services }: PublicContext): Promise<z.input<typeof SignUpStatus>> {
   return { open: services.config.identity.signUp === 'open' };
 }

@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-/** Calls on a deployment that is configured with `env`. */
+/** Returns a function that calls operations on a deployment that is configured with `env`. */
 function deployed(env: Record<string, string> = {}, over: Partial<Services> = {}) {
   const config = testConfig(env);
   let call: Call<typeof identityOperations> | undefined;
@@ -111,7 +111,7 @@ describe('POST /v1/workspaces', () => {
     expect(refused.map(({ reason }) => reason)).toMatchObject([{ status: 409, code: 'too_many_workspaces' }]);
     const { workspaces } = await ask(owner, 'workspaces_list');
     expect(workspaces).toHaveLength(4);
-    // Leaving a workspace frees no place: it was created.
+    // Leaving a workspace does not reduce the count, because the user has still created it.
     await db.pool.query(`DELETE FROM memberships WHERE user_id = $1 AND tenant_id LIKE 'busy-%'`, [owner.userId]);
     await expect(three(owner, 'workspaces_create', { slug: 'busy-5', name: 'B' })).rejects.toMatchObject({
       code: 'too_many_workspaces',

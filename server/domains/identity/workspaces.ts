@@ -17,12 +17,12 @@ import { countCreatedBy, isAdmin, readWorkspaces } from './workspace-store.ts';
 
 export type NewWorkspace = { slug: string; name: string };
 
-/** Creation time of the membership in ms, then the slug. */
+/** The keyset: the creation time of the membership in ms, then the slug. */
 const MembershipKey = z.tuple([z.number().int().min(0).max(8.64e15), z.string().max(63)]);
 
 /**
- * Creates a workspace with its first project, administered by `userId`. If the slug is taken, the write fails with
- * Prisma's P2002, which `refuseTakenSlug` converts to the answer.
+ * Creates a workspace with its first project, with `userId` as its administrator. If the slug is taken, the write fails
+ * with Prisma's P2002, which `refuseTakenSlug` converts to the answer.
  */
 export async function createWorkspaceRows(
   tx: Transaction,
@@ -34,7 +34,7 @@ export async function createWorkspaceRows(
   return { projectId };
 }
 
-/** Rethrows the error, as AppError 409 `workspace_slug_taken` if it is a unique violation. */
+/** Rethrows the error; a unique violation becomes AppError 409 `workspace_slug_taken`. */
 export function refuseTakenSlug(error: unknown): never {
   if (isUniqueViolation(error)) throw conflict('workspace_slug_taken', 'A workspace with this slug already exists.');
   throw error;
@@ -60,7 +60,7 @@ export async function createWorkspace(
     throw forbidden('Only the operator of this deployment creates workspaces; ask them for one.', 'sign_up_off');
   const at = new Date(services.clock.now());
   const projectId = await transact(services, async tx => {
-    // One creation at a time per user: several concurrent ones could exceed the limit together.
+    // Locked, so that a user creates one workspace at a time: concurrent requests together could exceed the limit.
     await lockUser(tx, userId);
     if (signUp === 'invited' && role !== 'tenant_admin') {
       // A token acts only in its own workspace, even if its user administers others.

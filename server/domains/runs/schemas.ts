@@ -262,8 +262,7 @@ export const CommandInput = z.strictObject({
   id: Id,
   command: z.enum(['start', 'pause', 'resume', 'stop']),
   params: AnyObject.default({}).meta({
-    description:
-      'For a start: the input, which must fit the `input_schema` of the workflow; for other commands: `run_id`',
+    description: 'The input of a start, which must fit the `input_schema`; otherwise `run_id`',
   }),
 });
 /** `orchestration_phase` is present for pause, resume and stop. */
@@ -323,12 +322,9 @@ export const ListTenantRunsInput = z.strictObject({
 export const ListWorkflowRunsInput = z.strictObject({ id: Id, ...runFilters });
 const ListedRun = RunSchema.extend({
   search_values: z.record(z.string(), z.string()).meta({ description: 'The values of its searchable fields' }),
-  failed_step_name: z
-    .string()
-    .nullable()
-    .meta({
-      description: 'The name of the step that failed the run; null if no step failed it, or the step has no name',
-    }),
+  failed_step_name: z.string().nullable().meta({
+    description: 'The name of the step that failed the run; null if no step failed it, or the step has no name',
+  }),
 });
 export const ListRunsOutput = z.strictObject({ runs: z.array(ListedRun), ...nextCursor });
 

@@ -6,10 +6,10 @@ import { liveGrants, type PatRow, toGrant } from '../identity/principal-queries.
 import type { PresetName } from './presets/catalog.ts';
 import type { DeliveryOutcome, Extras } from './schemas.ts';
 
-/** The place of a webhook, which must match for the caller to see it. */
+/** The project in which a webhook must be for the caller to see it. */
 export type ProjectScope = { tenantId: string; projectId: string };
 
-/** A workflow in its project. */
+/** The ids that locate a workflow. */
 export type WorkflowKey = ProjectScope & { workflowId: string };
 
 export type WebhookRow = {
@@ -35,7 +35,10 @@ export type WebhookRow = {
   last_received_at: Date | null;
 };
 
-/** Archiving disables the webhooks that it sees; one that is created at that moment must be off too. */
+/**
+ * SQL: whether a webhook is enabled. Archiving a workflow disables its webhooks, but misses a webhook that is created
+ * at the same moment, so the status is checked too.
+ */
 const isOn = `(s.enabled AND w.status <> 'archived')`;
 
 const selectWebhooks = `
@@ -51,7 +54,7 @@ const selectWebhooks = `
                         WHERE subscription_id = s.id ORDER BY id DESC LIMIT 1) d ON true
    WHERE s.tenant_id = $1 AND s.project_id = $2`;
 
-/** Newest first. */
+/** Returns the webhooks of a project, newest first. */
 export async function listWebhookRows(
   pool: Pool,
   scope: ProjectScope,
@@ -85,8 +88,7 @@ export async function findWebhookRow(pool: Pool, scope: ProjectScope, id: string
 }
 
 /**
- * Locks the project until the transaction ends: two webhooks that are created concurrently
- * cannot both become the last one.
+ * Locks the project until the transaction ends: two concurrent requests cannot both create the last permitted webhook.
  */
 export async function lockProject(tx: Queryable, { tenantId, projectId }: ProjectScope): Promise<void> {
   await tx.query('SELECT 1 FROM projects WHERE id = $1 AND tenant_id = $2 FOR UPDATE', [projectId, tenantId]);
@@ -107,7 +109,7 @@ export async function lockWorkflowStatus(
   return rows[0]?.status ?? null;
 }
 
-/** Returns the grant of a token of the project, by its id or by its hash; null if there is no live one. */
+/** Returns the grant of a token of the project, by its id or by its hash; null if there is no valid one. */
 export async function findProjectGrant(
   pool: Pool,
   scope: ProjectScope,

@@ -73,7 +73,7 @@ describe('a delivery that was recorded and sent again', () => {
     expect(await runOf(send('b', { timestamp }))).toBe(run);
     service.clock.advance(2_000);
     expect((await send('c', { timestamp })).status).toBe(401);
-    // Signed by a clock that was ahead: it is accepted for longer, and known for longer.
+    // Signed with a clock that is ahead, so it is accepted for longer, and its identity is known for longer.
     const ahead = nowS() + TIMESTAMP_TOLERANCE_MS / 1000 - 1;
     const later = await runOf(send('d', { timestamp: ahead }));
     service.clock.advance(2 * TIMESTAMP_TOLERANCE_MS - 2_000);

@@ -7,22 +7,23 @@ import { PRESET_NAMES } from './presets/catalog.ts';
 /** The largest body of a delivery in bytes (docs/specification/limits.md#sizes). */
 export const MAX_DELIVERY_BYTES = 256 * 1024;
 /**
- * For how long the previous secret is accepted after a rotation, in seconds: enough to give every sender the new one.
+ * The time in seconds for which the previous secret is accepted after a rotation: enough to give every sender the new
+ * one.
  */
 export const rotationOverlap = { default: 86_400, max: 604_800 } as const;
-/** The maximum number of webhooks of a project. */
+/** The most webhooks of a project. */
 export const MAX_WEBHOOKS = 200;
 
 const WebhookName = NameText(200);
 const PresetSchema = z.enum(PRESET_NAMES);
-/** No colon: it separates the two in the header (RFC 7617). */
+/** A colon is not allowed, because it separates user name and password in the header (RFC 7617). */
 const Username = z
   .string()
   .regex(/^[\x21-\x39\x3b-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters without a colon or spaces');
 const GivenSecret = z.string().max(1000);
 const WebhookId = { id: Id };
 
-/** How long a delivery waits for the output, in seconds. */
+/** The longest time for which a delivery waits for the output, in seconds. */
 export const DELIVERY_WAIT_S = 30;
 
 export const Extras = z.strictObject({
@@ -75,7 +76,7 @@ export const Webhook = z.strictObject({
   /** False until the sender's secret is stored; deliveries are refused until then. */
   has_secret: z.boolean(),
   require_timestamp: z.boolean(),
-  /** Until then the secret before the last rotation is accepted too; null: only the current one is. */
+  /** The time until which the previous secret is accepted too; null if only the current one is accepted. */
   previous_secret_expires_at: Timestamp.nullable(),
   ingress_url: z.string(),
   ingress_path: z.string(),
@@ -160,7 +161,7 @@ export const ListDeliveriesOutput = z.strictObject({ deliveries: z.array(Deliver
 
 export const TestWebhookInput = z.strictObject({ ...WebhookId, payload: JsonValueSchema.default({}) });
 
-/** Any text: a malformed id is answered like an unknown one. */
+/** Accepts any text: a malformed id is answered like an unknown one. */
 const Segment = z.string().meta({
   description:
     'UUID of the subscription; with the presets `secret-url` and `microsoft-graph`, a full stop and the secret follow',
@@ -171,7 +172,10 @@ export const IngestInput = z.strictObject({
     description: 'Preset `microsoft-graph`: sent to test the address, and answered as plain text without a run',
   }),
 });
-/** The query by which Meta tests an address: what is missing is as wrong as what is not right. */
+/**
+ * The query with which Meta tests an address. Missing values are accepted here, and refused in the same way as wrong
+ * ones.
+ */
 export const ChallengeInput = z.strictObject({
   id: Segment,
   'hub.mode': z.string().optional(),

@@ -41,7 +41,7 @@ export async function claimSignature(
     values: [webhookId, signature, runId, new Date(expiresAt), new Date(now)],
   });
   const [row] = rows;
-  // Deleted since the delivery was authenticated: answer as if it had arrived a moment later.
+  // The webhook was deleted after the delivery was authenticated: the answer is the same as for a later delivery.
   if (row === undefined) throw unauthenticated();
   return row.run_id;
 }

@@ -9,7 +9,7 @@ import { isSignedWith } from './presets/hmac.ts';
  */
 export const SigningSecrets = z.strictObject({
   current: z.string(),
-  /** The one before the last rotation, and until when (ms) it is accepted. */
+  /** The secret before the last rotation, and the time until which it is accepted (ms). */
   previous: z.strictObject({ secret: z.string(), until: z.number() }).nullable(),
 });
 export type SigningSecrets = z.output<typeof SigningSecrets>;

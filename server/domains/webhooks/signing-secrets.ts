@@ -39,7 +39,7 @@ export function readVerifyToken({ secrets }: SecretServices, { tenantId, id }: R
   return secrets.get(tenantId, verifyTokenName(id));
 }
 
-/** Deletes everything that the secret store has of a webhook. Throws AppError 503. */
+/** Deletes all secrets of a webhook from the secret store. Throws AppError 503. */
 export async function deleteSecrets({ secrets }: SecretServices, { tenantId, id }: Ref): Promise<void> {
   await secrets.delete(tenantId, signingSecretName(id));
   await secrets.delete(tenantId, verifyTokenName(id));

@@ -61,7 +61,9 @@ export async function updateWebhook(
   return count > 0;
 }
 
-/** Records a new signing secret, and until when the previous one is accepted (null: not any more). */
+/**
+ * Records a new signing secret, and the time until which the previous one is accepted (null: it is no longer accepted).
+ */
 export async function saveRotation(
   prisma: Models,
   { tenantId, id }: { tenantId: string; id: string },

@@ -10,7 +10,7 @@ import type { Delivery, DeliveryOutcome, Webhook } from './schemas.ts';
 
 const iso = (date: Date) => isoTimestamp(date.getTime());
 
-/** A webhook as every surface shows it: never with a secret. */
+/** Returns a webhook in the form that every surface shows, without any secret. */
 export function toWebhook(
   { config, clock }: Pick<Services, 'config' | 'clock'>,
   row: WebhookRow,

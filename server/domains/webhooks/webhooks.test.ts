@@ -213,7 +213,7 @@ describe('changing', () => {
     const { path } = await createTestWebhook(service, { extras: { trigger_payload: { a: 1 } } });
     for (const change of [
       { name: 'Renamed' },
-      // Keys that mean something to the database's client.
+      // Keys that have a special meaning for the database's client.
       { extras: { trigger_payload: { a: { $type: 'Json', value: 1 }, b: [{ $type: 'x', set: 1 }] } } },
       { extras: { use_run_setup_defaults: true } },
       { require_timestamp: true },
@@ -244,7 +244,7 @@ describe('changing', () => {
       workflow_id,
     ]);
     expect(rows).toEqual([{ enabled: false }]);
-    // One that was created while the archiving did not see it.
+    // Simulates a webhook that was created without being seen by the archiving.
     await service.db.pool.query('UPDATE webhook_subscriptions SET enabled = true WHERE workflow_id = $1', [
       workflow_id,
     ]);
@@ -416,7 +416,7 @@ describe('the list', () => {
        SELECT gen_random_uuid(), 'acme', $1, $2, 'n', true, '{}', false, $1, $4, $4 FROM generate_series(1, $3)`,
       [project.projectId, workflow_id, MAX_WEBHOOKS - 1, new Date(service.clock.now())],
     );
-    // Several rounds: in the first the connections are opened one after the other, so the requests do not overlap.
+    // Several rounds, because the requests do not overlap in the first: it opens the connections one after the other.
     for (let round = 0; round < 4; round++) {
       const answers = await Promise.all(Array.from({ length: 10 }, () => create({ workflow_id }, token)));
       const made = answers.filter(({ status }) => status === 201);

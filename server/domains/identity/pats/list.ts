@@ -7,12 +7,15 @@ import type { ListPatsInput, ListPatsOutput } from './schemas.ts';
 
 const timestamp = (ms: number | null) => (ms === null ? null : isoTimestamp(ms));
 
-/** The tokens that a caller may see and revoke: for an administrator all of the project, for others only their own. */
+/**
+ * Returns the filter for the tokens that a caller may see and revoke: an administrator all tokens of the project, other
+ * users only their own.
+ */
 export function manageable({ tenantId, projectId, userId, role }: Context['principal']): PatFilter {
   return { tenantId, projectId, userId: role === 'tenant_admin' ? undefined : userId };
 }
 
-/** GET /v1/pats: tokens that are not revoked, newest first, never with the token itself. */
+/** GET /v1/pats: returns the tokens that are not revoked, newest first, without the secret token itself. */
 export async function listPats(
   { principal, services }: Context,
   input: z.output<typeof ListPatsInput>,

@@ -110,7 +110,7 @@ describe('creating', () => {
 describe('a token that creates tokens', () => {
   const at = (ms: number) => new Date(clock.now() + ms).toISOString();
   const patIdOf = ({ credential }: Principal) => (credential.kind === 'pat' ? credential.patId : '');
-  /** A token that was made by a session, as the principal that it is. */
+  /** Creates a token with a session, and returns the principal of the token. */
   const bearer = async (more: object = {}, by = acme.contributor): Promise<Principal> => {
     const { token } = await make(by, { scopes: ['pat:manage', 'workflow:read'], ...more });
     const principal = await resolvePat(services, token);
@@ -174,7 +174,7 @@ describe('a token that creates tokens', () => {
     const root = await bearer();
     const child = await make(root, { scopes: ['pat:manage', 'workflow:read'] });
     const grandchild = await make((await resolvePat(services, child.token)) ?? root);
-    // As a version of Baton that did not know who made what would have left it.
+    // Simulates a revocation by a version of Baton that did not record which token created which.
     await db.pool.query('UPDATE pats SET revoked_at = created_at WHERE id = $1', [child.id]);
     const answer = await call(acme.contributor, 'pats_revoke', { id: patIdOf(root) });
     expect(answer).toMatchObject({ also_revoked: [{ id: grandchild.id }] });

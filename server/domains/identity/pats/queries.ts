@@ -4,7 +4,7 @@ import { type Scope, scopes } from '../../../orchestrator/ports/authority.ts';
 import { camelCased, type Stored } from '../../../platform/postgres/rows.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 
-/** Tokens that are not revoked, of one project; of one user in it where `userId` is given. */
+/** Selects the tokens of a project that are not revoked; with `userId`, only those of this user. */
 export type PatFilter = { tenantId: string; projectId: string; userId: string | undefined };
 
 export type PatRow = {
@@ -34,7 +34,7 @@ const toRow = (row: Row): PatRow => ({
   lastUsedAt: row.lastUsedAt?.getTime() ?? null,
 });
 
-/** Newest first, at most `take`, after the keyset if one is given. */
+/** Returns tokens, newest first, at most `take`, after the keyset if one is given. */
 export async function listPatRows(
   pool: Pool,
   filter: PatFilter,
@@ -66,8 +66,8 @@ export type RevokedPat = { id: string; displayName: string };
 
 /**
  * Revokes a token and all that were created with it, directly or indirectly; the token itself comes first, the others
- * by age. Empty if it is unknown or was already revoked. Call this under lockTenant, which inserts of tokens by other
- * tokens also hold: otherwise it would miss one that is being created.
+ * by age. Empty if it is unknown or was already revoked. Call this under lockTenant, which the creation of a token by
+ * another token also holds: otherwise this would miss a token that is being created.
  */
 export async function revokePatRows(tx: Queryable, filter: PatFilter, id: string, at: number): Promise<RevokedPat[]> {
   const { rows } = await tx.query(

@@ -43,8 +43,8 @@ export function patHash(token: string): Buffer {
 }
 
 /**
- * The same in base64, by which every request looks up its token: a hash costs 1 µs without a Buffer
- * around it, and 3 µs with one.
+ * Returns the hash in base64, by which every request looks up its token: without a Buffer a hash costs 1 µs, and with
+ * one 3 µs.
  */
 export function patHashText(token: string): string {
   return hash('sha256', token, 'base64');

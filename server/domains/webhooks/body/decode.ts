@@ -33,7 +33,7 @@ function declaredBy(bytes: Uint8Array): string | undefined {
   return /^<\?xml\s[^>]*?encoding\s*=\s*["']([A-Za-z][\w.:-]{0,39})["']/.exec(start.toString('latin1'))?.[1];
 }
 
-/** Returns the standard name of an encoding. Throws AppError 415 for one that nobody knows. */
+/** Returns the standard name of an encoding. Throws AppError 415 for an unknown encoding. */
 function encodingOf(label: string): string {
   try {
     return new TextDecoder(label).encoding;

@@ -16,8 +16,8 @@ import { charsetOf, type Format, formatOf } from './media-type.ts';
 export async function readPayload(received: Received, format: PresetRules['format']): Promise<JsonMap> {
   const { body: sent, header, attributes } = received;
   const expanded = await expandBody(sent, header('content-encoding'));
-  // What a service signs says by itself what it is. No unsigned header may make another payload of it, which would not
-  // be recognized as a repetition.
+  // The signed bytes determine the format. An unsigned header must not change the payload, because the delivery would
+  // then not be recognized as a repetition.
   if (format !== undefined) {
     const text = decodeText(expanded, 'utf-8');
     return toPayload(text.trim() === '' ? undefined : readAs(format(sent, expanded), text));
@@ -48,7 +48,7 @@ function readAs(format: Format, text: string): JsonValue {
   }
 }
 
-/** Returns the number, boolean or null that the whole text is, or else the text. */
+/** Returns the number, boolean or null that the whole text stands for, or else the text. */
 function scalarOr(text: string): JsonValue {
   try {
     return readJson(text);
@@ -57,6 +57,6 @@ function scalarOr(text: string): JsonValue {
   }
 }
 
-/** Returns the payload that a value stands for; undefined: the body is empty. */
+/** Returns the payload for a value; undefined if the body is empty. */
 export const toPayload = (value: JsonValue | undefined): JsonMap =>
   value === undefined ? {} : isObject(value) ? value : { body: value };
