@@ -134,7 +134,7 @@ describe('on_failure', () => {
     expect(await beneathOf(below)).toEqual({ root_run_id: lineage.root, depth: 4 });
   });
 
-  test('starts it once where a process died before it knew of the start', async () => {
+  test('starts the workflow once even if a process died before it recorded the start', async () => {
     const handler = await publish({ steps: lua('return 1') });
     await run(await failingWith(handler));
     await run(await failingWith(handler));
@@ -161,7 +161,7 @@ describe('on_failure', () => {
     expect(await attempts()).toEqual([]);
   });
 
-  test('writes a refused start down, and does not repeat it', async () => {
+  test('records a refused start, and does not repeat it', async () => {
     const handler = await publish({ steps: lua('return 1') });
     const failed = await failedRun(await run(await failingWith(handler)));
     await running.db.pool.query(`UPDATE workflows SET status = 'archived' WHERE id = $1`, [handler]);

@@ -196,7 +196,7 @@ describe('a status', () => {
     }
   });
 
-  test('413 is for a time if it says for how long', async () => {
+  test('413 is temporary if it has a Retry-After', async () => {
     const answer = await ask(status(413, 'retry-after: 7\r\ncontent-length: 0\r\n'));
     expect(answer).toMatchObject({ code: 'unexpected_status', retryable: true, retryAfterMs: 7_000 });
   });
@@ -206,7 +206,7 @@ describe('a status', () => {
     expect(answer).toMatchObject({ kind: 'response', response: { status: code, body: null } });
   });
 
-  test('HEAD has no body, though it says how long that is', async () => {
+  test('HEAD has no body, although it announces a length', async () => {
     const answer = await ask(status(200, `${json}content-length: 8\r\n`), { method: 'HEAD' });
     expect(answer).toMatchObject({ kind: 'response', response: { status: 200, body: null } });
   });
@@ -217,7 +217,7 @@ describe('a status', () => {
     expect(answer).toMatchObject({ kind: 'response', response: { status: 200, body: 'done' } });
   });
 
-  test('an error keeps its body: JSON, text, and nothing that is neither', async () => {
+  test('an error keeps a body of JSON or text, and no other', async () => {
     const details = async (type: string, body: string | Buffer) => {
       const answer = await ask(sending(head('422 No', `content-type: ${type}\r\n`), body));
       return (answer as Extract<HttpAnswer, { kind: 'failed' }>).details?.body;

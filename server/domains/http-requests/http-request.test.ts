@@ -244,7 +244,7 @@ describe('an http_request', () => {
     await lastSeen().left;
   });
 
-  test('goes nowhere but the public network and what is listed', async () => {
+  test('reaches only the public network and the hosts that are listed', async () => {
     const { error } = await runWith(
       { url: 'http://169.254.169.254/latest/meta-data' },
       { ...step(''), url: '{{input.url}}' },
@@ -303,7 +303,7 @@ describe('publishing checks an http_request', () => {
     expect(await problems({ ...step(''), url: 'http://10.0.0.1{{input.a}}/' })).toEqual([]);
   });
 
-  test('whether its connection has what is sent', async () => {
+  test('whether its connection has the credentials that are sent', async () => {
     const connection_id = await connect({ username: 'ann' });
     const unfit = [{ path: 'connection_id', code: 'connection_unfit' }];
     expect(await problems(step('/echo', { connection_id }))).toEqual(unfit);
@@ -343,7 +343,7 @@ describe('pages', () => {
     expect(lastSeen().path).toBe('/orders?page=11');
   });
 
-  test('fail where the next one is under a name that no page has', async () => {
+  test('fail if the next one is under a name that no page has', async () => {
     const { error } = await runs(paged({ next: '?page={{response.body.next_page}}' }));
     expect(error).toMatchObject({ code: 'pagination_unresolved' });
   });

@@ -141,7 +141,7 @@ describe('a server that misbehaves costs its own step alone', () => {
     expect(await plain(MIB + 1)).toMatchObject(failure('response_too_large', false));
   });
 
-  test('compressed bytes that are none', async () => {
+  test('bytes that are not compressed as declared', async () => {
     const answer = await ask(whole('content-encoding: gzip', 'not compressed at all'));
     expect(answer).toMatchObject(failure('response_malformed', false));
   });
@@ -211,7 +211,7 @@ describe('a server that misbehaves costs its own step alone', () => {
     expect(await ask(endless)).toMatchObject(failure('response_headers_too_large', false));
   });
 
-  test('what is no HTTP', async () => {
+  test('an answer that is not HTTP', async () => {
     expect(await ask(socket => socket.end('SSH-2.0-OpenSSH_9.6\r\n'))).toMatchObject(
       failure('response_malformed', false),
     );
@@ -229,7 +229,7 @@ describe('a body is what its content type says', () => {
   };
   const base64 = (bytes: Buffer) => ['base64', bytes.toString('base64')];
 
-  test('JSON is parsed, and JSON that is none fails', async () => {
+  test('JSON is parsed, and invalid JSON fails', async () => {
     expect(await read('application/json', '\ufeff{"a":1}')).toEqual({ a: 1 });
     expect(await read('application/problem+json; charset=utf-8', '[1]')).toEqual([1]);
     expect(await read('application/json', '')).toBeNull();

@@ -92,7 +92,7 @@ describe('pages follow each other', () => {
     expect(await read('/after', { next, items: 'data', ...flag })).toMatchObject(everything);
   });
 
-  test('by the last item alone, until a page is empty', async () => {
+  test('by the last item without a flag, until a page is empty', async () => {
     expect(await read('/after', last)).toMatchObject({ ...everything, pages: 4 });
   });
 

@@ -39,7 +39,7 @@ describe('preferences', () => {
     expect(await world.call(world.tenant.owner, 'me_notifications_get')).toMatchObject({ email: [] });
   });
 
-  test('refuse what could not be delivered', async () => {
+  test('refuse kinds that could not be delivered', async () => {
     expect(await refused({ webhook: ['run_failed'] })).toEqual([422, 'webhook_missing']);
     expect(await refused({ rotate_webhook_secret: true })).toEqual([422, 'webhook_missing']);
     expect(await refused({ email: ['everything'] })).toEqual([422, 'validation_error']);

@@ -79,7 +79,7 @@ describe('a webhook', () => {
     expect(world.received()).toHaveLength(8);
   });
 
-  test('that works again gets what it missed, in one request', async () => {
+  test('that works again gets the missed notices in one request', async () => {
     const { tenant, receiver, clock } = world;
     await world.hook(tenant.owner, 'task_waiting', 'run_failed');
     receiver.status = 500;
@@ -142,7 +142,7 @@ test('a browser reads its own deliveries, and nothing is sent', async () => {
 });
 
 describe('deliveries are made once', () => {
-  test('however often and from wherever events are read', async () => {
+  test('even if events are read again from any position', async () => {
     const { tenant, services, db } = world;
     await world.hook(tenant.owner, 'task_waiting', 'run_failed');
     for (let count = 0; count < 3; count += 1) await world.ask();
@@ -223,7 +223,7 @@ describe('a delivery is skipped', () => {
     ]);
   });
 
-  test('when the person turned it off, removed the webhook or lost the role', async () => {
+  test('when the person disabled the channel, removed the webhook or lost the role', async () => {
     const { tenant, services, db } = world;
     const people = [tenant.owner, tenant.contributor];
     people.push(await createTestMember(services, tenant, 'project_contributor', 'third@acme.example.com'));

@@ -56,7 +56,7 @@ function start(policy = { runDays: 30, usageMonths: 0, auditDays: 0 }, more: Par
   return { job, alarm, state, clock };
 }
 
-test('once a day the leader creates the months to come and purges expired ones; others only check', async () => {
+test('once a day the leader creates the coming months and purges expired ones; other processes only check', async () => {
   await makeMonths(db.pool);
   await writeRuns(db.pool, [{ id: idAt(AUGUST), endedAt: AUGUST }]);
   const { job, alarm, state, clock } = start();

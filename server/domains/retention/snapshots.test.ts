@@ -8,7 +8,7 @@ import { insertTestVersion } from '../workflows/versions/queries.ts';
 import { cutoffsAt } from './policy.ts';
 import { sweep } from './sweep.ts';
 
-test('snapshots of test runs are purged with their runs, but for the newest of a workflow', async () => {
+test('snapshots of test runs are purged with their runs, except the newest of a workflow', async () => {
   await using db = await createTestDatabase();
   await makeMonths(db.pool);
   const services = createTestServices(db);

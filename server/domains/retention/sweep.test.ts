@@ -233,7 +233,7 @@ test('usage is purged by whole months, and rows outside of them one by one', asy
   expect(wrong).not.toEqual([]);
 });
 
-test('what is kept forever is kept', async () => {
+test('data that is kept forever is not purged', async () => {
   const { past, kept } = history();
   await writeRuns(db.pool, [...past, ...kept]);
   expect(cutoffsAt({ runDays: 0, usageMonths: 0, auditDays: 0 }, NOW)).toEqual({

@@ -13,7 +13,7 @@ import { sweep } from './sweep.ts';
 
 const { autopilot_propose: propose, autopilot_discard_proposal: discard } = operationsByName(autopilotOperations);
 
-test('the workflow of a trial goes when its runs are gone and its proposal is closed', async () => {
+test('the workflow of a trial is purged when its runs are deleted and its proposal is closed', async () => {
   await using db = await createTestDatabase();
   await makeMonths(db.pool);
   const { services, close } = createServicesWithSteps(db);
@@ -53,7 +53,7 @@ test('the workflow of a trial goes when its runs are gone and its proposal is cl
   await close();
 });
 
-test('a closed proposal goes when it was not changed for as long as runs are kept; an open one stays', async () => {
+test('a closed proposal is purged when it was not changed for as long as runs are kept; an open one stays', async () => {
   await using db = await createTestDatabase();
   await makeMonths(db.pool);
   const { services, close } = createServicesWithSteps(db);

@@ -49,7 +49,7 @@ const codeOf = async (promise: Promise<unknown>) => {
 };
 
 describe('a task', () => {
-  test('is claimed, and then answered by its new assignee alone', async () => {
+  test('is claimed, and then only its new assignee can answer it', async () => {
     const ref = await ask();
     expect(await assignTo(ref, ['ADA@acme.example.com', 'ada@acme.example.com'], ada)).toMatchObject({
       assignees: ['ada@acme.example.com'],
@@ -73,7 +73,7 @@ describe('a task', () => {
     expect([await found(ada.email), await found(bob.email)]).toEqual([0, 1]);
   });
 
-  test('is taken back by those that its workflow names, who may give it back to all of them', async () => {
+  test('can be taken by a person that its workflow names, who may return it to all of them', async () => {
     const ref = await ask('ada@acme.example.com', 'tenant_admin');
     await assignTo(ref, [bob.email], ada);
     expect(await codeOf(approve(ref, ada))).toEqual([403, 'not_assignee']);
@@ -93,7 +93,7 @@ describe('a task', () => {
     await approve(ref, bob);
   });
 
-  test('that no longer waits is 409, and one that was never asked is 404', async () => {
+  test('that is no longer pending is 409, and one that was never created is 404', async () => {
     const ref = await ask();
     expect(await codeOf(assignTo({ ...ref, task_id: 'other' }, [ada.email], ada))).toEqual([404, 'not_found']);
     await approve(ref, bob);
@@ -112,7 +112,7 @@ describe('a task', () => {
   });
 });
 
-test('only people who may answer tasks of the project are assigned', async () => {
+test('a task is assigned only to people who may answer tasks of the project', async () => {
   const ref = await ask();
   const strangers = ['nobody@acme.example.com', tenant.viewer.email, other.owner.email, project.contributor.email];
   for (const who of [...strangers, 'project_viewer', 'ada']) {

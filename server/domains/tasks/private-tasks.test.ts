@@ -144,7 +144,7 @@ test('a question of a private conversation is its owner’s alone', async () => 
   expect((await chat.settled(thread, contributor)).at(-1)?.metadata.status).toBe('completed');
 });
 
-test('what a viewer asks for can be approved, by contributors who see the call alone', async () => {
+test('a call for a viewer can be approved by contributors, who see only the call', async () => {
   const { viewer } = chat.acme;
   const run = await waiting(viewer, 'call');
   const { ref, task_id, thread } = run;
@@ -181,7 +181,7 @@ test('of a conversation that was deleted, nobody is shown anything, also once it
   }
 });
 
-test('only those who are shown a task are notified of it', async () => {
+test('only people who see a task are notified of it', async () => {
   const { services } = chat.service.container;
   const { contributor, viewer, owner } = chat.acme;
   const { pool } = chat.service.db;

@@ -143,7 +143,7 @@ describe('an unknown field is 422 on every surface, and the task stays', () => {
   });
 });
 
-test('a call that may have happened is repeated only by an answer that says so', async () => {
+test('a call that may have happened is repeated only if the answer requests it', async () => {
   const ref = await start({ id: 'ask', type: 'human_task' });
   const lost = askAboutLost({ step: 'pay', did: 'paying', given: {}, example: { id: 1 } });
   const form = lost.kind === 'waiting' ? JSON.stringify(lost.task.form) : '';
@@ -177,7 +177,7 @@ test('a task without a form takes any result, and a bare decision is enough for 
   expect(paid).toEqual([{ amount: 5 }]);
 });
 
-test('arguments are checked against the tool, too, where its schema could not be drawn as the form', async () => {
+test('arguments are checked against the tool also if its schema could not be shown as a form', async () => {
   const ref = await startClerk({ name: 'pay', arguments: { amount: 5, meta: { a: 'x', b: 1 } } }, pay());
   await refusedEverywhere(ref, APPROVAL, { approved: true, result: { arguments: { amount: 500 } } }, [
     'result.arguments.amount',
@@ -187,7 +187,7 @@ test('arguments are checked against the tool, too, where its schema could not be
   expect(paid).toEqual([{ amount: 7 }]);
 });
 
-test('arguments that are sent back as they are change nothing', async () => {
+test('arguments that are sent back unchanged change nothing', async () => {
   const ref = await startClerk({ name: 'pay', arguments: { amount: 5, to: 'bob' } }, pay());
   const result = { arguments: { to: 'bob', amount: 5 }, reason: 'Fine.' };
   await act('tasks_complete', { ...ref, task_id: APPROVAL, approved: true, result });
@@ -215,7 +215,7 @@ test('an approval by somebody who was removed before the call begins does not co
   );
 });
 
-test.each(names)('%s takes an answer that is right', async surface => {
+test.each(names)('%s accepts a correct answer', async surface => {
   const ref = await startClerk({ name: 'pay', arguments: { amount: 5 } }, pay());
   expect(await surfaces[surface]?.(ref, APPROVAL, { approved: true })).toEqual({ status: 200, paths: [] });
   await complete(ref);

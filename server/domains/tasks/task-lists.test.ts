@@ -54,7 +54,7 @@ describe('pending tasks', () => {
   const list = async (filter: Record<string, unknown>, principal: Principal = tenant.owner) =>
     names(await call(pending, as(principal), filter));
 
-  test('are found by a part of their texts, which is no pattern', async () => {
+  test('are found by a part of their texts, which is not read as a pattern', async () => {
     const carpet = await ask(tenant.owner, { name: 'Buy a carpet', instructions: '100% wool, 3_000 knots' });
     expect(await list({ q: 'LAMP' })).toEqual(['Buy a lamp']);
     expect(await list({ q: '0% wool' })).toEqual(['Buy a carpet']);
@@ -148,7 +148,7 @@ test('tasks in loops are listed page by page, while they wait and afterwards', a
   expect(await page(answered, { workflow_id: id })).toEqual(steps);
 });
 
-test('filters and cursors that mean nothing are refused with 422', async () => {
+test('malformed filters and cursors are refused with 422', async () => {
   const cursor = Buffer.from('[1,2]').toString('base64url');
   const wrong = [{ cursor }, { cursor: 'x' }, { project_id: 'x' }, { q: 'x'.repeat(201) }, { limit: 0 }, { other: 1 }];
   for (const input of wrong) {

@@ -59,7 +59,7 @@ const form = {
 };
 
 describe('answering', () => {
-  test('lets the run go on with the answer as the result of the step', async () => {
+  test('continues the run with the answer as the result of the step', async () => {
     const ref = await ask();
     const answered = await answer(ref, {
       approved: true,
@@ -85,7 +85,7 @@ describe('answering', () => {
     expect((await call(context, as(), ref)).steps.ask?.result).toMatchObject({ approved: false });
   });
 
-  test('twice is 409, and says who was first and when', async () => {
+  test('twice is 409, with the person and time of the first answer', async () => {
     const ref = await ask();
     await answer(ref, { approved: true }, colleague);
     const error = await refusal(answer(ref, { approved: false }));
@@ -93,7 +93,7 @@ describe('answering', () => {
     expect(error.message).toMatch(/already answered by colleague@acme\.example\.com at \d{4}-\d\d-\d\dT/);
   });
 
-  test('ten at a time takes one, and tells the others', async () => {
+  test('ten times concurrently accepts one, and refuses the others with 409', async () => {
     const ref = await ask();
     const outcomes = await Promise.allSettled(
       Array.from({ length: 10 }, (_, n) => answer(ref, { approved: n % 2 === 0 })),
@@ -112,7 +112,7 @@ describe('answering', () => {
     expect((await refusal(answer(ref, { approved: true, task_id: 'other' }))).status).toBe(404);
   });
 
-  test('needs a verdict, and knows no other field', async () => {
+  test('requires a decision, and accepts no other field', async () => {
     const ref = await ask();
     for (const body of [{}, { approved: 'yes' }, { approved: true, comment: 'x' }, { approved: true, result: [1] }]) {
       expect((await refusal(answer(ref, body))).status).toBe(422);
@@ -138,7 +138,7 @@ describe('a form', () => {
     await answer(ref, { approved: true, result: { cost_centre: 'a', comment: 'short' } });
   });
 
-  test('does not stand in the way of a bare rejection, but holds for one that says something', async () => {
+  test('does not apply to a rejection without a result, but to one with a result', async () => {
     const ref = await ask({ form });
     expect((await refusal(answer(ref, { approved: false, result: { comment: 'no' } }))).status).toBe(422);
     await answer(ref, { approved: false });
@@ -146,7 +146,7 @@ describe('a form', () => {
 });
 
 describe('assignees', () => {
-  test('alone may answer, and admins', async () => {
+  test('and admins may answer, and nobody else', async () => {
     const ref = await ask({ assignees: ['Colleague@ACME.example.com'] });
     const error = await refusal(answer(ref, { approved: true }));
     expect([error.status, error.code]).toEqual([403, 'not_assignee']);
@@ -182,7 +182,7 @@ describe('assignees', () => {
 });
 
 describe('the inbox', () => {
-  test('shows what waits, rendered, and nothing that is answered', async () => {
+  test('shows pending tasks with rendered texts, and no answered ones', async () => {
     const ref = await ask({ name: 'Ask {{input.who}}', instructions: '**{{input.who}}** asks', form, timeout_s: 60 });
     const find = async () => (await call(inbox, as(tenant.viewer), { workflow_id: ref.id })).tasks;
     const [task] = await find();
@@ -205,7 +205,7 @@ describe('the inbox', () => {
     expect(told).toMatchObject({ state: 'completed', approved: false, completed_by: tenant.contributor.email });
   });
 
-  test('is walked once through, newest first, while more is asked', async () => {
+  test('is read page by page, newest first, while new tasks are created', async () => {
     const id = await publishGraph(service.services, tenant.owner, asking());
     const runs: string[] = [];
     for (let n = 0; n < 7; n++) runs.push((await askAgain(id)).runID);

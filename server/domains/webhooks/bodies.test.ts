@@ -96,7 +96,7 @@ describe('JSON', () => {
     expect(await inputOf({ body, type })).toEqual(expected === null ? { a: 'ü' } : { body: expected });
   });
 
-  test('that is broken is 400 with the reason, which repeats nothing of it', async () => {
+  test('that is broken is 400 with a reason that quotes nothing of it', async () => {
     expect(await refusalOf({ body: '{"secret" 1}' })).toMatchObject({
       status: 400,
       code: 'malformed_body',

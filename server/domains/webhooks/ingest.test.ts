@@ -31,7 +31,7 @@ async function runOf({ body }: Answer): Promise<Record<string, unknown>> {
 const started = async () => Number((await service.db.pool.query('SELECT count(*) FROM runs')).rows[0].count);
 
 describe('a delivery', () => {
-  test('starts a run whose input is what was posted', async () => {
+  test('starts a run with the posted body as its input', async () => {
     const answer = await service.deliver(webhook, { body: '{"order": 7}' });
     expect([answer.status, answer.body]).toEqual([
       202,
@@ -322,7 +322,7 @@ describe('one and the same 401', () => {
     expect((await service.deliver(webhook, { token })).status).toBe(202);
   });
 
-  test('for a stored token that is not live, however valid the delivering one is', async () => {
+  test('for a stored token that is not valid, even if the delivering one is', async () => {
     const { token: automation_bearer, principal } = await createTestPat(service.services, service.tenant.owner, [
       'workflow:run',
     ]);

@@ -134,7 +134,7 @@ describe('deliveries that are not the same', () => {
   });
 });
 
-test('a refused start may be sent again, the very same', async () => {
+test('a refused start may be sent again unchanged', async () => {
   const { manager } = service;
   const graph = { steps: [{ id: 'ask', type: 'human_task' }] };
   const { body } = await service.call(manager, 'POST', '/v1/workflows', { name: 'Later', graph });

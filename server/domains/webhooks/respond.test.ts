@@ -64,7 +64,7 @@ describe('a webhook that answers with the output', () => {
     expect(body).not.toHaveProperty('output');
   });
 
-  test('knows no other answer', async () => {
+  test('has no other answer', async () => {
     const more = { workflow_id: service.workflow, name: 'x', extras: { respond: 'soon' } };
     const { status, body } = await service.call(service.manager, 'POST', '/v1/inbound-webhooks', more);
     expect([status, body.details]).toMatchObject([422, [{ path: 'extras.respond' }]]);

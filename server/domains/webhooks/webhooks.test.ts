@@ -29,7 +29,7 @@ const subscriptionOf = ({ body }: Answer) => (body as unknown as { subscription:
 const details = ({ body }: Answer) => body.details as unknown as { path: string; message: string }[];
 
 describe('creating', () => {
-  test('answers the webhook, its secret once, and where it is', async () => {
+  test('returns the webhook, its secret once, and its address', async () => {
     const { status, body } = await create({ extras: { trigger_payload: { a: 1 } } });
     expect(status).toBe(201);
     const subscription = subscriptionOf({ status, body, headers: new Headers() });
@@ -106,7 +106,7 @@ describe('creating', () => {
     expect(details(answer).map(detail => detail.path)).toContain(path);
   });
 
-  test('is 503 where the secret store is away', async () => {
+  test('is 503 if the secret store is unavailable', async () => {
     const put = async () => Promise.reject(unavailable('secret_store_unavailable', 'Away.'));
     const secrets = Object.assign(Object.create(service.services.secrets), { put });
     const at = await startWebhookService({ secrets });
@@ -253,7 +253,7 @@ describe('changing', () => {
 });
 
 describe('rotating the secret', () => {
-  test('answers a new one, once, and accepts the old one for a while', async () => {
+  test('returns a new one, once, and accepts the old one for a while', async () => {
     const old = await createTestWebhook(service);
     const { body } = await patch(old.path, { rotate_secret: true });
     const rotated = { ...old, secret: body.signing_secret ?? '' };
@@ -354,7 +354,7 @@ describe('a test delivery', () => {
     expect(shown.body.last_delivery).toMatchObject({ outcome: 'accepted', http_status: 202 });
   });
 
-  test('of any JSON, or of none, is like a delivery', async () => {
+  test('with any JSON, or without a body, is processed like a delivery', async () => {
     const webhook = await createTestWebhook(service);
     const send = async (body: unknown) =>
       service.inputOf((await service.call(service.manager, 'POST', `${webhook.path}/test`, body)).body.run_id);

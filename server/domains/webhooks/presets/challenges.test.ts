@@ -165,7 +165,7 @@ describe('Meta', () => {
     expect((await patch(github.id, { rotate_verify_token: true })).status).toBe(422);
   });
 
-  test('learns nothing without it: every refusal is one and the same', async () => {
+  test('learns nothing without it: all refusals are equal', async () => {
     const [made, off] = [await createMeta(), await createMeta()];
     await patch(off.id, { enabled: false });
     const github = await create('github');
@@ -232,7 +232,7 @@ describe('Microsoft Graph', () => {
     });
   const TOKEN = 'Validation: Testing client application reachability. Request-Id: 1b0a+2c/3=&';
 
-  test('gets its token back as plain text, at the whole address alone', async () => {
+  test('gets its token back as plain text, and only at the complete address', async () => {
     const webhook = await create('microsoft-graph');
     expect(webhook.path).toBe(`/v1/inbound-webhooks/${webhook.id}.${webhook.secret}`);
     expect(await textOf(await validate(webhook.path, TOKEN))).toEqual({
@@ -264,7 +264,7 @@ describe('Microsoft Graph', () => {
     }
   });
 
-  test('alone may send the parameter', async () => {
+  test('is the only sender that may use the parameter', async () => {
     const webhook = await createTestWebhook(service);
     const path = `${webhook.path}?validationToken=x`;
     const refused = await service.deliver({ ...webhook, path });

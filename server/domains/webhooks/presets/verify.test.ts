@@ -203,7 +203,7 @@ describe('basic and secret-url', () => {
     expect(parseBasic(header)?.toString()).toBe('Aladdin:open sesame');
   });
 
-  test('secret-url accepts the secret of the address alone', () => {
+  test('secret-url accepts only the secret of the address', () => {
     const at = (pathSecret: string | null, secrets: Expected['secrets'] = ['right', 'old']) =>
       presetRules['secret-url'].verify(received({ pathSecret }), expected(secrets, 0));
     expect([at('right'), at('old')]).toEqual([null, null]);
