@@ -7,7 +7,7 @@ import { subscriptionOperations } from './subscriptions/operations.ts';
 import { topUpOperations } from './top-ups/operations.ts';
 import { usageOperations } from './usage/operations.ts';
 
-/** All operations on credits, plans and payments. */
+/** The operations on credits, plans and payments. */
 export const billingOperations = [
   ...planOperations,
   ...subscriptionOperations,

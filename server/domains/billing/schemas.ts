@@ -93,7 +93,7 @@ export const UsageDimensionsOutput = z.strictObject({
   dimensions: z.array(
     z.strictObject({
       by: z.enum(usageDimensions),
-      /** Most credits first; days in order. At most 100; the rest is combined as `other`. */
+      /** Most credits first; days in order. At most 100 items; further ones are combined as `other`. */
       items: z.array(
         z.strictObject({ key: z.string(), label: z.string(), quantity: z.number().int(), microcredits: Microcredits }),
       ),
@@ -103,7 +103,7 @@ export const UsageDimensionsOutput = z.strictObject({
 
 // --- Plans -----------------------------------------------------------------------------------------------------------
 
-/** docs/specification/billing.md#plans */
+/** A plan for sale (docs/specification/billing.md#plans). */
 export const Plan = z.strictObject({
   plan_code: z.string(),
   /** Absent on a free plan. */
@@ -148,17 +148,17 @@ export const Checkout = z.strictObject({
   client_secret: z.string(),
 });
 const CreditWarning = z.strictObject({
-  /** How much of the allowance is used: 80 or 100 %. */
+  /** The percentage of the allowance that is used. */
   percent: z.union([z.literal(80), z.literal(100)]),
   at: Timestamp,
 });
 export const Discount = z.strictObject({
   code: z.string(),
   kind: z.enum(['percent', 'amount']),
-  /** Percent, or minor units. */
+  /** Percent, or an amount in minor units. */
   value: z.number().int(),
   currency: Currency.nullable(),
-  /** Null: for as long as the subscription. */
+  /** Null: until the subscription ends. */
   months: z.number().int().nullable(),
 });
 export const BillingStatus = z.strictObject({
@@ -202,12 +202,12 @@ export const BillingSummary = z.strictObject({
   project: z.strictObject({ id: Id, name: z.string(), consumed_microcredits: Microcredits }),
 });
 
-/** One of the two; `payment_price_id` as in `GET /v1/billing/plans`. */
+/** Exactly one of the two; `payment_price_id` as in `GET /v1/billing/plans`. */
 const planChoice = { plan_code: PlainText(100).optional(), payment_price_id: PlainText(200).optional() };
 const oneChoice = (input: { plan_code?: string | undefined; payment_price_id?: string | undefined }) =>
   (input.plan_code === undefined) !== (input.payment_price_id === undefined);
 const choose = { path: ['plan_code'], message: 'give either plan_code or payment_price_id' };
-/** The same for the description. */
+/** Repeats that rule for the description of the API. */
 const choices = (['plan_code', 'payment_price_id'] as const).map((chosen, at, both) => ({
   title: `By ${chosen}`,
   required: [chosen],
@@ -225,7 +225,7 @@ export const ChangePlanInput = z
     ...planChoice,
     /** Default: an upgrade now, a downgrade at the period's end. */
     when: z.enum(['now', 'period_end']).optional(),
-    /** Only returns the cost, without changing anything. */
+    /** Returns only the cost, without changing anything. */
     preview: z.boolean().default(false),
     discount_code: BillingCodeText.optional(),
   })
@@ -243,7 +243,7 @@ export const ChangePreview = z.strictObject({
   lines: z.array(z.strictObject({ description: z.string(), amount: z.number().int() })),
   included_credits_granted: Microcredits,
 });
-/** `preview` has the cost; everything else is unchanged if only a preview was requested. */
+/** `preview` has the cost. If only a preview was requested, everything else is unchanged. */
 export const ChangePlanOutput = z.strictObject({
   preview: ChangePreview,
   status: BillingStatus,
@@ -277,7 +277,7 @@ export const TopUpInput = z.strictObject({
 export const TopUpOutput = z.strictObject({
   payment: Payment,
   checkout: Checkout.nullable(),
-  /** The customer's next step, if there is nothing to confirm in the browser. */
+  /** The customer's next step, if the browser has nothing to confirm. */
   instructions: z.string().nullable(),
 });
 
@@ -298,7 +298,7 @@ export const PaymentConfig = z.strictObject({
 export const ApplyCodeInput = z.strictObject({ code: BillingCodeText });
 export const ApplyCodeOutput = z.strictObject({
   kind: z.enum(['credits', 'trial_days', 'percent', 'amount']),
-  /** The effect of the code, in a sentence. */
+  /** The effect of the code, as a sentence. */
   message: z.string(),
   credits_granted: Microcredits,
   status: BillingStatus,

@@ -11,13 +11,13 @@ export type BillingCode = {
   kind: CodeKind;
   /** Microcredits, days, percent, or minor units, by kind. */
   value: number;
-  /** The currency of an amount; null for other kinds. */
+  /** The currency of a discount amount; null for other kinds. */
   currency: string | null;
-  /** The plans that it is for; empty: all. */
+  /** The plans that the code applies to; empty: all. */
   planCodes: readonly string[];
-  /** Null: its credits never expire. */
+  /** Days until the granted credits expire; null: never. */
   creditsExpireDays: number | null;
-  /** How many months a discount lasts; null: as long as the subscription. */
+  /** How many months a discount lasts; null: until the subscription ends. */
   months: number | null;
   maxRedemptions: number | null;
   maxPerTenant: number;
@@ -35,7 +35,7 @@ export const normalizeCode = (code: string): string => code.trim().toUpperCase()
 
 /** Digits and capital letters except those that look alike (0 O, 1 I L, 2 Z, 5 S, 8 B, U V). */
 const alphabet = '34679ACDEFGHJKMNPQRTWXY';
-/** 23^18 is 2^81: a thousand guesses per second for the age of the universe find none of a million such codes. */
+/** 23^18 is 2^81: a thousand guesses per second for the age of the universe would find none of a million codes. */
 const LENGTH = 18;
 const GROUP = 6;
 

@@ -20,7 +20,7 @@ export const NewCodes = z
     kind: z.enum(codeKinds),
     value: z.number().positive(),
     currency: Currency.optional(),
-    /** A chosen code; absent: random ones. */
+    /** The text of the code; absent: random codes are generated. */
     code: PlainText(64)
       .transform(normalizeCode)
       .pipe(z.string().regex(/^[A-Z0-9][A-Z0-9_-]{3,63}$/, 'must be 4 to 64 letters, digits, - and _'))
@@ -57,7 +57,7 @@ export const NewCodes = z
       refuse('ends', 'must be after the start');
   });
 
-/** Creates codes, all or none, and returns them. AppError 409 `code_exists`, 422 `unknown_plan`. */
+/** Creates all codes or none, and returns them. AppError 409 `code_exists`, 422 `unknown_plan`. */
 export async function createCodes(
   { pool, clock, config }: Pick<Services, 'pool' | 'clock' | 'config'>,
   given: z.output<typeof NewCodes>,

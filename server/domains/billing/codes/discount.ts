@@ -15,8 +15,8 @@ export type DiscountServices = Pick<Services, 'pool' | 'clock' | 'config' | 'rat
 };
 
 /**
- * Returns the discount that a code gives a workspace on a plan, by a code of ours or one of the payment provider; null
- * if it gives none, which counts as a wrong code. Redeems nothing: `redeemDiscount` does that. AppError 409
+ * Returns the discount that a code gives a workspace on a plan; null if it gives none, which counts as a wrong code.
+ * The code is ours or the payment provider's. Redeems nothing: `redeemDiscount` does that. AppError 409
  * `code_already_used`, 429 `too_many_wrong_codes`, 503 if the provider is unavailable.
  */
 export function resolveDiscount(
@@ -39,14 +39,14 @@ async function lookUpDiscount(
     const discount = toDiscount(state.code);
     if (discount !== null && isForPlan(state.code, plan)) return discount;
   }
-  // The provider is asked about every code that is not usable, so that a known one takes no less time; its answer
-  // counts only for a code that is not ours alone.
+  // The provider is asked about every unusable code, so that a code that exists takes as long as an unknown one. Its
+  // answer counts only for codes that do not exist here.
   const customerId = await findCustomerId(pool, tenantId, services.payments.kind);
   const promotion = await services.payments.findPromotion(code, { plan, customerId });
   return state.kind === 'unusable' && !state.known ? promotion : null;
 }
 
-/** Returns whether a discount code is for that plan: it has a price, in the currency of an amount. */
+/** Returns whether a discount code applies to the plan: the plan has a price, in the currency of the discount. */
 export function isForPlan(
   { planCodes, currency }: Pick<BillingCode, 'planCodes' | 'currency'>,
   plan: PlanRow,
@@ -63,10 +63,10 @@ export function toDiscount(code: BillingCode): AppliedDiscount | null {
 }
 
 /**
- * Redeems a discount's code inside the caller's transaction, which must be short (it locks the code's row), BEFORE the
- * provider is called; if the provider refuses, `releaseDiscount` reverses it. In the other order, the last redemption
- * could be granted twice. Returns the redemption's id; null: the code is the provider's own, which counts it itself.
- * AppError 422 `code_not_valid` (used up meanwhile), 409 `code_already_used`.
+ * Redeems a discount's code inside the caller's transaction, which must be short because it locks the code's row. Call
+ * this BEFORE the provider; if the provider refuses, `releaseDiscount` reverses it. In the other order, the last
+ * redemption could be granted twice. Returns the redemption's id; null: the code is the provider's, which counts
+ * redemptions itself. AppError 422 `code_not_valid` (used up meanwhile), 409 `code_already_used`.
  */
 export async function redeemDiscount(
   db: Queryable,
@@ -84,8 +84,8 @@ export async function releaseDiscount(db: Queryable, tenantId: string, redemptio
 }
 
 /**
- * Returns the price of a period of `amount` minor units with a discount: rounded down in favor of the customer, never
- * negative.
+ * Returns the price of a period with a discount, in minor units. Rounds down in favor of the customer; never negative.
+ * `amount` is the price without it.
  */
 export function discountedAmount(amount: number, discount: Pick<AppliedDiscount, 'kind' | 'value'> | null): number {
   if (discount === null) return amount;
@@ -104,7 +104,7 @@ const StoredDiscount = z.object({
   currency: z.string().nullable(),
   months: z.number().int().nullable(),
   promotionId: z.string().nullable(),
-  /** The plans for which it is kept; empty: all. */
+  /** The plans that the discount is kept for; empty: all. */
   planCodes: z.array(z.string()).default([]),
   /** When it was applied to the subscription, in ms since the epoch; null: it waits for the next subscription. */
   since: z.number().nullable(),
@@ -122,7 +122,7 @@ export const storeDiscount = (
   planCodes: readonly string[] = [],
 ): StoredDiscount => ({ ...discount, since, planCodes: [...planCodes] });
 
-/** Returns the discount of `subscriptions.discount` at `at`: null if there is none, or if its months have passed. */
+/** Returns the discount in `subscriptions.discount` at `at`; null if the column is empty or the discount's months have passed. */
 export function readDiscount(column: unknown, at: number): StoredDiscount | null {
   if (column === null || column === undefined) return null;
   const stored = StoredDiscount.parse(column);
@@ -131,8 +131,8 @@ export function readDiscount(column: unknown, at: number): StoredDiscount | null
 }
 
 /**
- * Returns the discount that waits for the next subscription, if it is for the plan: `subscribe` and
- * `changePlan` apply it without a code.
+ * Returns the discount that waits for the next subscription, if it applies to the plan. `subscribe` and `changePlan`
+ * apply it without a code.
  */
 export function waitingDiscount(column: unknown, plan: PlanRow, at: number): AppliedDiscount | null {
   const stored = readDiscount(column, at);
@@ -141,7 +141,7 @@ export function waitingDiscount(column: unknown, plan: PlanRow, at: number): App
   return discount;
 }
 
-/** The same for the wire (`BillingStatus.discount`). */
+/** Returns the discount of the column for the wire (`BillingStatus.discount`). */
 export function viewDiscount(column: unknown, at: number): z.output<typeof Discount> | null {
   const stored = readDiscount(column, at);
   if (stored === null) return null;

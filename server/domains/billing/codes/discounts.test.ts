@@ -77,7 +77,7 @@ describe('a code that prolongs a trial', () => {
     expect([(await status()).status, await trialCredits()]).toEqual(['active', 0]);
   });
 
-  test('of another plan is no code', async () => {
+  test('is refused for another plan', async () => {
     const code = await make({ kind: 'trial_days', value: 7, planCodes: ['business'] });
     await call(acme.owner, 'billing_trial_start', { plan_code: 'pro' });
     await expect(apply(code)).rejects.toMatchObject({ code: 'code_not_valid' });
@@ -112,7 +112,7 @@ describe('a discount', () => {
     expect(payments[0]?.amount).toBe((validated as { amount: number }).amount);
   });
 
-  test('goes on the subscription that is there', async () => {
+  test('is applied to an existing subscription', async () => {
     await call(acme.owner, 'billing_subscribe', { plan_code: 'pro' });
     const code = await make({ kind: 'amount', value: 300, currency: 'usd' });
     const applied = await apply(code);
@@ -120,7 +120,7 @@ describe('a discount', () => {
     expect(applied.status.discount).toMatchObject({ code, kind: 'amount', value: 300 });
   });
 
-  test('is told before it is used', async () => {
+  test('can be validated before it is redeemed', async () => {
     const code = await make({ kind: 'percent', value: 25, planCodes: ['pro'] });
     const validate = (plan_code: string) => call(acme.owner, 'billing_discount_validate', { code, plan_code });
     const valid = (await validate('pro')) as { amount: number; amount_after: number };
@@ -135,13 +135,13 @@ describe('a discount', () => {
     await expect(validate('none')).rejects.toMatchObject({ status: 422, code: 'unknown_plan' });
   });
 
-  test('of a currency is none in another', async () => {
+  test('does not apply in another currency', async () => {
     const code = await make({ kind: 'amount', value: 300, currency: 'eur' });
     const input = { code, plan_code: 'pro' };
     expect(await call(acme.owner, 'billing_discount_validate', input)).toMatchObject({ valid: false });
   });
 
-  test('is rounded in favour of whoever pays, never below nothing, and over when its months are', () => {
+  test('is rounded in favor of the customer, is never negative, and ends with its months', () => {
     expect(discountedAmount(999, { kind: 'percent', value: 33 })).toBe(669);
     expect(discountedAmount(100, { kind: 'amount', value: 300 })).toBe(0);
     expect(discountedAmount(100, { kind: 'percent', value: 100 })).toBe(0);
@@ -155,7 +155,7 @@ describe('a discount', () => {
 });
 
 describe('at a provider', () => {
-  /** A subscription that a provider other than the manual one keeps. */
+  /** A subscription at a provider other than the manual one. */
   async function atStripe(more: Partial<PaymentProvider>): Promise<ReturnType<typeof callWith>> {
     await call(acme.owner, 'billing_subscribe', { plan_code: 'pro' });
     const data = { provider: 'stripe', providerSubscriptionId: `sub_${newId()}` };
@@ -164,7 +164,7 @@ describe('at a provider', () => {
   }
   const away = () => Promise.reject(unavailable('payment_provider_unavailable', 'The payment provider is away.'));
 
-  test('that is away: the same code goes on where it ended, as the same call, and counts once', async () => {
+  test('that is unavailable: the same code later continues with the same call, and counts once', async () => {
     const keys: string[] = [];
     const note: PaymentProvider['applyDiscount'] = (...given) => {
       keys.push(given[1].key);
@@ -183,7 +183,7 @@ describe('at a provider', () => {
     expect(keys).toHaveLength(2);
   });
 
-  test('that refuses: the redemption is taken back', async () => {
+  test('that refuses: the redemption is reversed', async () => {
     const refused = new AppError(422, 'payment_refused', 'The coupon does not apply.');
     const code = await make({ kind: 'percent', value: 10, maxRedemptions: 1 });
     const refusing = await atStripe({ applyDiscount: () => Promise.reject(refused) });
@@ -193,7 +193,7 @@ describe('at a provider', () => {
     expect(await well(acme.owner, 'billing_code_apply', { code })).toMatchObject({ kind: 'percent' });
   });
 
-  test('its own promotion code is taken where there is none of ours of that name', async () => {
+  test('its own promotion code is used if no code of ours has that name', async () => {
     const promotion = {
       code: 'LAUNCH',
       kind: 'percent',
@@ -229,7 +229,7 @@ describe('guessing', () => {
     );
   const wrong = { status: 422, code: 'code_not_valid' };
 
-  test('ends after so many wrong codes of a user or a workspace, for right ones too, until the hour is over', async () => {
+  test('is refused for an hour after too many wrong codes of a user or a workspace, even with a valid code', async () => {
     const ask = limited();
     const code = await make({ kind: 'credits', value: CREDIT, maxPerTenant: 10 });
     const colleague = await createTestMember(services, acme, 'tenant_admin', `second@${acme.tenantId}.example.com`);
@@ -251,7 +251,7 @@ describe('guessing', () => {
     await ask(acme.owner, 'billing_code_apply', { code });
   });
 
-  test('does not get further by many at once', async () => {
+  test('is limited for concurrent requests too', async () => {
     const ask = limited();
     const tries = await Promise.allSettled(
       Array.from({ length: 20 }, () => ask(acme.owner, 'billing_code_apply', { code: name() })),

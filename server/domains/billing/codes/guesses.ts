@@ -5,9 +5,10 @@ import { AppError } from '../../../platform/errors.ts';
 export type Guesser = { tenantId: string; userId: string };
 
 /**
- * Runs `attempt` and counts it against the user and the workspace if it fails (null). It counts before it starts and is
- * refunded if it was not a wrong code, so concurrent attempts cannot exceed the limit. AppError 429 with Retry-After
- * over BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR of either, also for a right code: the answer must not reveal which it is.
+ * Runs `attempt`, and counts it against the user and the workspace if it fails (null). An attempt is counted before it
+ * starts and refunded if the code was not wrong, so concurrent attempts cannot exceed the limit. AppError 429 with
+ * Retry-After if either has made more than BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR, even for a valid code: the answer
+ * must not reveal whether a code is valid.
  */
 export async function limitGuesses<T>(
   { rateLimiter }: Pick<Services, 'rateLimiter'>,
@@ -19,7 +20,7 @@ export async function limitGuesses<T>(
   const refund = () => Promise.all(keys.map(key => rateLimiter.refund('wrong_code', key)));
   const over = states.find(({ allowed }) => !allowed);
   if (over !== undefined) {
-    // The attempt was not made, so the limit of the one must not use up that of the other.
+    // The attempt was refused, so it counts against neither: the user's limit must not use up the workspace's.
     await refund();
     throw new AppError(429, 'too_many_wrong_codes', 'Too many wrong codes; try again later.', {
       headers: { 'Retry-After': String(over.resetSeconds) },

@@ -3,7 +3,7 @@ import { AppError, conflict } from '../../../platform/errors.ts';
 /** The same answer for a code that is unknown, used up, expired, not yet valid, disabled, or not for this purpose. */
 export const codeNotValid = (): AppError => new AppError(422, 'code_not_valid', 'This code is not valid.');
 
-/** The refusal of a code that this workspace has used itself, whatever the code's present state. */
+/** The refusal of a code that this workspace has already used, regardless of the code's present state. */
 export const codeAlreadyUsed = (): AppError =>
   conflict('code_already_used', 'Your workspace has already used this code.');
 

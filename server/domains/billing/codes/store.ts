@@ -21,17 +21,14 @@ const toCode = (row: Row): BillingCode => ({
 /** The state of a code for a workspace. */
 export type CodeState =
   | { kind: 'usable'; code: BillingCode; used: number }
-  /** This workspace has used it up; others may still use it. */
+  /** This workspace has used the code up; others may still use it. */
   | { kind: 'used' }
-  /** `known`: it is one of ours, valid or not. */
+  /** `known`: the code exists here, valid or not. */
   | { kind: 'unusable'; known: boolean };
 
 type Asked = { productCode: string; tenantId: string; code: string; at: number };
 
-/**
- * Returns the state of a normalized code for a workspace at `at`, always with one statement, so that the time reveals
- * nothing.
- */
+/** Returns the state of a normalized code for a workspace at `at`. Always runs one statement, so that the time taken reveals nothing. */
 export async function findCode(db: Queryable, asked: Asked): Promise<CodeState> {
   const { rows } = await db.query(
     `SELECT ${columns}, (SELECT count(*)::int FROM billing_code_redemptions r
@@ -54,12 +51,12 @@ function isUsable(code: BillingCode, at: number): boolean {
   return begun && !over && !usedUp && !code.disabled;
 }
 
-/** A redemption; `number` counts those of this code by the workspace, from 1. */
+/** A redemption; `number` counts the workspace's redemptions of this code, from 1. */
 export type Redemption = { id: string; code: BillingCode; number: number };
 
 /**
- * Redeems a code inside the caller's transaction, which must be short: it locks the code's row, so that only as many
- * concurrent redemptions succeed as the limits allow. AppError 422 `code_not_valid`, 409 `code_already_used`.
+ * Redeems a code inside the caller's transaction, which must be short. It locks the code's row, so concurrent
+ * redemptions cannot exceed the limits. AppError 422 `code_not_valid`, 409 `code_already_used`.
  */
 export async function redeem(db: Queryable, asked: Asked & { userId: string }): Promise<Redemption> {
   const { productCode, tenantId, code, userId, at } = asked;
@@ -68,7 +65,7 @@ export async function redeem(db: Queryable, asked: Asked & { userId: string }): 
     code,
   ]);
   if (locked.rowCount === 0) throw codeNotValid();
-  // A separate statement sees the commit of the previous holder of the row lock.
+  // A separate statement sees what the previous holder of the row lock has committed.
   const state = await findCode(db, asked);
   if (state.kind === 'used') throw codeAlreadyUsed();
   if (state.kind === 'unusable') throw codeNotValid();
@@ -132,7 +129,7 @@ export async function insertCode(db: Queryable, code: BillingCode): Promise<bool
   return rowCount === 1;
 }
 
-/** Every code of a product, the newest first. */
+/** Returns every code of a product, the newest first. */
 export async function listCodes(db: Queryable, productCode: string): Promise<BillingCode[]> {
   const { rows } = await db.query(
     `SELECT ${columns} FROM billing_codes c WHERE c.product_code = $1 ORDER BY c.created_at DESC, c.code`,
@@ -150,7 +147,7 @@ export async function disableCode(db: Queryable, productCode: string, code: stri
   return rowCount === 1;
 }
 
-/** Returns whether a product has that code, in any state. */
+/** Returns whether a product has the code, in any state. */
 export async function isKnownCode(db: Queryable, productCode: string, code: string): Promise<boolean> {
   const { rowCount } = await db.query('SELECT FROM billing_codes WHERE product_code = $1 AND code = $2', [
     productCode,

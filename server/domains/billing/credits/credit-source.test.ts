@@ -40,7 +40,7 @@ function setUp(mode: BillingMode = 'on') {
   return { source, lines, clock, tenantId, grant, charge: (amount: number) => charge(db.pool, tenantId, amount, 0) };
 }
 
-test('opens an account for a workspace that has none, and says what it pays and has', async () => {
+test('opens an account for a workspace without one, and returns its prices and balance', async () => {
   const { source, tenantId, grant } = setUp();
   expect(await source.load(tenantId)).toMatchObject({ consumed: 0, whenExhausted: 'fail', enforced: true });
   const before = (await source.load(tenantId)).balance;
@@ -53,7 +53,7 @@ test('opens an account for a workspace that has none, and says what it pays and 
     expect(await setUp(mode).source.load(tenantId)).toMatchObject({ enforced: false });
 });
 
-test('what was charged never falls, also where it was given back', async () => {
+test('the total of charges never falls, even after a refund', async () => {
   const { source, tenantId, grant, charge, clock } = setUp();
   await source.load(tenantId);
   await grant(500);
@@ -82,7 +82,7 @@ test.each(['on', 'metered'] as const)(
     source.thresholdCrossed(tenantId, 100);
     await source.settled();
     expect((await readWarnings(db.pool, tenantId)).map(({ percent }) => percent)).toEqual([80, 100]);
-    // Metered credits that have run out stop nothing: there is nothing to warn the operator of.
+    // Metered credits that have run out stop no run, so the operator needs no warning.
     const logged = [80, 100].map(percent => ({ level: 40, tenant_id: tenantId, percent }));
     expect(lines).toMatchObject(mode === 'on' ? logged : []);
     await grant(1000);
@@ -94,7 +94,7 @@ test.each(['on', 'metered'] as const)(
   },
 );
 
-test('a database that is away is a line in the log', async () => {
+test('an unavailable database is logged', async () => {
   const other = await createTestDatabase();
   const { clock, lines, tenantId } = setUp();
   const logger = pino({ level: 'info' }, { write: line => void lines.push(JSON.parse(line)) });

@@ -6,9 +6,7 @@ import { insertWarning, readCredits } from '../ledger/credit-store.ts';
 import { readBalances } from '../ledger/post.ts';
 import { ensureOnboarded } from '../subscriptions/onboard.ts';
 
-/**
- * The credit source of a process; `settled` waits for the warnings that are being written, before the pool is closed.
- */
+/** The credit source of a process. `settled` waits for the warnings that are being written; await it before closing the pool. */
 export type LedgerCreditSource = CreditSource & { settled(): Promise<void> };
 
 /** Returns prices and balances for the engine, from the ledger's accounts and the workspace's plan. */
@@ -29,7 +27,7 @@ export function createCreditSource(
     thresholdCrossed(tenantId, percent) {
       const write = recordCrossing(pool, tenantId, percent, clock.now())
         .then(recorded => {
-          // Where credits are only metered, nothing stops when they have run out.
+          // Without enforcement, used-up credits stop no run, so there is nothing to warn of.
           if (recorded && enforced) logger.warn({ tenant_id: tenantId, percent }, 'credits are running out');
         })
         .catch(error => logger.warn({ err: error, tenant_id: tenantId, percent }, 'a credit warning was not stored'))
@@ -43,8 +41,9 @@ export function createCreditSource(
 }
 
 /**
- * Records one warning for each allowance and percentage, if the usage has really reached it: there may have been a
- * grant since the charge. Returns false if it was recorded before, or is no longer true.
+ * Records one warning for each allowance and percentage, if the usage has still reached the percentage: credits may
+ * have been granted since the charge. Returns false if it was recorded before, or if the usage is below the percentage
+ * now.
  */
 async function recordCrossing(pool: Pool, tenantId: string, percent: 80 | 100, at: number): Promise<boolean> {
   const balances = await readBalances(pool, tenantId);

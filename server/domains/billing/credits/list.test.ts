@@ -29,7 +29,7 @@ type Entry = { id: string; kind: string; payg: number; created_at: string };
 type Entries = { entries: Entry[]; next_cursor: string | null };
 const list = async (input: object = {}) => (await call(acme.contributor, 'billing_ledger_list', input)) as Entries;
 
-test('a workspace that was never seen has what the onboarding plan includes', async () => {
+test('a new workspace has the credits of the onboarding plan', async () => {
   expect(await call(acme.contributor, 'billing_usage')).toEqual({
     trial_remaining: 0,
     included_remaining: 10_000 * CREDIT,
@@ -41,7 +41,7 @@ test('a workspace that was never seen has what the onboarding plan includes', as
   ]);
 });
 
-test('what has expired is not there, though no job has run', async () => {
+test('expired credits are gone even if no job has run', async () => {
   await transact(db.pool, client =>
     grantCredits(client, {
       tenantId: 'acme',
@@ -62,7 +62,7 @@ test('what has expired is not there, though no job has run', async () => {
   ]);
 });
 
-test('entries come by the page, newest first, by kind and by time', async () => {
+test('entries are paged, newest first, and filtered by kind and time', async () => {
   const from = clock.now();
   for (let n = 0; n < 5; n++) {
     await charge(db.pool, 'acme', 10 + n, clock.now());
@@ -92,7 +92,7 @@ test('entries come by the page, newest first, by kind and by time', async () => 
   await expect(list({ cursor: 'W10' })).rejects.toMatchObject({ status: 422 });
 });
 
-test('what was charged is posted when it is asked for: on the first page of entries or charges', async () => {
+test('charges are posted when the first page of entries or charges is requested', async () => {
   const charges = async () =>
     (await db.pool.query(`SELECT FROM credit_ledger WHERE tenant_id = 'acme' AND kind = 'charge'`)).rowCount;
   const before = await charges();
@@ -105,7 +105,7 @@ test('what was charged is posted when it is asked for: on the first page of entr
   expect(await charges()).toBe((before ?? 0) + 1);
 });
 
-test('nobody sees the entries of another workspace', async () => {
+test('the entries of another workspace are not visible', async () => {
   const rival = await createTestTenant(services, { slug: 'rival' });
   const { entries } = (await call(rival.contributor, 'billing_ledger_list')) as Entries;
   expect(entries.map(({ kind }) => kind)).toEqual(['grant']);

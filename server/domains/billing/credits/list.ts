@@ -25,7 +25,7 @@ export async function getBalances({ principal, services }: Context): Promise<z.i
 
 const LedgerCursor = z.tuple([Id]);
 
-/** GET /v1/billing/ledger: all ledger entries, newest first. Charges up to now are posted first. */
+/** GET /v1/billing/ledger: all ledger entries, newest first. Posts charges up to now first. */
 export async function listLedger(
   { principal, services }: Context,
   { limit, cursor, kind, from, to }: z.output<typeof ListLedgerInput>,

@@ -5,7 +5,7 @@ import { getBalances, listLedger } from './list.ts';
 
 const tag = 'Billing';
 
-/** Balances, and the ledger entries that they are the total of. */
+/** The operations that read balances and ledger entries. */
 export const ledgerOperations = [
   operation({
     name: 'billing_usage',

@@ -14,7 +14,7 @@ import { type BillingJobOptions, startBillingJob } from './job.ts';
 
 const START = Date.parse('2026-01-31T10:00:00.000Z');
 
-/** An alarm that the test rings, and that shows the time for which it was set. */
+/** An alarm that rings when the test says so, and that shows the time for which it was set. */
 function manualAlarm() {
   const set: { delay: number; ring: () => void }[] = [];
   const waiting: (() => void)[] = [];
@@ -26,7 +26,7 @@ function manualAlarm() {
       for (const tell of waiting.splice(0)) tell();
       return () => void set.splice(set.indexOf(one), 1);
     },
-    /** Waits until it is set. */
+    /** Waits until the alarm is set. */
     async armed(): Promise<number> {
       if (set.length === 0) await new Promise<void>(resolve => waiting.push(resolve));
       return set[0]?.delay ?? Number.NaN;
@@ -38,11 +38,11 @@ function manualAlarm() {
   };
 }
 
-/** The job of a process that leads. */
+/** Starts the job of a leading process. */
 const startLeading = (services: BillingJobOptions['services'], { alarm }: ReturnType<typeof manualAlarm>) =>
   startBillingJob({ services, alarm, ready: Promise.resolve(), leading: () => true });
 
-test('what was missed is made good at the start, and then each thing at its instant, by the leader alone', async () => {
+test('the leader processes missed periods at the start, and each later one at its time; a standby processes nothing', async () => {
   await using world = await createBillingWorld(START);
   const changed: string[] = [];
   const orchestrator = { ...world.services.orchestrator, creditsChanged: (id: string) => void changed.push(id) };
@@ -76,7 +76,7 @@ test('what was missed is made good at the start, and then each thing at its inst
     ['2026-02-28T10:00:00.000Z', FREE],
     ['2026-03-31T10:00:00.000Z', FREE],
   ]);
-  // The next is due at its very instant.
+  // The next period is due exactly now.
   world.clock.advance(1000);
   expect(await alarm.ring()).toBe(60_000);
   expect((await periods('rival')).at(-1)).toBe('2026-04-30');
@@ -84,7 +84,7 @@ test('what was missed is made good at the start, and then each thing at its inst
   expect(alarm.set).toEqual([]);
 });
 
-test('what was charged is posted by the hour, in one entry each', async () => {
+test('charges are posted hourly, in one entry per hour', async () => {
   await using world = await createBillingWorld(START + 40 * 60_000);
   await world.status();
   const charges = async () => {
@@ -116,7 +116,7 @@ test('what was charged is posted by the hour, in one entry each', async () => {
   await job.close();
 });
 
-test('a workspace that cannot be settled holds up no other, and is tried again', async () => {
+test('a workspace that cannot be processed delays no other, and is tried again', async () => {
   await using world = await createBillingWorld(START);
   await world.call(world.rival.owner, 'billing_status');
   await world.call(world.acme.owner, 'billing_subscribe', { plan_code: 'pro' });
@@ -135,7 +135,7 @@ test('a workspace that cannot be settled holds up no other, and is tried again',
   await job.close();
 });
 
-test('a process that is closed before it knows whether it leads does not wait for that', async () => {
+test('closing the job does not wait until it is known whether the process leads', async () => {
   await using world = await createBillingWorld(START);
   const alarm = manualAlarm();
   const ready = new Promise<void>(() => undefined);
@@ -144,7 +144,7 @@ test('a process that is closed before it knows whether it leads does not wait fo
   expect(alarm.set).toEqual([]);
 });
 
-test('two processes at once do everything once', async () => {
+test('two concurrent processes do each step once', async () => {
   await using world = await createBillingWorld(START);
   await world.ask('billing_subscribe', { plan_code: 'pro' });
   goTo(world.clock, '2026-08-31T10:00:00.000Z');

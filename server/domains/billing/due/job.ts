@@ -7,7 +7,7 @@ import { type DueBillingServices, processDueBilling } from '../subscriptions/pro
 import { BATCH, chargedTenants, dueTenants, nextDue } from './store.ts';
 
 export type BillingJob = {
-  /** Finishes the workspace that is being processed, and ends. */
+  /** Ends the job once the workspace that is being processed is finished. */
   close(): Promise<void>;
 };
 
@@ -16,20 +16,23 @@ export type BillingJobOptions = {
   alarm: Alarm;
   /** Settles when it is known whether this process leads. */
   ready: Promise<unknown>;
-  /** Returns whether this process leads, and so does the work. Two at once do no harm: each step happens once. */
+  /** Returns whether this process leads; only the leader does the work. Two processes at once do no harm: each step happens once. */
   leading: () => boolean;
 };
 
-/** For changes that this process may not notice: an operator's command, another process, a clock that was set. */
+/**
+ * The longest pause. Limits the delay of changes that this process does not notice: an operator's command, another
+ * process, a clock that was set.
+ */
 const MAX_INTERVAL_MS = 60_000;
-/** A standby checks whether it leads by now, and what failed is tried again. */
+/** The pause of a standby before it checks again whether it leads, and of a leader before it retries what failed. */
 const AGAIN_MS = 5_000;
 /** Charges are posted to the ledger hourly, in the first pass of each hour. */
 const POSTING_MS = HOUR_MS;
 
 /**
- * Processes what is due for every workspace, in the process that leads: missed periods immediately at the start, and
- * then each at its own time. Once an hour it posts charges to the ledger.
+ * Processes what is due for every workspace, in the process that leads: at the start what is overdue, then each period
+ * at its own time. Posts charges to the ledger once an hour.
  */
 export function startBillingJob({ services, alarm, ready, leading }: BillingJobOptions): BillingJob {
   const { pool, clock, logger } = services;
@@ -47,7 +50,7 @@ export function startBillingJob({ services, alarm, ready, leading }: BillingJobO
       return false;
     }
   };
-  /** Returns the workspaces that could not be processed, null if it was closed meanwhile. */
+  /** Returns the workspaces that could not be processed; null if the job was closed meanwhile. */
   const processAllDue = async (): Promise<string[] | null> => {
     const failed: string[] = [];
     for (;;) {
@@ -74,7 +77,7 @@ export function startBillingJob({ services, alarm, ready, leading }: BillingJobO
     }
     posted = hour;
   };
-  /** Runs a pass; returns in how many ms the next one is due. */
+  /** Runs a pass; returns the ms until the next one is due. */
   const run = async (): Promise<number> => {
     if (!leading()) return AGAIN_MS;
     try {

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 
-/** The number of workspaces per query: a process that was away for a long time processes them in batches. */
+/** The number of workspaces per query. A process that was down for a long time has many to process. */
 export const BATCH = 200;
 
 /** Selects subscriptions whose periods no provider manages: `isDue` as SQL. */
@@ -18,7 +18,7 @@ export async function dueTenants(db: Queryable, now: number, except: readonly st
   return rows.map(({ tenant_id }) => tenant_id);
 }
 
-/** Returns workspaces after `last`, by name, with charges that are not yet in the ledger. */
+/** Returns workspaces after `last`, sorted by id, with charges that are not in the ledger yet. */
 export async function chargedTenants(db: Queryable, last: string): Promise<string[]> {
   const { rows } = await db.query<{ tenant_id: string }>(
     `SELECT tenant_id FROM credit_accounts WHERE charged > posted AND tenant_id > $1 ORDER BY tenant_id LIMIT ${BATCH}`,

@@ -4,7 +4,7 @@ import { startTestContainer, type TestContainer } from '../../../testing/contain
 import { createTestPat, createTestTenant } from '../../../testing/identity.ts';
 import { auditLedger } from './audit-store.ts';
 
-/** The whole service charges, and the audit of what it wrote. */
+/** The whole service, which makes charges; the test audits the rows that it wrote. */
 let service: TestContainer;
 let token: string;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ const request = async (method: string, path: string, body?: unknown) => {
   return response.json();
 };
 
-test('runs that end well, fail and are tried again cost what their events, the usage and the ledger say', async () => {
+test('the costs of completed, failed and retried runs agree in events, usage and ledger', async () => {
   const graph = {
     steps: [
       { id: 'a', type: 'condition', expression: 'true' },

@@ -2,8 +2,8 @@ import type { ClientBase } from 'pg';
 import type { Audit } from './audit-store.ts';
 
 /**
- * Runs whose log, usage and own total were compared; runs without usage to compare; lines of runs
- * that retention has purged.
+ * The numbers of runs whose log, usage and own total were compared (`compared`), of runs without usage to compare, and
+ * of usage lines whose runs retention has purged (`dropped`).
  */
 export type RunsAudited = { compared: number; withoutUsage: number; dropped: number };
 
@@ -14,8 +14,8 @@ const RUNS_AT_ONCE = 500;
 const USED_AT_ONCE = 5_000;
 
 /**
- * Checks that the charge of each run is the same by its events, by its own total and by the usage. Merges two
- * streams that are sorted by id.
+ * Checks that the charge of each run is the same in its events, in its own total and in the usage. Merges two streams
+ * that are sorted by id.
  */
 export async function auditRuns(audit: Audit): Promise<void> {
   const used = new UsedByRun(audit.client, audit.tenantId);
@@ -34,8 +34,8 @@ export async function auditRuns(audit: Audit): Promise<void> {
 async function auditRun({ usageSince, report, differs }: Audit, run: Run, usage: UsedByRun): Promise<void> {
   const difference = (about: string, expected: string, found: string) =>
     differs({ check: 'runs', tenantId: run.tenant_id, about: `run ${run.id}${about}`, expected, found });
-  // If only its progress changed, a run's row may lag behind its events, so it is compared with
-  // the events that it includes.
+  // The row of a run is written later than its events if only its progress changes, so it is compared with the events
+  // that it includes.
   if (run.credits !== run.logged) difference('', `${run.logged} by its events`, `${run.credits} in its row`);
   const used = (await usage.of(run.id)) ?? '0';
   if (usageSince !== null && run.started_at < usageSince) {
@@ -46,10 +46,7 @@ async function auditRun({ usageSince, report, differs }: Audit, run: Run, usage:
   if (used !== run.total) difference(', usage', `${run.total} by its events`, `${used} in the usage`);
 }
 
-/**
- * Yields runs sorted by id, with their costs according to their events: up to the last one that the
- * row includes, and in total.
- */
+/** Yields runs sorted by id, with their costs according to their events: those up to the last event that the row includes, and all. */
 async function* runs({ client, tenantId }: Audit): AsyncGenerator<Run> {
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {
@@ -72,14 +69,14 @@ async function* runs({ client, tenantId }: Audit): AsyncGenerator<Run> {
   }
 }
 
-/** The charges of each run according to the usage, sorted by id; the database sorts, on disk if necessary. */
+/** The charges of each run according to the usage, sorted by id. The database sorts them, on disk if necessary. */
 class UsedByRun {
   readonly #client: ClientBase;
   readonly #tenantId: string | null;
   #page: Used[] = [];
   #at = 0;
   #ended = false;
-  /** Runs in the stream that the caller did not ask for. */
+  /** The number of runs in the stream that the caller did not ask for. */
   skipped = 0;
 
   constructor(client: ClientBase, tenantId: string | undefined) {

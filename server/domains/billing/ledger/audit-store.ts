@@ -4,7 +4,7 @@ import { auditRuns, type RunsAudited } from './audit-runs-store.ts';
 import { type Account, accounts, spendable } from './books.ts';
 import { COUNTED } from './count-store.ts';
 
-/** An inconsistency: the values of two sources. */
+/** An inconsistency between two sources, with the value of each. */
 export type Difference = {
   check: 'accounts' | 'entries' | 'usage' | 'runs' | 'grants';
   tenantId: string;
@@ -33,13 +33,13 @@ export type AuditOptions = {
 /** The state that the checks share: one snapshot, and the list of differences. */
 export type Audit = AuditOptions & {
   client: ClientBase;
-  /** From this instant on all usage exists; null: none was purged. */
+  /** Usage is complete from this instant on; null: none was purged. */
   usageSince: Date | null;
   report: AuditReport;
   differs: (difference: Difference) => void;
 };
 
-/** The job expires grants when they are due; if it is later than this, that is a finding. */
+/** The job expires grants when they are due; a grant that remains longer than this is reported. */
 const EXPIRY_TOLERANCE_MS = 5 * MINUTE_MS;
 
 /**
@@ -51,7 +51,7 @@ export async function auditLedger(pool: Pool, options: AuditOptions): Promise<Au
   const client = await pool.connect();
   try {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    // The pool's limit is for requests; this has no time limit.
+    // The pool's statement timeout is meant for requests; an audit takes as long as it needs.
     await client.query('SET LOCAL statement_timeout = 0');
     const report: AuditReport = {
       tenants: 0,
@@ -80,8 +80,8 @@ export async function auditLedger(pool: Pool, options: AuditOptions): Promise<Au
 }
 
 /**
- * Returns from when on usage exists: months are dropped completely, oldest first, so it exists from the first partition
- * on, if there is nothing before that.
+ * Returns the start of the oldest partition that exists, if no usage precedes it; null if none was purged. Retention
+ * drops whole months, oldest first.
  */
 async function retainedSince(client: ClientBase): Promise<Date | null> {
   const { rows } = await client.query<{ since: Date | null }>(

@@ -27,7 +27,7 @@ const clock = new ManualClock(start);
 let tenantId: string;
 let runId: string;
 
-/** A workspace whose books are in order, with some of everything. */
+/** A workspace with consistent books and some of every kind of entry. */
 beforeEach(async () => {
   tenantId = `t-${newId()}`;
   const grant = (account: 'trial' | 'payg', amount: number, expiresAt: number | null) =>
@@ -55,7 +55,7 @@ beforeEach(async () => {
   await charge(db.pool, tenantId, 7, start);
 });
 
-/** Breaks something, past every trigger that would not let one. */
+/** Makes a change that a trigger would refuse, with the triggers disabled. */
 async function breakIt(sql: string): Promise<void> {
   await transact(db.pool, async client => {
     await client.query(`SET LOCAL session_replication_role = 'replica'`);
@@ -66,7 +66,7 @@ async function breakIt(sql: string): Promise<void> {
 
 const differences = async () => (await auditLedger(db.pool, { tenantId, now: start })).differences;
 
-test('finds nothing where nothing is wrong', async () => {
+test('reports nothing for consistent books', async () => {
   const report = await auditLedger(db.pool, { tenantId, now: start });
   expect(report).toEqual({
     tenants: 1,
@@ -190,7 +190,7 @@ describe('finds', () => {
       expect(found).toContainEqual([check, String(about).replace('$run', runId), ...rest]);
   });
 
-  test('a grant that outlives its time, but not at once', async () => {
+  test('a grant that outlives its expiry, after a tolerance', async () => {
     const late = (now: number) => auditLedger(db.pool, { tenantId, now });
     await transact(db.pool, client =>
       grantCredits(client, {
@@ -211,7 +211,7 @@ describe('finds', () => {
   });
 });
 
-test('where usage is past its retention, the charges since then are compared, but for the entry over the edge', async () => {
+test('after usage was purged, later charges are compared, except for the entry that spans the boundary', async () => {
   await using other = await createTestDatabase();
   const february = Date.UTC(2026, 1, 1);
   await ensurePartitions(other.pool, new ManualClock(february), pino({ level: 'silent' }));
@@ -242,7 +242,7 @@ test('where usage is past its retention, the charges since then are compared, bu
   expect((await compared()).usage).toMatchObject([{ expected: '48 by the usage', found: '149 charged' }]);
 });
 
-test('says what could not be compared', async () => {
+test('notes what could not be compared', async () => {
   await breakIt(`DELETE FROM runs WHERE id = '$run'`);
   const report = await auditLedger(db.pool, { tenantId, now: start });
   expect(report.differences).toEqual([]);

@@ -2,7 +2,7 @@ import { MAX_MICROCREDITS } from '../../../orchestrator/ports/microcredits.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 
-/** The accounts that credits are spent from, in the order of spending (docs/specification/billing.md#credits). */
+/** The accounts that credits are spent from, in spending order (docs/specification/billing.md#credits). */
 export const spendable = ['trial', 'included', 'payg'] as const;
 export type SpendableAccount = (typeof spendable)[number];
 export const accounts = [...spendable, 'consumed', 'expired', 'granted'] as const;
@@ -11,7 +11,7 @@ export type Account = (typeof accounts)[number];
 export type Amounts = Record<Account, number>;
 export const nothing: Readonly<Amounts> = { trial: 0, included: 0, payg: 0, consumed: 0, expired: 0, granted: 0 };
 
-/** One grant, with what is left of it as of the last entry that was not a charge. Times in ms since the epoch. */
+/** One grant, with its remainder as of the last entry that was not a charge. Times in ms since the epoch. */
 export type Grant = {
   id: string;
   account: SpendableAccount;
@@ -35,7 +35,7 @@ export type NewEntry = {
   at: number;
 };
 
-/** A workspace's account while its row is locked: its balances, its live grants, and what is to be written. */
+/** A workspace's account while its row is locked: its balances, its live grants, and the rows to be written. */
 export type Books = {
   balances: Amounts;
   allowance: number;
@@ -53,9 +53,9 @@ export function bySpending(a: Pick<Grant, 'expiresAt' | 'id'>, b: Pick<Grant, 'e
 }
 
 /**
- * Returns what a charge adds to the accounts: it is taken from trial, included and pay-as-you-go in this order, and the
- * missing part is granted, so that no balance is ever negative. One charge has the same effect as several, if no other
- * entry comes between them.
+ * Returns the change of each account by a charge. Credits are taken from trial, included and pay-as-you-go, in this
+ * order. What they do not cover counts as granted, so that no balance is ever negative. One charge has the same
+ * effect as several, if no other entry comes between them.
  */
 export function chargeOf(balances: Pick<Amounts, SpendableAccount>, amount: number): Amounts {
   const amounts = { ...nothing, consumed: amount };
@@ -76,8 +76,8 @@ export function charge(books: Books, amount: number, at: number): void {
 }
 
 /**
- * Sets what is left of each grant. Charges change only the account, and always use up the grant that expires first, so
- * the account's balance belongs to the grants that expire last.
+ * Sets the remainder of each grant. Charges change only the account's balance. They always use up the grant that
+ * expires first, so the balance belongs to the grants that expire last.
  */
 export function setRemainders(books: Books): void {
   for (const account of spendable) {
@@ -89,10 +89,7 @@ export function setRemainders(books: Books): void {
   }
 }
 
-/**
- * Expires what is left of the grants that are due at `now`, earliest first, with one entry
- * each. Returns the microcredits.
- */
+/** Expires the remainders of the grants that are due at `now`, earliest first, with one entry each. Returns the expired microcredits. */
 export function expire(books: Books, now: number): number {
   let expired = 0;
   for (const grant of books.grants) {
@@ -112,7 +109,7 @@ export function expire(books: Books, now: number): number {
   return expired;
 }
 
-/** Adds a grant. The remainders of earlier grants must be set already (`setRemainders`). AppError 422 beyond the limits. */
+/** Adds a grant. Call `setRemainders` first, for the earlier grants. AppError 422 beyond the limits. */
 export function open(books: Books, kind: 'grant' | 'refund', grant: Omit<Grant, 'id' | 'remaining'>): void {
   const id = newId();
   const from = kind === 'grant' ? 'granted' : 'consumed';
@@ -133,7 +130,7 @@ export function open(books: Books, kind: 'grant' | 'refund', grant: Omit<Grant, 
   books.allowance = total(books.balances);
 }
 
-/** Reverses at most `most` of what is left of a grant. Returns the microcredits. */
+/** Reverses at most `most` of a grant's remainder. Returns the reversed microcredits. */
 export function reverse(
   books: Books,
   grant: Grant,
@@ -163,9 +160,7 @@ export function nextExpiry(books: Books): number | null {
 export const total = (balances: Pick<Amounts, SpendableAccount>): number =>
   balances.trial + balances.included + balances.payg;
 
-/**
- * Credits that expire or are reversed were not used, so they no longer count in the allowance that warnings refer to.
- */
+/** Subtracts credits that expired or were reversed from the allowance that warnings refer to, because they were not used. */
 function lowerAllowance(books: Books, taken: number): void {
   books.allowance = Math.max(0, books.allowance - taken);
 }

@@ -8,8 +8,8 @@ import { countCharges } from './count-store.ts';
 export type CountJobOptions = LeaderJobContext & { pool: Pool; clock: Clock; logger: Logger };
 
 /**
- * Readers of a balance add the usage that is not counted yet: at 1,000 commits a second, the 2,000 rows
- * of this interval take 1 ms.
+ * The pause between two counts. Readers of a balance add the usage that is not counted yet: at 1,000 commits a second,
+ * this interval has 2,000 rows, which take 1 ms.
  */
 const EVERY_MS = 2_000;
 const AFTER_FAILURE_MS = 10_000;

@@ -22,13 +22,13 @@ const LEADERS = `u.action NOT IN ('run_started', 'run_ended')`;
 
 /** A workspace, and the number up to which its usage is counted. */
 export type Counted = { tenantId: string; counted: number };
-/** The total of the usage after that number, and the number of its last row. */
+/** The total of the usage after a number, and the number of its last row. */
 export type Uncounted = { microcredits: number; upTo: number };
 
 /**
  * Returns the uncounted usage of the workspaces: all that was committed before this query, and at most what an account
- * can hold. The accounts were read before, here or in another session, so usage that is counted meanwhile is included
- * too. Numbers are passed as values and not as a subquery, so that the planner sees how few rows follow them.
+ * can hold. The caller read the accounts before, here or in another session, so usage that is counted meanwhile is
+ * included too. Numbers are passed as values and not as a subquery, so that the planner sees how few rows follow them.
  */
 export async function readUncounted(db: Queryable, accounts: readonly Counted[]): Promise<Map<string, Uncounted>> {
   if (accounts.length === 0) return new Map();
@@ -48,20 +48,24 @@ export async function readUncounted(db: Queryable, accounts: readonly Counted[])
   );
 }
 
-/** The number up to which the usage of a workspace `a` is counted, as SQL: its own, or that of all. */
+/**
+ * SQL for the number up to which the usage of a workspace `a` is counted: its own number or that of all workspaces,
+ * whichever is greater.
+ */
 export const COUNTED = 'greatest(a.counted, (SELECT p.seq FROM credit_progress p))';
 
 /**
+ * The result of counting one batch.
  * - `counted`: a batch was counted, and there may be more.
- * - `done`: all of it is counted.
+ * - `done`: all usage is counted.
  * - `busy`: another session is counting.
  */
 export type CountResult = 'counted' | 'done' | 'busy';
 
 /**
  * Counts the next batch of usage: adds each workspace's usage to its account, creating it if necessary, and advances
- * the number. Accounts are locked before their counted part is read: a grant may have counted some of it meanwhile. A
- * full account stays full, and the audit reports it.
+ * the number. Locks accounts before it reads how far each is counted, because a grant may have counted some usage
+ * meanwhile. A full account stays full, and the audit reports it.
  */
 export async function countCharges(pool: Pool, now: number, batchRows = BATCH_ROWS): Promise<CountResult> {
   const seen = await pool.query<{ more: boolean }>({
@@ -75,7 +79,7 @@ export async function countCharges(pool: Pool, now: number, batchRows = BATCH_RO
   return await transact(pool, db => countNext(db, now, batchRows));
 }
 
-/** The same in the caller's transaction, which should end right after it. */
+/** Counts the next batch in the caller's transaction, which should end right after it. */
 export async function countNext(db: Queryable, now: number, batchRows: number): Promise<CountResult> {
   const locked = await db.query<{ seq: string }>('SELECT seq FROM credit_progress FOR UPDATE SKIP LOCKED');
   if (locked.rows[0] === undefined) return 'busy';

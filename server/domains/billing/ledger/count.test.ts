@@ -36,7 +36,7 @@ const grant = (amount: number) =>
     }),
   );
 
-test('what was charged is there at once, counted batch by batch, and counted once', async () => {
+test('charges are in the balance immediately, and are counted in batches, each once', async () => {
   const other = newId();
   await grant(1_000);
   for (let n = 1; n <= 5; n++) {
@@ -50,13 +50,13 @@ test('what was charged is there at once, counted batch by batch, and counted onc
   expect(await readBalances(db.pool, tenantId)).toMatchObject({ payg: 985, consumed: 15 });
   while ((await countCharges(db.pool, AT, 4)) === 'counted');
   expect(await accountOf(tenantId)).toEqual({ charged: 15, posted: 0 });
-  // One that had no account has one, and nothing to pay with.
+  // The workspace had no account; it now has an empty one.
   expect(await accountOf(other)).toEqual({ charged: 150, posted: 0 });
   expect(await readBalances(db.pool, other)).toMatchObject({ payg: 0, consumed: 150, granted: -150 });
   expect(await countCharges(db.pool, AT)).toBe('done');
 });
 
-test('what a grant has counted already is not counted again, and what comes after it is', async () => {
+test('usage that a grant has counted is not counted again, and later usage is', async () => {
   await charge(db.pool, tenantId, 7, AT);
   await grant(100);
   expect(await accountOf(tenantId)).toEqual({ charged: 7, posted: 7 });
@@ -66,7 +66,7 @@ test('what a grant has counted already is not counted again, and what comes afte
   expect(await readBalances(db.pool, tenantId)).toMatchObject({ payg: 95, consumed: 12, granted: -107 });
 });
 
-test('what is not counted is told of several workspaces, each from where it is', async () => {
+test('uncounted usage is read for several workspaces, each from its own number', async () => {
   const other = newId();
   await openAccount(db.pool, other, AT);
   await charge(db.pool, tenantId, 7, AT);
@@ -83,7 +83,7 @@ test('what is not counted is told of several workspaces, each from where it is',
   expect((await readUncounted(db.pool as never, [])).size).toBe(0);
 });
 
-test('a grant that lands while the count waits for its account is neither lost nor counted twice', async () => {
+test('a grant that commits while the count waits for its account is neither lost nor counted twice', async () => {
   await charge(db.pool, tenantId, 7, AT);
   const client = await db.pool.connect();
   await client.query('BEGIN');
@@ -113,7 +113,7 @@ test('a grant that lands while the count waits for its account is neither lost n
   expect(await readBalances(db.pool, tenantId)).toMatchObject({ payg: 47, consumed: 10, granted: -57 });
 });
 
-test('a count that is rolled back was none', async () => {
+test('a count that is rolled back has no effect', async () => {
   await charge(db.pool, tenantId, 9, AT);
   const failed = transact(db.pool, async client => {
     expect(await countNext(client, AT, 10)).toBe('counted');
@@ -125,7 +125,7 @@ test('a count that is rolled back was none', async () => {
   expect(await accountOf(tenantId)).toEqual({ charged: 9, posted: 0 });
 });
 
-test('beginnings and ends of runs, which others may write, do not move the number; what is free does', async () => {
+test('starts and ends of runs, which other sessions may write, do not advance the number; free usage does', async () => {
   const progress = async () => (await db.pool.query('SELECT seq FROM credit_progress')).rows[0].seq;
   const before = await progress();
   const row = { tenantId, projectId: newId(), workflowId: newId(), at: AT };
@@ -139,7 +139,7 @@ test('beginnings and ends of runs, which others may write, do not move the numbe
   expect(await accountOf(tenantId)).toEqual({ charged: 0, posted: 0 });
 });
 
-test('an account that is full stays full, and holds up nobody', async () => {
+test('a full account stays full, and blocks no other', async () => {
   const other = newId();
   const row = { tenantId, projectId: newId(), workflowId: newId(), at: AT, action: 'workflow_step' as const };
   for (let n = 0; n < 3; n++)
@@ -156,7 +156,7 @@ test('an account that is full stays full, and holds up nobody', async () => {
   expect(await accountOf(other)).toEqual({ charged: 12, posted: 0 });
 });
 
-test('what is not counted is found by its numbers, however much usage there is', async () => {
+test('uncounted usage is found by its numbers, regardless of the amount of usage', async () => {
   await db.pool.query(
     `INSERT INTO run_usage (id, tenant_id, project_id, workflow_id, action, quantity, microcredits, attempts, created_at)
      SELECT gen_random_uuid(), $1, gen_random_uuid(), gen_random_uuid(), 'workflow_step', 1, 1, '[]', to_timestamp($2::float8 / 1000)

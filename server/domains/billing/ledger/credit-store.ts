@@ -17,7 +17,7 @@ const READ = `
   JOIN billing_plans p ON p.product_code = s.product_code AND p.plan_code = s.plan_code
   WHERE a.tenant_id = ANY($1)`;
 
-/** Returns prices and balances of workspaces by id, without workspaces that have no account or no plan. */
+/** Returns prices and balances by workspace id. Leaves out workspaces without an account or a plan. */
 export async function readCredits(
   pool: Pool,
   tenantIds: readonly string[],

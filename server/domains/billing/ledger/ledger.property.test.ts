@@ -14,9 +14,9 @@ import { expireDue, grantCredits, postCharges, readBalances, refundCredits, reve
 import { openAccount } from './store.ts';
 
 /**
- * Concurrent operations on credits, on a real database, with sessions that are killed in the middle. A trigger numbers
- * the rows of the ledger while their account is locked, which is the order in which they happened. A model that keeps
- * every grant as a lot of its own, and knows nothing of the code under test, then computes what each row had to be.
+ * Runs concurrent operations on credits on a real database, and kills some sessions in the middle. A trigger numbers
+ * the rows of the ledger while their account is locked, so the numbers are the order in which they happened. A model
+ * then computes each expected row; it keeps every grant as a separate lot, and shares no code with the code under test.
  */
 let db: TestDatabase;
 beforeAll(async () => {
@@ -91,7 +91,7 @@ type World = {
   charged: { tenantId: string; amount: number; runId: string; acknowledged: boolean }[];
 };
 
-/** Does it in the caller's transaction. A refund of more than was charged is refused, and nothing else may be. */
+/** Performs the operation in the caller's transaction. Only a refund of more than was charged may be refused. */
 async function perform(client: Queryable, { tenants, charged }: World, { tenant, minute, action: asked }: Op) {
   const tenantId = tenants[tenant];
   const at = START + minute * MINUTE;
@@ -108,9 +108,9 @@ async function perform(client: Queryable, { tenants, charged }: World, { tenant,
         at,
       });
     case 'charge': {
-      // Both workspaces in one commit, as in the group commit.
+      // Charges both workspaces in one commit, like the group commit.
       const runs = [chargedRun(tenantId, asked.amounts, at), chargedRun(tenants[tenant === 0 ? 1 : 0], [1], at)];
-      // As the leader, whose lock one session holds.
+      // Takes the leader's lock, which only one session holds.
       await client.query('SELECT pg_advisory_xact_lock($1)', [LEADER_LOCK]);
       for (const run of runs)
         charged.push({
@@ -148,7 +148,7 @@ async function perform(client: Queryable, { tenants, charged }: World, { tenant,
   }
 }
 
-/** A session of its own for each op: some are killed before they commit, some while they do. */
+/** Runs an operation in a separate session: some are killed before they commit, some while they do. */
 async function run(world: World, one: Op): Promise<void> {
   const client = new pg.Client({ connectionString: db.url });
   client.on('error', () => undefined);
@@ -186,7 +186,7 @@ type LedgerRow = Amounts & {
 
 const sum = (lots: readonly Lot[]) => lots.reduce((total, lot) => total + lot.left, 0);
 
-/** The model: grants as lots; each row of the ledger in its order must be what the lots say. */
+/** The model: keeps grants as lots, and expects each row of the ledger, in order, to match the lots. */
 class Model {
   lots: Lot[] = [];
   consumed = 0;
@@ -295,7 +295,7 @@ async function readLots(tenantId: string): Promise<Map<string, Lot & { amount: n
   );
 }
 
-/** Everything that was acknowledged happened, once, and nothing else but what was killed at its commit. */
+/** Checks that every acknowledged operation happened once, and that nothing else did except operations killed at their commit. */
 async function checkTenant(world: World, tenantId: string): Promise<void> {
   const balances = await readBalances(db.pool, tenantId);
   await transact(db.pool, client => postCharges(client, tenantId, START));
@@ -319,14 +319,14 @@ async function checkTenant(world: World, tenantId: string): Promise<void> {
   for (const { runId, acknowledged } of mine) expect(there.has(runId) || !acknowledged).toBe(true);
   const charged = ledger.filter(({ kind }) => kind === 'charge').reduce((total, row) => total + row.consumed, 0);
   expect(charged).toBe(mine.filter(({ runId }) => there.has(runId)).reduce((total, each) => total + each.amount, 0));
-  // What is left of each grant is settled with every entry.
+  // The remainder of each grant is stored with every entry.
   const lots = await readLots(tenantId);
   for (const { id, left } of model.lots) expect([...lots.values()].find(lot => lot.id === id)?.remaining).toBe(left);
 }
 
 const differences = async (tenantId: string) => (await auditLedger(db.pool, { tenantId, now: START })).differences;
 
-/** Four at a time, none of which waits for another but for the lock; and the books afterwards. */
+/** Performs four operations at a time, which wait for each other only at the lock; then checks the books. */
 async function performAtOnce(world: World, ops: readonly Op[]): Promise<void> {
   for (const tenantId of world.tenants) await openAccount(db.pool, tenantId, START);
   const waiting = [...ops];
@@ -335,7 +335,7 @@ async function performAtOnce(world: World, ops: readonly Op[]): Promise<void> {
   };
   await Promise.all([lane(), lane(), lane(), lane()]);
   for (const tenantId of world.tenants) {
-    // Once while some of it is charged and not posted, once when all of it is.
+    // Checked once while some charges are not posted, and once after all are.
     expect(await differences(tenantId)).toEqual([]);
     await checkTenant(world, tenantId);
     expect(await differences(tenantId)).toEqual([]);
@@ -344,7 +344,7 @@ async function performAtOnce(world: World, ops: readonly Op[]): Promise<void> {
 
 const settings = { numRuns: 20, endOnFailure: true } as const;
 
-test('whatever happens at the same time, the books are what one grant after the other says', {
+test('the books after concurrent operations equal those of a model that applies them one by one', {
   timeout: 300_000,
 }, async () => {
   await fc.assert(

@@ -25,7 +25,7 @@ afterAll(() => db.close());
 const start = Date.UTC(2026, 0, 1);
 const DAY = 86_400_000;
 
-/** A workspace of one's own, and what is done with its credits, each in a transaction. */
+/** Creates a workspace and returns operations on its credits, each in a transaction. */
 function workspace() {
   const tenantId = newId();
   const at = (day: number) => start + day * DAY;
@@ -80,7 +80,7 @@ function workspace() {
   };
 }
 
-test('a workspace without an account has nothing, and opening one twice is opening it once', async () => {
+test('a workspace without an account has no credits, and opening it twice has no further effect', async () => {
   const { tenantId, balances } = workspace();
   expect(await balances()).toMatchObject({ trial: 0, included: 0, payg: 0, allowance: 0, nextExpiryAt: null });
   await openAccount(db.pool, tenantId, start);
@@ -88,7 +88,7 @@ test('a workspace without an account has nothing, and opening one twice is openi
   expect(await balances()).toMatchObject({ granted: 0, whenExhausted: 'fail' });
 });
 
-test('a grant happens once for its reference, however many ask at the same time', async () => {
+test('concurrent grants with one reference happen once', async () => {
   const { grant, balances, kinds } = workspace();
   const asked = await Promise.all(
     Array.from({ length: 8 }, () => grant('included', 5 * CREDIT, { reference: 'period:x' })),
@@ -102,7 +102,7 @@ test('a grant happens once for its reference, however many ask at the same time'
   expect(await grant('payg', 0, { reference: 'none' })).toBe(false);
 });
 
-test('a charge is taken from trial, included and pay-as-you-go in this order, and what is not there is waived', async () => {
+test('a charge is taken from trial, included and pay-as-you-go in this order, and the uncovered part is waived', async () => {
   const { grant, charge, post, charges, balances } = workspace();
   await grant('trial', 120);
   await grant('included', 100);
@@ -130,7 +130,7 @@ test('a charge is taken from trial, included and pay-as-you-go in this order, an
   expect(await charges()).toHaveLength(3);
 });
 
-test('what was waived a later grant does not pay, and what it pays is its own', async () => {
+test('a later grant does not pay for waived charges, only for its own', async () => {
   const { grant, charge, balances, kinds } = workspace();
   await grant('payg', 30);
   await charge(100);
@@ -139,7 +139,7 @@ test('what was waived a later grant does not pay, and what it pays is its own', 
   expect(await kinds()).toBe('grant charge grant');
 });
 
-test('charges take from the grant that expires first; an expiry takes what they left of it', async () => {
+test('charges use the grant that expires first; its expiry takes the remainder', async () => {
   const { grant, charge, expire, balances, remaining } = workspace();
   await grant('included', 100, { reference: 'late', expiresAt: start + 20 * DAY });
   await grant('included', 100, { reference: 'never' });
@@ -153,11 +153,11 @@ test('charges take from the grant that expires first; an expiry takes what they 
   expect(await expire(30)).toBe(70);
   expect(await expire(30)).toBe(0);
   expect(await balances()).toMatchObject({ included: 100, consumed: 130, expired: 70, granted: -300 });
-  // Of 300, 130 were used and 70 are gone: the warnings are of 230.
+  // Of 300 granted, 130 were used and 70 have expired: the warnings refer to 230.
   expect(await balances()).toMatchObject({ allowance: 230, nextExpiryAt: null });
 });
 
-test('several that are due expire in the order of their time, before whatever comes next', async () => {
+test('due grants expire in the order of their expiry, before the next entry', async () => {
   const { grant, charge, balances, remaining, kinds } = workspace();
   await grant('trial', 10, { reference: 'a', expiresAt: start + 2 * DAY });
   await grant('included', 10, { reference: 'b', expiresAt: start + DAY });
@@ -176,13 +176,13 @@ test('several that are due expire in the order of their time, before whatever co
   ]);
 });
 
-test('a grant that comes when it has expired already leaves nothing', async () => {
+test('a grant that is already expired adds nothing', async () => {
   const { grant, balances } = workspace();
   await grant('included', 7, { expiresAt: start, day: 1 });
   expect(await balances()).toMatchObject({ included: 0, expired: 7, granted: -7, nextExpiryAt: null, allowance: 0 });
 });
 
-test('what is left of a grant can be taken back, once for each reason', async () => {
+test('the remainder of a grant can be reversed, once for each reason', async () => {
   const { grant, charge, reverseGrant, balances, remaining } = workspace();
   await grant('payg', 100, { reference: 'payment:1' });
   await grant('payg', 100, { reference: 'payment:2' });
@@ -196,7 +196,7 @@ test('what is left of a grant can be taken back, once for each reason', async ()
   expect(Object.values(await remaining())).toEqual([0, 0]);
 });
 
-test('a refund gives back what was charged, and no more than that', async () => {
+test('a refund returns at most what was charged', async () => {
   const { grant, charge, refund, balances } = workspace();
   await grant('trial', 50, { expiresAt: start + DAY });
   await charge(40);
@@ -207,7 +207,7 @@ test('a refund gives back what was charged, and no more than that', async () => 
   expect(await refund(15, 'rest')).toBe(true);
 });
 
-test('amounts stay what JSON can say exactly', async () => {
+test('amounts stay within what JSON represents exactly', async () => {
   const { grant, balances } = workspace();
   for (const amount of [-1, 0.5, Number.NaN, MAX_MICROCREDITS + 1])
     await expect(grant('payg', amount)).rejects.toMatchObject({ status: 422, code: 'invalid_amount' });
@@ -216,7 +216,7 @@ test('amounts stay what JSON can say exactly', async () => {
   expect(await balances()).toMatchObject({ payg: MAX_MICROCREDITS, granted: -MAX_MICROCREDITS });
 });
 
-test('what is rolled back never was', async () => {
+test('a transaction that is rolled back has no effect', async () => {
   const { tenantId, balances, kinds } = workspace();
   const failed = transact(db.pool, async client => {
     await grantCredits(client, {

@@ -26,8 +26,8 @@ import {
 } from './store.ts';
 
 /**
- * All ledger entries are written here, under the lock of the account and inside the caller's transaction. Charges up to
- * then (count-store.ts) are counted and posted first, so that entries are in order. The engine waits for none of this.
+ * Writes all ledger entries, under the lock of the account and inside the caller's transaction. Charges up to that time
+ * (count-store.ts) are counted and posted first, so that entries are in order. The engine waits for none of this.
  */
 
 /** A grant to be made; `amount` and times as in `Grant`. */
@@ -36,18 +36,17 @@ export type NewGrant = {
   account: SpendableAccount;
   amount: number;
   expiresAt: number | null;
-  /** Where it comes from: `trial`, `period`, `topup`, `code`, `operator`. */
+  /** The source of the credits: `trial`, `period`, `topup`, `code`, `operator`. */
   source: string;
-  /** A grant with this reference is made only once; null: each call is a grant of its own. */
+  /** A grant with this reference is made only once; null: every call makes a grant. */
   reference: string | null;
   note: string;
   at: number;
 };
 
 /**
- * Grants credits (kind `grant`); the allowance becomes the resulting total. Returns false if that reference was
- * granted before, or if there is nothing to grant. Credits that have expired by then are removed first. AppError
- * 422 beyond MAX_MICROCREDITS.
+ * Grants credits (kind `grant`); the allowance becomes the resulting total. Returns false if the reference was granted
+ * before, or if the amount is 0. Removes credits that have expired by then first. AppError 422 beyond MAX_MICROCREDITS.
  */
 export async function grantCredits(db: Queryable, grant: NewGrant): Promise<boolean> {
   const { tenantId, at, reference, amount } = grant;
@@ -62,7 +61,7 @@ export async function grantCredits(db: Queryable, grant: NewGrant): Promise<bool
 }
 
 /**
- * Reverses what is left of the grant with that `reference`, at most `amount` (default: all of it); spent and expired
+ * Reverses the remainder of the grant with that `reference`, at most `amount` (default: all of it); spent and expired
  * credits are unaffected. Happens once for each `kindReference`. Returns the reversed microcredits.
  */
 export async function reverseGrant(
@@ -83,8 +82,8 @@ export async function reverseGrant(
 const REFUND = 'refund';
 
 /**
- * Refunds charges as pay-as-you-go credits that never expire. Happens once for each reference: returns false if it was
- * already done. AppError 422 for more than was charged and not yet refunded.
+ * Refunds charges as pay-as-you-go credits that never expire. Happens once for each reference: returns false for a
+ * repetition. AppError 422 for more than was charged and not yet refunded.
  */
 export async function refundCredits(
   db: Queryable,
@@ -100,9 +99,7 @@ export async function refundCredits(
   return true;
 }
 
-/**
- * Removes what is left of every grant that has expired by `now`, earliest first. Returns the microcredits that expired.
- */
+/** Removes the remainders of all grants that have expired by `now`, earliest first. Returns the microcredits that expired. */
 export async function expireDue(db: Queryable, tenantId: string, now: number): Promise<number> {
   if (!(await hasExpired(db, tenantId, new Date(now)))) return 0;
   const books = await lockBooks(db, tenantId, now);
@@ -119,7 +116,7 @@ export async function postCharges(db: Queryable, tenantId: string, at: number): 
   return books.entries.reduce((sum, { kind, amounts }) => sum + (kind === 'charge' ? amounts.consumed : 0), 0);
 }
 
-/** Returns the balances of a workspace, including charges that are not posted; all 0 if it has no account yet. */
+/** Returns the balances of a workspace, with unposted charges already subtracted; all 0 if it has no account yet. */
 export async function readBalances(db: Queryable, tenantId: string): Promise<Balances> {
   const account = await readAccount(db, tenantId, '');
   if (account === null) return { ...nothing, allowance: 0, nextExpiryAt: null, whenExhausted: 'fail' };

@@ -95,7 +95,7 @@ export async function isPosted(db: Queryable, tenantId: string, kind: string, re
   return rowCount !== 0;
 }
 
-/** The account with its charges, all of which are posted when the books are written. */
+/** The account with its charges; writing the books posts all of them. */
 export type LockedBooks = Books & { charged: number; counted: number };
 
 /** Writes the books in one statement. */
@@ -150,7 +150,7 @@ const WRITE = `
                              next_expiry_at = $8, charged = $30, posted = $30, counted = $31
   WHERE tenant_id = $1`;
 
-/** Returns whether a grant has expired by `now` and is still in the account. */
+/** Returns whether a grant that has expired by `now` is still in the account. */
 export async function hasExpired(db: Queryable, tenantId: string, now: Date): Promise<boolean> {
   const { rowCount } = await db.query('SELECT FROM credit_accounts WHERE tenant_id = $1 AND next_expiry_at <= $2', [
     tenantId,
@@ -159,7 +159,7 @@ export async function hasExpired(db: Queryable, tenantId: string, now: Date): Pr
   return rowCount !== 0;
 }
 
-/** Returns the microcredits of the grant with that reference; 0 if there is none. */
+/** Returns the microcredits of the grant with that reference; 0 if it does not exist. */
 export async function findGranted(db: Queryable, tenantId: string, reference: string): Promise<number> {
   const { rows } = await db.query<{ amount: string }>(
     'SELECT amount FROM credit_grants WHERE tenant_id = $1 AND reference = $2',
@@ -168,7 +168,7 @@ export async function findGranted(db: Queryable, tenantId: string, reference: st
   return Number(rows[0]?.amount ?? 0);
 }
 
-/** Moves the expiry of a grant, and with it the account's next one. The account must be locked. */
+/** Moves the expiry of a grant, and the account's next expiry with it. The account must be locked. */
 export async function moveExpiryOfGrant(
   db: Queryable,
   tenantId: string,

@@ -5,7 +5,7 @@ import { exportPayments, paymentHistory } from './history.ts';
 
 const billing = { tag: 'Billing', feature: 'billing', access: 'project_contributor' } as const;
 
-/** The history of payments. */
+/** The operations on the history of payments. */
 export const paymentOperations = [
   operation({
     ...billing,

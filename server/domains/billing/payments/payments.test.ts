@@ -25,7 +25,7 @@ const topUp = async (world: BillingWorld, amount = 500) =>
   (await world.ask<TopUp>('billing_topup_intent', { amount })).payment.id;
 const operator = (world: BillingWorld): OperatorServices => world.services;
 
-test('a top-up waits for the operator, and brings its credits once however often it is confirmed', async () => {
+test('a top-up waits for the operator, and grants its credits once even if it is confirmed repeatedly', async () => {
   await using world = await createBillingWorld(START);
   const asked = await world.ask<TopUp>('billing_topup_intent', { amount: 500 });
   expect(asked).toMatchObject({
@@ -41,7 +41,7 @@ test('a top-up waits for the operator, and brings its credits once however often
   expect((await auditLedger(world.db.pool, { now: START })).differences).toEqual([]);
 });
 
-test('what is cancelled brings nothing any more', async () => {
+test('a cancelled payment grants nothing', async () => {
   await using world = await createBillingWorld(START);
   const id = await topUp(world);
   await cancelPayment(operator(world), id);
@@ -49,7 +49,7 @@ test('what is cancelled brings nothing any more', async () => {
   expect((await world.balances()).payg).toBe(0);
 });
 
-test('a refund takes back as much of the credits as of the money, and never what was spent', async () => {
+test('a refund reverses the same share of the credits as of the money, but no spent credits', async () => {
   await using world = await createBillingWorld(START);
   const id = await topUp(world);
   await expect(refundPayment(operator(world), id, null)).rejects.toMatchObject({ status: 409, code: 'not_paid' });
@@ -64,7 +64,7 @@ test('a refund takes back as much of the credits as of the money, and never what
   expect((await auditLedger(world.db.pool, { now: START })).differences).toEqual([]);
 });
 
-test('the credits of a subscription come when its payment is confirmed, once, and not before', async () => {
+test('a subscription’s credits are granted once, when its payment is confirmed', async () => {
   await using world = await createBillingWorld(START);
   await world.ask('billing_subscribe', { plan_code: 'pro' });
   expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
@@ -77,7 +77,7 @@ test('the credits of a subscription come when its payment is confirmed, once, an
   expect((await auditLedger(world.db.pool, { now: world.clock.now() })).differences).toEqual([]);
 });
 
-test('a subscription that is never paid leaves no credits, however it is left', async () => {
+test('a subscription that is never paid leaves no credits, however it ends', async () => {
   await using world = await createBillingWorld(START);
   await world.ask('billing_subscribe', { plan_code: 'pro' });
   await world.ask('billing_change_plan', { plan_code: 'business', when: 'now' });
@@ -89,7 +89,7 @@ test('a subscription that is never paid leaves no credits, however it is left', 
   expect((await auditLedger(world.db.pool, { now: START })).differences).toEqual([]);
 });
 
-test('a plan on top of an unpaid one has its credits when both payments are confirmed', async () => {
+test('a plan that replaces an unpaid one grants its credits when both payments are confirmed', async () => {
   await using world = await createBillingWorld(START);
   await world.ask('billing_subscribe', { plan_code: 'pro' });
   world.clock.advance(DAY);
@@ -99,13 +99,13 @@ test('a plan on top of an unpaid one has its credits when both payments are conf
   await confirmPayment(operator(world), rows[1].id);
   expect((await world.balances()).included).toBe(FREE);
   await confirmPayment(operator(world), rows[0].id);
-  // A day of Pro, and Business for the other thirty of the month.
+  // One day of Pro, and Business for the other thirty days of the month.
   const pro = PRO - Math.floor((PRO * 30) / 31);
   expect((await world.balances()).included).toBe(FREE + pro + Math.floor((BUSINESS * 30) / 31));
   expect((await auditLedger(world.db.pool, { now: world.clock.now() })).differences).toEqual([]);
 });
 
-test('a payment that is confirmed after its period brings nothing', async () => {
+test('a payment that is confirmed after its period grants nothing', async () => {
   await using world = await createBillingWorld(START);
   await world.ask('billing_subscribe', { plan_code: 'pro' });
   await world.ask('billing_cancel', { at_period_end: true });
@@ -116,7 +116,7 @@ test('a payment that is confirmed after its period brings nothing', async () => 
   expect((await auditLedger(world.db.pool, { now: world.clock.now() })).differences).toEqual([]);
 });
 
-test('an invoice that is cancelled ends the subscription and takes back what is left of the period', async () => {
+test('cancelling an invoice ends the subscription and reverses the period’s remaining credits', async () => {
   await using world = await createBillingWorld(START);
   await world.ask('billing_subscribe', { plan_code: 'pro' });
   const { rows } = await world.db.pool.query('SELECT id FROM payments');
@@ -130,7 +130,7 @@ test('an invoice that is cancelled ends the subscription and takes back what is 
   expect(await world.balances()).toEqual({ trial: 0, included: PRO, payg: 0 });
 });
 
-test('unknown payments, and those of another provider, are not the operator’s', async () => {
+test('an operator cannot confirm unknown payments or those of another provider', async () => {
   await using world = await createBillingWorld(START);
   await world.status();
   for (const id of ['nonsense', '0190a000-0000-7000-8000-000000000000'])
@@ -172,7 +172,7 @@ test('the history is paged, filtered, and exported as CSV', async () => {
   expect(lines.map(line => line.split(',')[3])).toEqual(['amount', '4900', '700', '600', '500']);
 });
 
-test('payments that a provider tells of settle once, in whatever order', async () => {
+test('payments that a provider reports take effect once, in any order', async () => {
   await using world = await createBillingWorld(START);
   const about = { tenantId: 'acme', paymentId: 'in_1', amount: 500, currency: 'usd', description: 'Top-up', at: START };
   const paid = { ...about, type: 'payment', kind: 'topup', status: 'succeeded', invoiceUrl: null } as const;
@@ -189,14 +189,14 @@ test('payments that a provider tells of settle once, in whatever order', async (
   expect(await told(refund)).toBe('stale');
   expect((await world.balances()).payg).toBe(FIVE / 2);
   expect(await told({ ...refund, paymentId: 'in_2' })).toBe('ignored');
-  // A refund that comes before its payment: that was paid, then.
+  // A refund that is reported before its payment implies that the payment succeeded.
   expect(await told({ ...paid, paymentId: 'in_3', status: 'pending' })).toBe('applied');
   expect(await told({ ...refund, paymentId: 'in_3', refundedAmount: 500 })).toBe('applied');
   expect(await told({ ...paid, paymentId: 'in_3' })).toBe('stale');
   expect((await world.balances()).payg).toBe(FIVE / 2);
 });
 
-test('money is written as its currency is', () => {
+test('money is formatted with the decimals of its currency', () => {
   expect([formatMoney(4900, 'usd'), formatMoney(4900, 'jpy'), formatMoney(1, 'eur')]).toEqual([
     'USD 49.00',
     'JPY 4,900',

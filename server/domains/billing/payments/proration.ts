@@ -3,8 +3,8 @@ import type { PlanRow } from '../../../operation/plan.ts';
 import { discountedAmount } from '../codes/discount.ts';
 
 /**
- * Returns the share of `amount` for `part` of `whole` (ms), rounded down: money in minor units, credits in
- * microcredits. Exact: the product of both exceeds the range of a number.
+ * Returns the share of `amount` for `part` of `whole` (ms), rounded down; money in minor units, credits in
+ * microcredits. Computed exactly: the product of both exceeds the range of a number.
  */
 export function share(amount: number, part: number, whole: number): number {
   if (whole <= 0 || part <= 0) return 0;
@@ -27,7 +27,7 @@ export function priceOf(
 /** Days per interval, with months of equal length, to decide which of two prices is higher. */
 const days = { day: 1, week: 7, month: 30, year: 365 } as const;
 
-/** Returns whether a plan costs more per day: such a change takes effect now, others at the period's end. */
+/** Returns whether a plan costs more per day. An upgrade takes effect now, any other change at the period's end. */
 export function isUpgrade(from: PlanRow, to: PlanRow): boolean {
   return (
     BigInt(to.amount) * BigInt(days[from.interval] * from.intervalCount) >

@@ -69,7 +69,7 @@ export async function insertPayment(db: Queryable, payment: PaymentRow): Promise
   );
 }
 
-/** Returns those of these payments that are not confirmed yet. */
+/** Returns those of the given payments that are not confirmed yet. */
 export async function pendingPayments(db: Queryable, tenantId: string, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   const { rows } = await db.query<{ id: string }>(
@@ -79,7 +79,7 @@ export async function pendingPayments(db: Queryable, tenantId: string, ids: read
   return rows.map(({ id }) => id);
 }
 
-/** Sets the credits of a payment, once it is known what its period includes without it. */
+/** Sets the credits of a payment, once it is known how many its period includes without it. */
 export async function setPaymentCredits(
   db: Queryable,
   { tenantId, id, credits }: Pick<PaymentRow, 'tenantId' | 'id' | 'credits'>,
@@ -152,7 +152,7 @@ export type PaymentFilter = {
   limit: number;
 };
 
-/** Newest first; `tenantId` null: of all workspaces, for operators. */
+/** Returns payments, newest first; `tenantId` null: of all workspaces, for operators. */
 export function listPayments(db: Queryable, filter: PaymentFilter): Promise<PaymentRow[]> {
   const { tenantId, status, kind, from, to, after, limit } = filter;
   return select(

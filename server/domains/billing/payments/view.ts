@@ -3,7 +3,7 @@ import { isoTimestamp } from '../../../platform/clock.ts';
 import type { Payment } from '../schemas.ts';
 import type { PaymentRow } from './store.ts';
 
-/** A payment for the wire. */
+/** Returns a payment for the wire. */
 export const toPaymentView = (payment: PaymentRow): z.input<typeof Payment> => ({
   id: payment.id,
   kind: payment.kind,

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Why that file is refused. */
+/** Returns why that file is refused. */
 async function problemsOf(content: unknown, productCode = 'baton'): Promise<string> {
   const plansFile = join(folder, 'plans.json');
   await writeFile(plansFile, typeof content === 'string' ? content : JSON.stringify(content));
@@ -41,7 +41,7 @@ const withPlan = (index: number, fields: object) => ({
   plans: original.plans.map((plan: object, at: number) => (at === index ? { ...plan, ...fields } : plan)),
 });
 
-describe('a catalog that cannot be used says why', () => {
+describe('an invalid catalog is refused with the reasons', () => {
   test.each([
     ['no JSON', '{', /JSON/],
     ['no plans', { ...original, plans: [] }, /plans: /],
@@ -81,14 +81,14 @@ describe('a catalog that cannot be used says why', () => {
     expect(message).toMatch(/^BATON_PLANS_FILE: /);
   });
 
-  test('a file that is not there, a product that it does not have', async () => {
+  test('a missing file and an unknown product are refused', async () => {
     expect(() => readCatalog({ plansFile: join(folder, 'none'), productCode: 'baton' })).toThrow(/ENOENT/);
     expect(await problemsOf(original, 'other')).toMatch(/none of the product other/);
     expect(await problemsOf(original)).toBe('');
   });
 });
 
-test('seeding inserts what is missing and never writes over what an operator changed', async () => {
+test('seeding inserts missing plans and never overwrites an operator’s changes', async () => {
   await using db = await createTestDatabase();
   await Promise.all([seedPlans(db.pool, builtIn, 1000), seedPlans(db.pool, builtIn, 1000)]);
   expect(await listPlans(db.pool, 'baton')).toEqual(builtIn.plans);
@@ -103,7 +103,7 @@ test('seeding inserts what is missing and never writes over what an operator cha
   ]);
 });
 
-test('there is one onboarding default, whatever is changed', async () => {
+test('any change leaves exactly one onboarding default', async () => {
   await using db = await createTestDatabase();
   await seedPlans(db.pool, builtIn, 1000);
   const change = (planCode: string, fields: Record<string, unknown>) =>
@@ -125,7 +125,7 @@ test('there is one onboarding default, whatever is changed', async () => {
   await transact(db.pool, tx => retirePlan(tx, free, true, by));
 });
 
-test('the list has what is sold, as the specification writes it', async () => {
+test('the list has the plans for sale, in the form of the specification', async () => {
   await using db = await createTestDatabase();
   const services = createTestServices(db);
   const { contributor } = await createTestTenant(services, { slug: 'acme' });

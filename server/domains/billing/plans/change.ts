@@ -53,9 +53,7 @@ export async function changePlanFields(
   return after;
 }
 
-/**
- * Removes a plan from sale, or puts it back. Workspaces that have it keep it. AppError 422 for the onboarding default.
- */
+/** Removes a plan from sale, or restores it. Workspaces on the plan keep it. AppError 422 for the onboarding default. */
 export async function retirePlan(
   db: Queryable,
   { productCode, planCode }: { productCode: string; planCode: string },

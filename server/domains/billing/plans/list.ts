@@ -5,7 +5,7 @@ import { onboardingPlan } from './onboarding.ts';
 import { listPlans } from './store.ts';
 import { toPlanView } from './view.ts';
 
-/** The plans of this deployment's product that are still sold, in the order of the catalog. */
+/** Returns the plans of this deployment's product that are still sold, in the order of the catalog. */
 export async function listPlansForSale({ services }: Context): Promise<z.input<typeof ListPlansOutput>> {
   const { pool, config, clock } = services;
   await onboardingPlan(pool, config.billing, clock.now());

@@ -3,7 +3,7 @@ import { operation } from '../../../operation/operation.ts';
 import { ListPlansOutput } from '../schemas.ts';
 import { listPlansForSale } from './list.ts';
 
-/** The plans for sale. */
+/** The operations that list the plans for sale. */
 export const planOperations = [
   operation({
     name: 'billing_plans_list',

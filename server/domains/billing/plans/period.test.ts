@@ -41,7 +41,7 @@ describe('for every anchor and interval', () => {
     );
   });
 
-  test('the next beginning is the first one after the instant', () => {
+  test('the next period starts at the first start after the instant', () => {
     fc.assert(
       fc.property(anchor, plan, fc.integer({ min: 0, max: 20 * 365 * 86_400_000 }), (from, every, later) => {
         const at = from + later;

@@ -21,7 +21,7 @@ export function periodStart(anchor: number, plan: Pick<PlanRow, 'interval' | 'in
   }
 }
 
-/** Returns the first start of a period after `at`, which is the end of the period that contains `at`. */
+/** Returns the first start of a period after `at`, which is also the end of the period that contains `at`. */
 export function nextPeriodStart(anchor: number, plan: Pick<PlanRow, 'interval' | 'intervalCount'>, at: number): number {
   // A guess that is at most one too low, because it assumes the longest possible period.
   const longest = periodLength(plan);

@@ -5,7 +5,7 @@ import { camelCased, type Stored } from '../../../platform/postgres/rows.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { type Catalog, toPlanFields } from './catalog.ts';
 
-/** How a request names a plan. */
+/** A request's choice of a plan, by its code or its price. */
 export type PlanChoice = { plan_code?: string | undefined; payment_price_id?: string | undefined };
 
 type Row = Stored<PlanRow, { trialCredits: string; includedCredits: string }>;
@@ -29,7 +29,7 @@ export function listPlans(db: Queryable, productCode: string): Promise<PlanRow[]
   return select(db, 'WHERE p.product_code = $1 ORDER BY p.position, p.plan_code', [productCode]);
 }
 
-/** Returns the plan of a product by its code or its price, including retired ones; null if there is none. */
+/** Returns the plan of a product by its code or its price, including retired ones; null if it does not exist. */
 export async function findPlan(db: Queryable, productCode: string, choice: PlanChoice): Promise<PlanRow | null> {
   const found = await select(
     db,
@@ -39,7 +39,7 @@ export async function findPlan(db: Queryable, productCode: string, choice: PlanC
   return found.length === 1 ? (found[0] ?? null) : null;
 }
 
-/** Returns the plan of every workspace of the product that has not chosen one. */
+/** Returns the plan of workspaces of the product that have not chosen one. */
 export async function findOnboardingPlan(db: Queryable, productCode: string): Promise<PlanRow | null> {
   const [plan] = await select(
     db,
@@ -84,7 +84,7 @@ export async function savePlan(db: Queryable, plan: PlanRow, at: number): Promis
   );
 }
 
-/** One change of a plan; `before` null: it was created. Fields are named as in the catalog. */
+/** One change of a plan; `before` null: the plan was created. Fields are named as in the catalog. */
 export type PlanChangeRow = {
   plan_code: string;
   changed_by: string;
@@ -126,7 +126,7 @@ const values = (plan: PlanRow, at: number) => [
   new Date(at),
 ];
 
-/** Records a change of a plan; `before` null: it is new. */
+/** Records a change of a plan; `before` null: the plan is new. */
 export async function noteChange(
   db: Queryable,
   before: PlanRow | null,

@@ -4,7 +4,7 @@ import { ACTIONS, BILLABLE_ACTIONS } from '../../../orchestrator/ports/billable-
 import type { ActionPricing, Plan } from '../schemas.ts';
 import { toPlanFields } from './catalog.ts';
 
-/** A plan as the API shows it (docs/specification/billing.md#plans). */
+/** Returns a plan for the wire (docs/specification/billing.md#plans). */
 export function toPlanView(plan: PlanRow): z.input<typeof Plan> {
   const { product_code: _, prices: __, trial_credits, included_credits, ...shown } = toPlanFields(plan);
   return { ...shown, trial_credits_granted: trial_credits, included_credits_granted: included_credits };

@@ -14,10 +14,10 @@ export type ApplyServices = Pick<
 >;
 
 /**
- * Applies a Stripe event once. It reads the event's object again, and applies its state, not a change: applying it
- * twice, or after a newer one, changes nothing. So a process that ends before the row that marks the event as done
- * loses nothing: Stripe sends the event again. Rejects with AppError 503 if Stripe is not available, so that it sends
- * the event again.
+ * Applies a Stripe event once. It reads the event's object again and applies its state, not a change, so applying it
+ * twice, or after a newer event, changes nothing. A process that crashes before the event is marked as done therefore
+ * loses nothing: Stripe sends the event again. Rejects with AppError 503 if Stripe is not available, so that Stripe
+ * repeats the delivery.
  */
 export async function applyEvent(
   services: ApplyServices,

@@ -37,7 +37,7 @@ const base: ProviderSubscription = {
   checkout: null,
 };
 
-/** A provider that keeps subscriptions itself, and answers what the test says next. */
+/** A provider that manages subscriptions itself, and whose next answers the test sets. */
 function scripted() {
   const said: ProviderSubscription[] = [];
   const calls: [name: string, key: string][] = [];
@@ -74,7 +74,7 @@ async function balanced({ db, clock }: BillingWorld): Promise<void> {
   expect((await auditLedger(db.pool, { now: clock.now() })).differences).toEqual([]);
 }
 
-test('a checkout waits on the onboarding plan, and begins with the payment, whoever tells of it first', async () => {
+test('a checkout stays on the onboarding plan, and starts with the payment, whichever notification reports it first', async () => {
   const { payments, said } = scripted();
   await using world = await createBillingWorld(START, { payments });
   said.push({ ...base, status: 'incomplete', checkout: { kind: 'payment', clientSecret: 'secret' } });
@@ -96,7 +96,7 @@ test('a checkout waits on the onboarding plan, and begins with the payment, whoe
   await balanced(world);
 });
 
-test('a checkout that is left, or runs out, leaves the onboarding plan as it was', async () => {
+test('a checkout that is abandoned or expires leaves the onboarding plan unchanged', async () => {
   const { payments, said } = scripted();
   await using world = await createBillingWorld(START, { payments });
   said.push({ ...base, status: 'incomplete' }, { ...base, status: 'cancelled', version: 101 });
@@ -107,7 +107,7 @@ test('a checkout that is left, or runs out, leaves the onboarding plan as it was
   expect(await tell(world, { status: 'cancelled', version: 102 })).toBe('ignored');
 });
 
-test('renewals are the provider’s: overdue grants nothing until it is paid', async () => {
+test('the provider renews; an overdue renewal grants nothing until it is paid', async () => {
   const { payments } = scripted();
   await using world = await createBillingWorld(START, { payments });
   await tell(world, {});
@@ -126,7 +126,7 @@ test('renewals are the provider’s: overdue grants nothing until it is paid', a
   await balanced(world);
 });
 
-test('a change of plan at the provider is taken over: credits for the time that is left', async () => {
+test('a change of plan at the provider is applied, with credits for the remaining time', async () => {
   const { payments } = scripted();
   await using world = await createBillingWorld(START, { payments });
   await tell(world, {});
@@ -139,14 +139,14 @@ test('a change of plan at the provider is taken over: credits for the time that 
   await balanced(world);
 });
 
-test('the trial’s end: with a card it is paid for, without one it is over', async () => {
+test('a trial with a card becomes a paid plan at its end, one without a card just ends', async () => {
   const { payments, said } = scripted();
   await using world = await createBillingWorld(START, { payments });
   const trial = { ...base, status: 'trialing' as const, trialEndsAt: START + 14 * DAY, ...at(START, START + 14 * DAY) };
   said.push(trial);
   await world.ask('billing_trial_start', { plan_code: 'pro' });
   expect(await world.balances()).toEqual({ trial: PRO_TRIAL, included: FREE, payg: 0 });
-  // What was spent was of the grant that would have ended first, before its end moves behind another's.
+  // The charges used the grant that would have expired first, before its expiry moves behind another's.
   const also = {
     account: 'trial',
     amount: 7,
@@ -156,7 +156,7 @@ test('the trial’s end: with a card it is paid for, without one it is over', as
   } as const;
   await transact(world.db.pool, db => grantCredits(db, { ...also, tenantId: 'acme', note: '', at: START }));
   await charge(world.db.pool, 'acme', 10, START);
-  // Extended at the provider: the credits last as long.
+  // Extended at the provider: the credits expire at the new end.
   await tell(world, { ...trial, trialEndsAt: START + 20 * DAY, ...at(START, START + 20 * DAY), version: 110 });
   goTo(world.clock, START + 19 * DAY);
   expect(await world.status()).toMatchObject({ status: 'trialing' });
@@ -171,7 +171,7 @@ test('the trial’s end: with a card it is paid for, without one it is over', as
   await balanced(world);
 });
 
-test('the end of a subscription that was replaced does not end the one in its place', async () => {
+test('the end of a replaced subscription does not end the new one', async () => {
   const { payments } = scripted();
   await using world = await createBillingWorld(START, { payments });
   await tell(world, { subscriptionId: 'sub_old', version: 100 });
@@ -181,7 +181,7 @@ test('the end of a subscription that was replaced does not end the one in its pl
   expect(await world.status()).toMatchObject({ plan_code: 'business', status: 'active' });
 });
 
-test('a call whose answer was lost is the same call again, and another one after the next change', async () => {
+test('a call whose answer was lost is repeated with the same key; after the next change the key differs', async () => {
   const { payments, said, calls } = scripted();
   await using world = await createBillingWorld(START, { payments });
   await expect(world.ask('billing_subscribe', { plan_code: 'pro' })).rejects.toThrow('the answer was lost');
@@ -201,7 +201,7 @@ test('a call whose answer was lost is the same call again, and another one after
   expect(new Set(keys).size).toBe(4);
 });
 
-test('a subscription of a provider that is no longer configured cannot be changed, and says so', async () => {
+test('a subscription of a provider that is no longer configured cannot be changed, and the error says so', async () => {
   const { payments } = scripted();
   await using world = await createBillingWorld(START, { payments });
   await tell(world, {});

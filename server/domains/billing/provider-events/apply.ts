@@ -14,8 +14,8 @@ export type Outcome = 'applied' | 'stale' | 'ignored';
 type FactServices = Pick<Services, 'pool' | 'clock' | 'config' | 'orchestrator' | 'payments' | 'topUp'>;
 
 /**
- * Applies a notification of the provider. Facts are states, not steps, so any of them may arrive twice, late, or in
- * another order: `stale` is older than the known state, `ignored` does not concern us. Throws if the database is
+ * Applies a notification of the provider. Facts are states, not changes, so they may arrive twice, late, or in any
+ * order: `stale` is older than the known state, `ignored` belongs to no workspace here. Throws if the database is
  * unavailable: the fact must then be sent again.
  */
 export async function applyProviderFact(services: FactServices, fact: ProviderFact): Promise<Outcome> {
@@ -43,8 +43,9 @@ async function applySubscription(services: FactServices, held: Held, next: Provi
 }
 
 /**
- * Returns whether a state belongs to the workspace's subscription, or to one that replaces it. A live one replaces it,
- * being newer: the replaced one ends at the provider too, which must not end this one.
+ * Returns whether a state belongs to the workspace's subscription, or to one that replaces it. A newer live
+ * subscription replaces the present one. The replaced one then ends at the provider too, and its end must not end the
+ * new one.
  */
 function concerns(row: SubscriptionRow, next: ProviderSubscription): boolean {
   if (row.subscriptionId === next.subscriptionId) return true;
@@ -75,7 +76,7 @@ async function applyPayment(services: FactServices, { db, row, at }: Held, fact:
   }
 }
 
-/** Inserts a payment that we did not request (an invoice), or whose request was lost on our side. */
+/** Inserts a payment that Baton did not request (an invoice), or whose request was lost on our side. */
 async function insertTold(
   { payments, topUp }: FactServices,
   { db, row }: Held,
@@ -111,7 +112,7 @@ async function applyRefund(
 ): Promise<Outcome> {
   const payment = await lockProviderPayment(db, row.tenantId, services.payments.kind, fact.paymentId);
   if (payment === null) return 'ignored';
-  // A refund is reported next to the payment itself: a payment that we do not know as paid has been paid.
+  // A refund is reported separately from its payment: a refunded payment that is not known as paid has been paid.
   const paid = await succeed(db, payment, fact.at);
   const refunded = await refund(db, paid, Math.min(fact.refundedAmount, paid.amount), fact.at);
   return refunded === payment ? 'stale' : 'applied';

@@ -6,8 +6,8 @@ const Named = z.looseObject({ id: z.string() });
 const Reference = z.union([z.string(), Named.transform(({ id }) => id)]).nullish();
 
 /**
- * The part of an event that is read, from a webhook or from the list: the id of its object. The object's content is not
- * read but requested again, so that neither the order of events nor the API version of an event matters.
+ * The fields of an event that are read, from a webhook or from the list. Only the id of its object is used: the object
+ * is requested again, so that neither the order of events nor the API version of an event matters.
  */
 export const StripeEvent = z.looseObject({
   id: z.string().min(1).max(255),
@@ -65,7 +65,7 @@ type RelevantEvent = (typeof relevantEvents)[number];
 
 const isRelevant = (type: string): type is RelevantEvent => relevantEvents.some(relevant => relevant === type);
 
-/** Returns the object of an event; empty if it does not concern us. */
+/** Returns the objects of an event that must be read; empty if the event is irrelevant here. */
 export function subjectsOf({ type, data: { object } }: StripeEvent): Subject[] {
   if (!isRelevant(type)) return [];
   const { id, customer, charge } = object;
@@ -77,7 +77,7 @@ export function subjectsOf({ type, data: { object } }: StripeEvent): Subject[] {
     if (id === undefined || typeof customer !== 'string') return [];
     return [{ kind: 'card', setupIntent: id, customer }];
   }
-  // A refund or a dispute names its charge; `charge.refunded` is about the charge itself.
+  // Refunds and disputes name their charge; the object of `charge.refunded` is the charge itself.
   const about = typeof charge === 'string' ? charge : id;
   return about === undefined ? [] : [{ kind: 'charge', id: about }];
 }

@@ -12,8 +12,8 @@ import { findTenant } from './tenant-store.ts';
 const SUBSCRIPTIONS = 20;
 
 /**
- * Returns the present state at Stripe of what an event is about. Rejects with Stripe's errors if it cannot be read: the
- * event must then be sent again. Empty if it does not belong to this deployment.
+ * Returns the present state at Stripe of an event's object; empty if it does not belong to this deployment. Rejects
+ * with Stripe's errors if it cannot be read: the event must then be sent again.
  */
 export async function readFacts(account: StripeAccount, subject: Subject): Promise<ProviderFact[]> {
   switch (subject.kind) {
@@ -31,8 +31,8 @@ export async function readFacts(account: StripeAccount, subject: Subject): Promi
 }
 
 /**
- * Returns the subscription that counts: a running one before one that was never paid for, that before one that
- * has ended; then the newest.
+ * Returns the customer's relevant subscription: a running one before one that was never paid for, that before one that
+ * has ended; among equals the newest.
  */
 async function currentSubscription(account: StripeAccount, customer: string): Promise<Stripe.Subscription | null> {
   const { data } = await account.stripe.subscriptions.list({
@@ -63,8 +63,8 @@ export async function subscriptionFacts(account: StripeAccount, customer: string
 }
 
 /**
- * A payment for a subscription is represented by its invoice, which may be paid by several payments, or
- * by none if there was credit.
+ * Returns the facts of an invoice, which stands for the payment of a subscription: several payments may pay it, or none
+ * if the customer had credit.
  */
 async function invoiceFacts(account: StripeAccount, invoice: Stripe.Invoice): Promise<ProviderFact[]> {
   const customer = idOf(invoice.customer);
@@ -93,7 +93,7 @@ async function invoiceFacts(account: StripeAccount, invoice: Stripe.Invoice): Pr
 
 type PaymentStatus = Extract<ProviderFact, { type: 'payment' }>['status'];
 
-/** An open payment may still be paid after failures: Stripe tries again, and so may the customer. */
+/** An open payment may still succeed after failures: Stripe tries again, and so may the customer. */
 function invoiceStatus(status: Stripe.Invoice.Status): PaymentStatus {
   switch (status) {
     case 'paid':
@@ -111,7 +111,7 @@ async function readIntent(account: StripeAccount, id: string): Promise<Stripe.Pa
   return await account.stripe.paymentIntents.retrieve(id, { expand: ['latest_charge'] });
 }
 
-/** A top-up with its refunds: reported together, because a refund before its payment would refer to nothing. */
+/** Returns the facts of a top-up and its refunds. They are applied together, because a refund before its payment would refer to nothing. */
 async function topUpFacts(account: StripeAccount, intent: Stripe.PaymentIntent): Promise<ProviderFact[]> {
   const { metadata } = intent;
   if (metadata.baton_payment !== topUpMark.baton_payment || metadata.product_code !== account.productCode) return [];
@@ -152,7 +152,7 @@ async function chargeFacts(account: StripeAccount, chargeId: string): Promise<Pr
   return payment ? [...payments, ...(await refundFacts(account, charge, payment.tenantId, invoiceId))] : [];
 }
 
-/** Returns the total of the refunds, by us or by a bank that decided for the payer. */
+/** Returns the total of the refunds, including those that a bank decided for the payer. */
 async function refundFacts(
   account: StripeAccount,
   charge: Stripe.Charge,
@@ -188,14 +188,14 @@ async function cardFacts(
         { idempotencyKey: `baton-card-${setupIntent}-${subscription.id}` },
       )
       .catch((error: unknown) => {
-        // It has ended meanwhile: there is nothing left to pay.
+        // The subscription has ended meanwhile, so nothing is left to pay.
         if (!isMissing(error)) throw error;
       });
   }
   return await subscriptionFacts(account, customer);
 }
 
-/** Returns the state at Stripe of each payment that is open here; null if Stripe does not know it. */
+/** Returns the state at Stripe of each payment that is open here; null for one that Stripe does not know. */
 export async function paymentFacts(
   account: StripeAccount,
   payment: { kind: 'topup' | 'subscription'; paymentId: string },

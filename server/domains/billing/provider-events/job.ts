@@ -4,16 +4,13 @@ import { DAY_MS, HOUR_MS } from '../../../platform/clock.ts';
 import type { RepeatingJob } from '../../../platform/repeating-job.ts';
 import { isStripe } from '../provider/stripe/kind.ts';
 
-/** Some time after the start, so that recovery has the database to itself. */
+/** The delay after the start, so that recovery has the database to itself. */
 const FIRST_MS = 120_000;
 const DAILY_MS = DAY_MS;
-/** A standby checks whether it leads by now, and what failed is tried again. */
+/** The pause of a standby before it checks again whether it leads, and of a leader before it retries what failed. */
 const AGAIN_MS = HOUR_MS;
 
-/**
- * Once a day, in the process that leads, if Stripe is the provider: applies what webhooks did
- * not deliver (reconcile.ts).
- */
+/** Applies once a day what webhooks did not deliver (reconcile.ts), in the process that leads, if Stripe is the provider. */
 export function startReconciliationJob({
   services,
   ...context

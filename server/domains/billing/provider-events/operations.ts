@@ -4,7 +4,7 @@ import { rawOperation } from '../../../operation/operation.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { isStripe } from '../provider/stripe/kind.ts';
 
-/** An event with its object takes a few kilobytes, and at most some hundred for an invoice with many lines. */
+/** An event with its object takes a few kilobytes; an invoice with many lines takes some hundred at most. */
 const MAX_EVENT_BYTES = 1024 * 1024;
 
 /** The operation that Stripe calls. */
@@ -30,7 +30,7 @@ body, at most five minutes ago. Each event is applied once, in any order and how
   }),
 ] as const;
 
-/** Anybody may send such a request: only where Stripe is the provider does it load Stripe's SDK, which takes 8 MB. */
+/** Receives a request that anybody may send, so it loads Stripe's SDK (8 MB) only if Stripe is the provider. */
 async function receive(ctx: PublicContext): Promise<{ received: true }> {
   const { payments, config } = ctx.services;
   const settings = config.billing.stripe;

@@ -25,7 +25,7 @@ async function run(since?: number) {
 const status = async () => (await service.call('GET', 'status')).body as unknown as Record<string, unknown>;
 
 describe('reconciliation', () => {
-  test('applies what no webhook brought, says what it did, and has nothing to do the second time', async () => {
+  test('applies what no webhook delivered, reports it, and changes nothing the second time', async () => {
     const subscribed = await service.call('POST', 'subscription', PRO);
     service.stripe.confirm(subscribed.body.checkout?.client_secret ?? '', 'ok');
     const topUp = await service.call('POST', 'topups/payg/intent', { amount: 1_000 });
@@ -44,12 +44,12 @@ describe('reconciliation', () => {
     expect(again.result.subscriptions).toEqual({ compared: 1, corrected: 0 });
     expect(again.result.payments).toMatchObject({ corrected: 0 });
     expect((await service.balances()).payg).toBe(10_000_000_000);
-    // What comes late after all changes nothing.
+    // Late deliveries of the same events change nothing.
     expect(new Set(await service.deliver())).toEqual(new Set([200]));
     expect((await service.balances()).payg).toBe(10_000_000_000);
   });
 
-  test('compares states too: also what Stripe keeps no event of any more', async () => {
+  test('compares states too, even if Stripe no longer keeps their events', async () => {
     const subscribed = await service.call('POST', 'subscription', PRO);
     service.stripe.confirm(subscribed.body.checkout?.client_secret ?? '', 'ok');
     const topUp = await service.call('POST', 'topups/payg/intent', { amount: 1_000 });
@@ -79,7 +79,7 @@ describe('reconciliation', () => {
     expect((await service.balances()).payg).toBe(30_000_000_000);
   });
 
-  test('goes back to the newest event that is known, less three days, or to the date that is named', async () => {
+  test('starts three days before the newest known event, or at the given date', async () => {
     const first = await service.call('POST', 'topups/payg/intent', { amount: 1_000 });
     service.stripe.confirm(first.body.checkout?.client_secret ?? '', 'ok');
     await service.deliver();
@@ -92,7 +92,7 @@ describe('reconciliation', () => {
     });
   });
 
-  test('gets past what cannot be applied, and says so', async () => {
+  test('continues after an item that cannot be applied, and reports it', async () => {
     const topUp = await service.call('POST', 'topups/payg/intent', { amount: 1_000 });
     const secret = topUp.body.checkout?.client_secret ?? '';
     service.stripe.world.emit('payment_intent.succeeded', { id: 'pi_that_stripe_has_lost' });
@@ -105,7 +105,7 @@ describe('reconciliation', () => {
     expect((await service.balances()).payg).toBe(10_000_000_000);
   });
 
-  test('runs once a day in the process that leads, and an hour later where it could not', async () => {
+  test('runs once a day in the process that leads, and an hour later after a failure', async () => {
     const waits: number[] = [];
     let ring = () => {};
     let leads = false;
@@ -141,7 +141,7 @@ describe('reconciliation', () => {
     await job.close();
   });
 
-  test('rejects with 503 where Stripe is away, and goes on the next time', async () => {
+  test('rejects with 503 if Stripe is unavailable, and continues the next time', async () => {
     service.stripe.down(true);
     await expect(run()).rejects.toMatchObject({ status: 503, code: 'payment_provider_unavailable' });
     service.stripe.down(false);

@@ -10,19 +10,19 @@ import { knownAmong, newestAppliedAt } from './store.ts';
 
 /** Stripe keeps events for 30 days. */
 const OLDEST_MS = 30 * DAY_MS;
-/** Older events than the newest applied one may be missing: Stripe repeats failed deliveries for up to three days. */
+/** Events older than the newest applied one may be missing: Stripe repeats failed deliveries for up to three days. */
 const OVERLAP_MS = 3 * DAY_MS;
 /** Stripe lists at most 100 at once, and filters by at most 20 types. */
 const PAGE = 100;
 const MAX_TYPES = 20;
 
 export type Reconciliation = {
-  /** The time (ms) from which on events were checked. */
+  /** The time (ms) from which events were checked. */
   since: number;
   events: { listed: number; missed: number; applied: number };
   subscriptions: { compared: number; corrected: number };
   payments: { compared: number; corrected: number; unknown: number };
-  /** The number that could not be applied and were logged: the next reconciliation tries again. */
+  /** The number of items that could not be applied and were logged; the next reconciliation tries them again. */
   failed: number;
 };
 
@@ -31,9 +31,9 @@ export type Print = (line: string) => void;
 
 /**
  * Applies what webhooks did not deliver: the unknown events since `since` (ms; default: three days before the newest
- * applied one), oldest first. Then compares every subscription and every open payment with Stripe's. What already
- * agrees is unchanged, so it may run at any time and repeatedly. Rejects with AppError 503 if Stripe is unavailable;
- * the next reconciliation continues.
+ * applied one), oldest first. Then compares every subscription and every open payment with Stripe's state. It changes
+ * nothing that already agrees, so it may run at any time and repeatedly. Rejects with AppError 503 if Stripe is
+ * unavailable; the next reconciliation continues.
  */
 export async function reconcile(
   services: ApplyServices,
@@ -68,9 +68,7 @@ class Pass {
     this.#signal = signal;
   }
 
-  /**
-   * Runs one item. Returns null if it failed by itself, so that the others continue; rejects if Stripe is unavailable.
-   */
+  /** Runs one item. Returns null if the item itself failed, so that the others continue; rejects if Stripe is unavailable. */
   async attempt<T>(what: string, work: () => Promise<T>): Promise<T | null> {
     this.#signal?.throwIfAborted();
     try {
@@ -108,7 +106,7 @@ async function applyMissed(
   return { listed: listed.length, missed: missed.length, applied };
 }
 
-/** Returns the relevant events since then, oldest first. */
+/** Returns the relevant events since `since`, oldest first. */
 async function listEvents(account: StripeAccount, since: number): Promise<StripeEvent[]> {
   const found: StripeEvent[] = [];
   for (let at = 0; at < relevantEvents.length; at += MAX_TYPES) {

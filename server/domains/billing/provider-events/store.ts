@@ -1,9 +1,7 @@
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import type { StripeEvent } from './event.ts';
 
-/**
- * The effect of an event: a change here, or nothing (its content is already known, or belongs to no workspace here).
- */
+/** The effect of an event: a change here (`applied`), or none because its content is already known or belongs to no workspace here. */
 export type EventOutcome = 'applied' | 'stale' | 'ignored';
 
 export async function isKnown(db: Queryable, eventId: string): Promise<boolean> {
@@ -13,7 +11,7 @@ export async function isKnown(db: Queryable, eventId: string): Promise<boolean> 
   return rowCount !== 0;
 }
 
-/** Returns which of `eventIds` were already applied. */
+/** Returns those of `eventIds` that were already applied. */
 export async function knownAmong(db: Queryable, eventIds: readonly string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ event_id: string }>(
     `SELECT event_id FROM provider_events WHERE provider = 'stripe' AND event_id = ANY($1)`,

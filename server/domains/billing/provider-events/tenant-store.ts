@@ -1,9 +1,9 @@
 import type { StripeAccount } from '../provider/stripe/account.ts';
 
 /**
- * Returns the workspace of a Stripe customer: the one for which it is stored or, if the answer with its id was lost,
- * the one that the object names as its owner and that has no other customer. Null: none here (another deployment's, or
- * a deleted workspace's).
+ * Returns the workspace of a Stripe customer; null if this deployment has none (the customer is another deployment's,
+ * or its workspace was deleted). It is the workspace that has the customer's id. If the answer with the id was lost, it
+ * is the workspace that the object names as its owner, if that one has no other customer.
  */
 export async function findTenant(
   account: StripeAccount,

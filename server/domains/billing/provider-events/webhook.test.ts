@@ -30,7 +30,7 @@ async function post(body: string | Uint8Array<ArrayBuffer>, signature: string | 
   return { status: response.status, body: answered };
 }
 
-/** A paid top-up of which Stripe has not sent an event yet. */
+/** A paid top-up whose event Stripe has not sent yet. */
 async function paidTopUp(member: Member): Promise<{ event: StoredEvent; payload: string }> {
   const { body } = await member.call('POST', 'topups/payg/intent', { amount: 1_000 });
   service.stripe.confirm(body.checkout?.client_secret ?? '', 'ok');
@@ -45,7 +45,7 @@ describe('the signature', () => {
     body: { error: 'The signature is missing, invalid or too old.', code: 'bad_signature' },
   };
 
-  test('is looked at before anything else, and every bad one is answered alike', async () => {
+  test('is checked before anything else, and every bad one gets the same answer', async () => {
     const member = await join();
     const { event, payload } = await paidTopUp(member);
     const { stripe, clock } = service;
@@ -58,7 +58,7 @@ describe('the signature', () => {
     expect(await post(payload, stripe.sign(payload, { at: clock.now() - 301_000 }))).toEqual(refused);
     expect(await post(payload.replace('1000', '9000'), good)).toEqual(refused);
     expect(await post(`${payload} `, good)).toEqual(refused);
-    // The time is a part of what is signed: a newer one does not make an old signature good.
+    // The time is part of the signed content, so a newer time does not make an old signature valid.
     expect(await post(payload, good.replace(/t=\d+/, `t=${Math.floor(clock.now() / 1000) + 1}`))).toEqual(refused);
     expect(await post(payload, good.replace('v1=', 'v0='))).toEqual(refused);
     expect(await post('no json', 't=1,v1=00')).toEqual(refused);
@@ -72,7 +72,7 @@ describe('the signature', () => {
     expect((await member.balances()).payg).toBe(10_000_000_000);
   });
 
-  test('sent again brings nothing again', async () => {
+  test('with the same event again has no further effect', async () => {
     const member = await join();
     const { event, payload } = await paidTopUp(member);
     const signature = service.stripe.sign(payload);
@@ -83,7 +83,7 @@ describe('the signature', () => {
     expect(await rows(event.id)).toMatchObject([{ tenant_id: member.tenant.tenantId, outcome: 'applied' }]);
   });
 
-  test('of what is no event is 400, of another content type 415, of too much 413', async () => {
+  test('of content that is no event is 400, of another content type 415, of an oversized body 413', async () => {
     for (const payload of ['no json', '[]', '{}', '{"id":"evt_1","object":"event"}'])
       expect(await post(payload, service.stripe.sign(payload)), payload).toMatchObject({ status: 400 });
     expect(await post('{}', service.stripe.sign('{}'), 'text/plain')).toMatchObject({ status: 415 });
@@ -91,7 +91,7 @@ describe('the signature', () => {
     expect(await post(large, service.stripe.sign(large))).toMatchObject({ status: 413 });
   });
 
-  test('is of no use where payments are not Stripe’s: 404', async () => {
+  test('is 404 if Stripe is not the provider', async () => {
     const manual = await startTestContainer();
     try {
       const payload = '{}';
@@ -120,13 +120,13 @@ describe('an event', () => {
     type,
   });
 
-  test('of a type that nobody has heard of is received, and nothing is kept of it', async () => {
+  test('of an unknown type is received and not stored', async () => {
     const event = made('something.new', { id: 'x' });
     expect(await service.deliver([event])).toEqual([200]);
     expect(await rows(event.id)).toEqual([]);
   });
 
-  test('of a customer of nobody here is received and ignored', async () => {
+  test('of a customer without a workspace here is received and ignored', async () => {
     const { stripe } = service;
     const foreign = { tenant_id: 'acme', product_code: 'another-product' };
     const created = await fetch(`${stripe.url}/v1/payment_intents`, {
@@ -151,7 +151,7 @@ describe('an event', () => {
     expect((await service.balances()).payg).toBe(0);
   });
 
-  test('says what it is about, and Stripe how that is: what the event itself says is not believed', async () => {
+  test('only names its object: the state is read from Stripe, not from the event', async () => {
     const member = await join();
     const { body } = await member.call('POST', 'topups/payg/intent', { amount: 1_000 });
     const id = (body.checkout?.client_secret ?? '').split('_secret_')[0];
@@ -161,7 +161,7 @@ describe('an event', () => {
     expect((await member.balances()).payg).toBe(0);
   });
 
-  test('that cannot be read again is answered with 503, and applied when it comes again', async () => {
+  test('whose object cannot be read is answered with 503, and applied when it is sent again', async () => {
     const member = await join();
     const { event } = await paidTopUp(member);
     service.stripe.down(true);
@@ -173,7 +173,7 @@ describe('an event', () => {
   });
 });
 
-/** Everything that can happen to a workspace in a month, of which Stripe has told only what its next step needs. */
+/** Everything that can happen to a workspace in a month. Events are delivered only as far as the next step needs them. */
 async function live(member: Member): Promise<void> {
   const { stripe } = service;
   const tellLast = async (type: string) => {
@@ -207,7 +207,7 @@ async function whole(member: Member): Promise<unknown> {
 }
 
 describe('events in any order, any number of times', () => {
-  test('lead to one and the same state', async () => {
+  test('lead to the same state', async () => {
     const straight = await join();
     await live(straight);
     await service.deliver(straight.events());
@@ -223,7 +223,7 @@ describe('events in any order, any number of times', () => {
         const member = await join();
         await live(member);
         const events = member.events();
-        // Each once at least, some of them again, all shuffled, a few at the same time.
+        // Each event at least once, some of them twice, all shuffled, a few at the same time.
         const queue = [...events, ...events.filter(() => next() % 3 === 0)]
           .map(event => ({ event, place: next() }))
           .sort((a, b) => a.place - b.place)

@@ -5,13 +5,12 @@ import type { StripeAccount } from '../provider/stripe/account.ts';
 import { applyEvent } from './apply-event.ts';
 import { StripeEvent } from './event.ts';
 
-/** The maximum age of a signature, s: Stripe signs each delivery again, and its own clients use the same limit. */
+/** The maximum age of a signature, s: Stripe signs each delivery again, and its own libraries use the same limit. */
 const TOLERANCE_S = 300;
 
 /**
- * POST /v1/billing/provider-webhook: first verifies Stripe's signature over the raw bytes (401, the same answer for
- * everything that can be wrong), then applies the event. 503 if the event cannot be applied now, so that Stripe sends it
- * again.
+ * POST /v1/billing/provider-webhook: verifies Stripe's signature over the raw bytes, then applies the event. 401 for
+ * every bad signature, with the same answer. 503 if the event cannot be applied now, so that Stripe sends it again.
  */
 export async function receiveEvent(
   { services, raw, headers }: PublicContext,
@@ -20,7 +19,7 @@ export async function receiveEvent(
   if (raw === undefined) throw new Error('The webhook was invoked without the bytes of its body.');
   const body = await raw.body();
   const event = openEvent(body, headers.get('stripe-signature'), secret, services.clock.now());
-  // From here on the sender is known to be Stripe, whose deliveries come from a few addresses.
+  // The sender is now known to be Stripe, whose deliveries come from few addresses.
   await raw.countAs('provider:stripe');
   await applyEvent(services, account, event);
   return { received: true };

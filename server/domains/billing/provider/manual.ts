@@ -14,9 +14,9 @@ import { priceOf, samePeriod, share } from '../payments/proration.ts';
 import { nextPeriodStart } from '../plans/period.ts';
 
 /**
- * The payment provider without an external provider: changes take effect immediately, and their payment is an
- * invoice that an operator confirms (docs/billing.md, Manual payments). It stores nothing, so all its answers follow
- * from its input and the time.
+ * The payment provider for deployments without an external one: changes take effect immediately, and their payment is
+ * an invoice that an operator confirms (docs/billing.md, Manual payments). It stores nothing: its answers depend only
+ * on its input and the time.
  */
 export function createManualProvider({ clock }: { clock: Clock }): PaymentProvider & { readonly kind: 'manual' } {
   const beginning = (plan: PlanRow): ProviderSubscription => {
@@ -85,15 +85,16 @@ export function createManualProvider({ clock }: { clock: Clock }): PaymentProvid
   };
 }
 
-/** Returns only the state, without the customer, the plan and what was paid. */
+/** Returns the state of a subscription, without the customer, the plan and the payments. */
 function stateOf({ customer: _customer, plan: _plan, paid: _paid, ...state }: SubscriptionRef) {
   return state satisfies ProviderSubscription;
 }
 
 /**
  * Returns the cost of a change. Now: the remaining time of the period is credited at the current plan's price and
- * charged at the new one's, each rounded down to the minor unit; if the new plan's periods have another length, a whole
- * one is charged and starts now. A credit that exceeds the charge is not paid out. At the period's end: nothing now.
+ * charged at the new one's, each rounded down to the minor unit. If the new plan's periods have another length, a whole
+ * new period starts now and is charged. A credit that exceeds the charge is not paid out. At the period's end: nothing
+ * now.
  */
 function quote(
   subscription: SubscriptionRef,

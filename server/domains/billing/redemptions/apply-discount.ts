@@ -14,8 +14,8 @@ import { processOutbox } from './process-outbox.ts';
 import { enqueueOutbox, type Pending } from './store.ts';
 
 /**
- * Returns whether a discount applies to the current subscription: a paid one, or a trial at a provider that starts to
- * charge by itself. A manual trial ends in the onboarding plan unless the workspace subscribes, so its discount waits
+ * Returns whether a discount applies to the current subscription: a paid one, or a trial at a provider that charges by
+ * itself at its end. A manual trial ends on the onboarding plan unless the workspace subscribes, so its discount waits
  * for that.
  */
 function takesNow(row: SubscriptionRow, plan: PlanRow, of: Pick<BillingCode, 'planCodes' | 'currency'>): boolean {
@@ -24,7 +24,7 @@ function takesNow(row: SubscriptionRow, plan: PlanRow, of: Pick<BillingCode, 'pl
 }
 
 /**
- * Applies a discount code to the current subscription, or keeps it for the next one that it is for. AppError 409
+ * Applies a discount code to the current subscription, or keeps it for the next one that it applies to. AppError 409
  * `discount_present`: the workspace has a discount that has not ended, and this code is not redeemed.
  */
 export async function applyDiscountCode(ctx: Context, code: BillingCode): Promise<Applied | null> {
@@ -56,9 +56,9 @@ const waits = ({ kind }: AppliedDiscount): Applied => ({
 });
 
 /**
- * Applies a promotion code of the provider to the current subscription. Null if there is none, if nothing is paid,
- * and for a code of ours (`known`). Without a subscription it is entered while subscribing, when the provider
- * checks it against the plan.
+ * Applies a promotion code of the provider to the current subscription. Returns null if the code does not exist, if the
+ * workspace pays for nothing, or if the code is ours (`known`). Without a subscription, the code is entered while
+ * subscribing, when the provider checks it against the plan.
  */
 export async function applyPromotion(ctx: Context, code: string, known: boolean): Promise<Applied | null> {
   const { services, principal } = ctx;

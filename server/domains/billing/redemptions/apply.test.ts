@@ -46,7 +46,7 @@ const redeemed = async (code: string) =>
 const name = () => `C${newId().slice(-12).toUpperCase()}`;
 
 describe('credits', () => {
-  test('are granted once, whatever the case and the spaces, and expire when the code says', async () => {
+  test('are granted once, regardless of case and spaces, and expire as the code defines', async () => {
     const code = name();
     await createTestCode(db.pool, { code, kind: 'credits', value: 3 * CREDIT, creditsExpireDays: 10 });
     const applied = await apply(`  ${code.toLowerCase()} `);
@@ -60,7 +60,7 @@ describe('credits', () => {
     expect(await payg()).toBe(0);
   });
 
-  test('of a code for several uses are granted as often as a workspace may', async () => {
+  test('of a code for several uses are granted up to the workspace’s limit', async () => {
     const code = name();
     await createTestCode(db.pool, { code, kind: 'credits', value: CREDIT, maxPerTenant: 2 });
     await apply(code);
@@ -69,7 +69,7 @@ describe('credits', () => {
     expect(await payg()).toBe(2 * CREDIT);
   });
 
-  test('say that this workspace has used a code, whatever has become of it, and nothing of others', async () => {
+  test('report a code that this workspace has used, whatever its state, but not the use by others', async () => {
     const code = name();
     await createTestCode(db.pool, { code, kind: 'credits', value: CREDIT, maxRedemptions: 1 });
     await apply(code);
@@ -79,7 +79,7 @@ describe('credits', () => {
 });
 
 describe('limits', () => {
-  test('of 100 at once as many succeed as are left: 3', async () => {
+  test('of 100 concurrent redemptions, the remaining 3 succeed', async () => {
     const code = name();
     await createTestCode(db.pool, {
       code,
@@ -98,7 +98,7 @@ describe('limits', () => {
     expect([await redeemed(code), (await payg(acme)) + (await payg(rival))]).toEqual([5, 3 * CREDIT]);
   });
 
-  test('hold whatever comes at once', async () => {
+  test('hold for any concurrent redemptions', async () => {
     const tenants = [acme, rival];
     await fc.assert(
       fc.asyncProperty(
@@ -135,7 +135,7 @@ describe('limits', () => {
     );
   });
 
-  test('are the database’s too', async () => {
+  test('are enforced by the database too', async () => {
     const code = name();
     await createTestCode(db.pool, { code, kind: 'credits', value: 1, maxRedemptions: 1, redeemed: 1 });
     await expect(db.pool.query('UPDATE billing_codes SET redeemed = 2 WHERE code = $1', [code])).rejects.toThrow(
@@ -163,7 +163,7 @@ describe('one answer', () => {
     return codes;
   };
 
-  test('for every code that is of no use, and nothing is redeemed', async () => {
+  test('for every unusable code, and nothing is redeemed', async () => {
     const codes = await unusable();
     const { status, code, message, headers, details } = codeNotValid();
     expect([status, code]).toEqual([422, 'code_not_valid']);
@@ -182,7 +182,7 @@ describe('one answer', () => {
     expect(await db.prisma.billingCodeRedemption.count({ where: { tenantId: acme.tenantId } })).toBe(0);
   });
 
-  test('after the same work: the same queries, the provider asked as often', async () => {
+  test('after the same work: the same queries, and as many calls of the provider', async () => {
     const codes = await unusable();
     const work: string[] = [];
     const payments = Object.assign(Object.create(services.payments), {
@@ -192,7 +192,7 @@ describe('one answer', () => {
       },
     });
     const counted = createCall({ ...services, pool: noting(db.pool, work), payments }, billingOperations);
-    // A paid plan, where the provider's own codes could apply.
+    // A paid plan, to which the provider's own codes could apply.
     await call(acme.owner, 'billing_subscribe', { plan_code: 'pro' });
     const done = new Map<string, string>();
     for (const [why, code] of Object.entries(codes)) {
@@ -210,7 +210,7 @@ describe('one answer', () => {
   });
 });
 
-/** A pool that notes every query. */
+/** Returns a pool that records every query. */
 function noting(real: Pool, work: string[]): Pool {
   return new Proxy(real, {
     get(target, property) {

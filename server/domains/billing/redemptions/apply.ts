@@ -25,7 +25,7 @@ export type Applied = Pick<z.input<typeof ApplyCodeOutput>, 'kind' | 'message' |
  * POST /v1/billing/codes/apply. A code that is unknown, used up, expired, not yet valid, disabled or of another product
  * or plan gets the same 422 `code_not_valid` after the same work. AppError 409 `code_already_used` (by this workspace),
  * `no_running_trial`, `discount_present`; 429; 503 if the payment provider is unavailable: sending the same code again
- * continues where this one ended.
+ * then continues the redemption.
  */
 export async function applyCode(
   ctx: Context,
@@ -52,10 +52,10 @@ async function attempt(ctx: Context, code: string): Promise<Applied | null> {
       return await processOutbox(ctx, pending);
     }
     case 'unusable':
-      // The provider is asked about a known code too, so that it takes no less time than an unknown one.
+      // The provider is asked about a known code too, so that a known code takes as long as an unknown one.
       return await applyPromotion(ctx, code, state.known);
     case 'usable':
-      // A code of another plan takes no less time than an unknown one either.
+      // A code of another plan must take as long as an unknown one, too.
       return (await applyUsable(ctx, state.code)) ?? (await applyPromotion(ctx, code, true));
   }
 }
@@ -72,7 +72,7 @@ async function applyUsable(ctx: Context, code: BillingCode): Promise<Applied | n
   }
 }
 
-/** Grants a code's credits as pay-as-you-go credits; null if it is for another plan. */
+/** Grants a code's credits as pay-as-you-go credits; returns null if the code is for another plan. */
 async function applyCredits({ principal, services }: Context, code: BillingCode): Promise<Applied | null> {
   const { pool, clock } = services;
   const { tenantId, userId } = principal;
@@ -82,7 +82,7 @@ async function applyCredits({ principal, services }: Context, code: BillingCode)
   const at = clock.now();
   const amount = await transact(pool, async db => {
     const redemption = await redeem(db, { productCode, tenantId, userId, code: name, at });
-    // Done last, because transactions that charge wait for the account.
+    // The grant is the last step, because transactions that charge wait for the account.
     await grantCredits(db, {
       tenantId,
       account: 'payg',

@@ -13,7 +13,7 @@ const common = {
   errors: [409, 503],
 } as const;
 
-/** Billing codes and discounts. */
+/** The operations on billing codes and discounts. */
 export const codeOperations = [
   operation({
     ...common,

@@ -11,8 +11,8 @@ import type { Applied } from './apply.ts';
 import { completeOutbox, type Pending } from './store.ts';
 
 /**
- * Carries out a pending entry. If the provider refuses it, or there is nothing left that it could change, the
- * redemption is reversed; if the provider is unavailable (503), the entry stays pending.
+ * Carries out a pending entry. If the provider refuses it, or the subscription that it would change has ended, the
+ * redemption is reversed. If the provider is unavailable (503), the entry stays pending.
  */
 export async function processOutbox(ctx: Context, pending: Pending): Promise<Applied> {
   const { services, principal } = ctx;

@@ -7,8 +7,8 @@ import { paidReference, periodOfPayment, periodReference, periodsAwaiting } from
 import { grantPaidPeriods } from '../subscriptions/periods.ts';
 
 /**
- * The effects of a payment's status on its credits; `payment` is locked. A status only advances: pending, then
- * succeeded, failed or cancelled, and a succeeded payment is refunded, in parts or completely. (A failed one may still
+ * Marks a payment as succeeded, and grants its credits. `payment` is locked. A status only advances: pending, then
+ * succeeded, failed or cancelled; a succeeded payment may be refunded, partly or completely. (A failed one may still
  * succeed: cards are tried again.) Repeated or late notifications change nothing.
  */
 export async function succeed(db: Queryable, payment: PaymentRow, at: number): Promise<PaymentRow> {
@@ -51,8 +51,8 @@ export async function giveUp(
 }
 
 /**
- * Refunds up to `refundedAmount` minor units in total, and reverses the same share of the credits as far as they
- * remain. AppError 422 for more than was paid, 409 if nothing was paid.
+ * Refunds up to `refundedAmount` minor units in total, and reverses the same share of the credits, up to the remaining
+ * ones. AppError 422 for more than was paid, 409 if nothing was paid.
  */
 export async function refund(
   db: Queryable,
@@ -103,8 +103,8 @@ async function reverseShare(
 type PaidGrant = { reference: string; credits: number };
 
 /**
- * Returns the grants of a payment: those of its own period, and of cheaper plans that started within it and cost
- * nothing. A provider's own invoices name no period: for them, an operator ends the subscription.
+ * Returns the grants of a payment: those of its period, and of cheaper plans that started within the period and cost
+ * nothing. Invoices of a provider name no period; for them, an operator ends the subscription.
  */
 async function grantsOf(db: Queryable, payment: PaymentRow): Promise<PaidGrant[]> {
   const { tenantId, id, credits } = payment;
@@ -115,7 +115,7 @@ async function grantsOf(db: Queryable, payment: PaymentRow): Promise<PaidGrant[]
   );
   if (awaiting.length > 0)
     return awaiting.map(period => ({ reference: paidReference(tenantId, period), credits: period.credits ?? 0 }));
-  // Older periods did not wait for their payment: their credits were granted when they started.
+  // Periods of older releases did not wait for their payment: their credits were granted when they started.
   const period = await periodOfPayment(db, tenantId, id);
   return period === null ? [] : [{ reference: periodReference(tenantId, period), credits }];
 }

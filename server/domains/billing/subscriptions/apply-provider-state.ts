@@ -20,8 +20,9 @@ export type ProviderStateContext = {
 };
 
 /**
- * Updates a subscription to the provider's state: apart from the clock (`process-due.ts`), plans, trials and periods
- * start and end only here. `row` must be locked; applying the same state again changes nothing. Returns what was saved.
+ * Updates a subscription to the provider's state. Besides the clock (`process-due.ts`), only this starts and ends
+ * plans, trials and periods. `row` must be locked; applying the same state again changes nothing. Returns the saved
+ * row.
  */
 export async function applyProviderState(
   context: ProviderStateContext,
@@ -59,7 +60,7 @@ const identity = ({ provider }: ProviderStateContext, row: SubscriptionRow, next
   version: Math.max(row.version, next.version),
 });
 
-/** The subscription has ended: returns to the onboarding plan. */
+/** Returns an ended subscription to the onboarding plan. */
 async function leave(
   context: ProviderStateContext,
   row: SubscriptionRow,
@@ -107,7 +108,7 @@ export async function returnToOnboarding(
   return await saveSubscription(db, back, at);
 }
 
-/** Nothing was paid yet: the subscription is unchanged, and the requested plan waits for its payment. */
+/** Keeps the present plan until the first payment: the requested plan waits for it. */
 async function wait(
   context: ProviderStateContext,
   row: SubscriptionRow,
@@ -151,7 +152,7 @@ async function startTrialPeriod(
   return await saveSubscription(db, trialing, at);
 }
 
-/** The subscription runs, paid or overdue: a trial may have ended, a period or another plan may have started. */
+/** Applies the state of a running subscription, paid or overdue: a trial may have ended, a period or another plan may have started. */
 async function run(
   context: ProviderStateContext,
   row: SubscriptionRow,
@@ -203,9 +204,9 @@ const whole = (context: ProviderStateContext, next: ProviderSubscription, plan: 
 });
 
 /**
- * A subscription that was already running has a new period, another plan for the rest of this one, or nothing new.
- * Credits follow the money: those of the old plan for the remaining time are reversed, and those of the new plan are
- * granted, as far as they are not paid yet when their payment is confirmed.
+ * Applies a new period, or another plan for the rest of this one, to a subscription that was already running; does
+ * nothing if neither is new. Credits follow the money: those of the old plan for the remaining time are reversed, and
+ * those of the new plan are granted. Credits that are not paid for yet are granted when their payment is confirmed.
  */
 async function changePeriod(
   context: ProviderStateContext,
@@ -219,7 +220,8 @@ async function changePeriod(
   const begun = from !== row.period.from;
   const changed = plan.planCode !== row.planCode;
   const last = await lastPeriod(db, tenantId, row.subscriptionId);
-  // The second of two changes in one millisecond counts as one later: each has its own reference in the ledger.
+  // The second of two changes within one millisecond counts as one millisecond later: each needs its own reference in
+  // the ledger.
   const at = last === null ? context.at : Math.max(context.at, last.from + 1);
   let carried = 0;
   const owed = last === null ? [] : await pendingPayments(db, tenantId, last.awaits ?? []);

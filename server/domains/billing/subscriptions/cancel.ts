@@ -21,7 +21,7 @@ export async function cancel(
   });
 }
 
-/** Cancels a locked subscription. One that already ends at the period's end is unchanged. */
+/** Cancels a locked subscription. Does nothing if it already ends at the period's end. */
 export async function cancelHeld(ctx: Context, held: Held, atPeriodEnd: boolean): Promise<void> {
   const { db, row, at } = held;
   if (atPeriodEnd && row.cancelAtPeriodEnd) return;

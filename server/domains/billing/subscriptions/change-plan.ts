@@ -115,7 +115,7 @@ function creditsOf({ plan, reference, when }: Change, { effectiveAt }: ChangeQuo
 async function perform(ctx: Context, held: Held, change: Change, quote: ChangeQuote): Promise<Answer> {
   const { db, row, at } = held;
   const { plan, provider, when, discount, reference } = change;
-  // There is no subscription to the onboarding plan: a workspace without a subscription is on it.
+  // The onboarding plan has no subscription: a workspace without a subscription is on it.
   if (plan.onboardingDefault) {
     await cancelHeld(ctx, held, when === 'period_end');
     return await told(ctx, held, change, quote);
@@ -135,10 +135,7 @@ async function perform(ctx: Context, held: Held, change: Change, quote: ChangeQu
   return await told(ctx, held, change, quote, next);
 }
 
-/**
- * Requests the payment of a change. The value of the new plan's time is another amount: the payment is
- * that value less the credit.
- */
+/** Requests the payment of a change, which is the value of the new plan's time less the credit. */
 async function charge({ principal }: Context, { db, row, at }: Held, change: Change, quote: ChangeQuote) {
   const { plan, discount, reference } = change;
   const { from, to } = reference.period;

@@ -14,8 +14,8 @@ export type Held = { db: Queryable; row: SubscriptionRow; at: number };
 
 /**
  * Processes what is due, locks the workspace's subscription and runs `work`, in one transaction: of two concurrent
- * requests, the second waits and sees the changes of the first. `work` may call the provider, but must change credits
- * only after that, at its end: charges wait for the account, but never for the subscription.
+ * requests, the second waits and sees the changes of the first. `work` may call the provider. It must change credits
+ * only at its end, after that call: charges wait for the account, but never for the subscription.
  */
 export async function changeSubscription<T>(
   services: Pick<Services, 'pool' | 'clock' | 'config' | 'orchestrator'>,
@@ -27,7 +27,7 @@ export async function changeSubscription<T>(
     const done = await transact(services.pool, async db => {
       const row = await lockSubscription(db, tenantId);
       const at = services.clock.now();
-      // A period has ended between the two transactions.
+      // A period may have ended between the two transactions.
       return isDue(row, at) ? null : { result: await work({ db, row, at }) };
     });
     if (done === null) continue;
@@ -37,8 +37,8 @@ export async function changeSubscription<T>(
 }
 
 /**
- * Returns the provider of a subscription: the manual provider for those that it started, even if the deployment has
- * another one now.
+ * Returns the provider of a subscription. A subscription that the manual provider started stays with it, even if the
+ * deployment has another provider now.
  */
 export function providerOf(services: Pick<Services, 'payments' | 'clock'>, row: SubscriptionRow): PaymentProvider {
   if (row.provider === 'manual') return createManualProvider(services);
@@ -46,7 +46,7 @@ export function providerOf(services: Pick<Services, 'payments' | 'clock'>, row: 
   throw unavailable('payment_provider_unavailable', 'The payment provider of this subscription is not configured.');
 }
 
-/** The billing contact: the workspace, at the address of the caller. */
+/** Returns the billing contact: the workspace, at the caller's address. */
 export async function customerOf({ principal }: Context, { db, row }: Held): Promise<BillingCustomer> {
   const name = await findTenantName(db, row.tenantId);
   return {
@@ -79,7 +79,7 @@ export async function referenceOf(held: Held, customer: BillingCustomer, plan: P
 }
 
 /**
- * Returns an idempotency key for a provider's call: a repetition after a lost answer has the same key. It contains the
- * time of the last change, so it differs once an answer was applied.
+ * Returns an idempotency key for a provider's call: a repetition after a lost answer has the same key. The key contains
+ * the time of the last change, so it differs once an answer was applied.
  */
 export const keyOf = ({ row }: Held, what: string): string => `${row.tenantId}:${row.updatedAt}:${what}`;

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { PaymentProvider, ProviderSubscription } from '../../../operation/payment-provider.ts';
 import type { Checkout } from '../schemas.ts';
 
-/** The data that the browser has to confirm, for the wire; null if there is none. */
+/** Returns the data that the browser has to confirm, for the wire; null if it has nothing to confirm. */
 export const toCheckout = (
   { kind: provider }: Pick<PaymentProvider, 'kind'>,
   { checkout }: Pick<ProviderSubscription, 'checkout'>,

@@ -38,7 +38,7 @@ export async function withDiscount<T>(
   }
 }
 
-/** Returns the discount of a new subscription to `plan`: the code's, else one that the workspace applied before. */
+/** Returns the discount of a new subscription to `plan`: that of the code, else one that the workspace applied before. */
 export const discountFor = (
   row: SubscriptionRow,
   plan: PlanRow,
@@ -47,8 +47,8 @@ export const discountFor = (
 ): AppliedDiscount | null => given ?? waitingDiscount(row.discount, plan, at);
 
 /**
- * Returns the discount after a change of plan: the code's, else the current one if it is for that currency, or one
- * that is kept for that plan.
+ * Returns the discount after a change of plan: that of the code, else the current one unless it is in another
+ * currency, else one that is kept for that plan.
  */
 export function discountOn(
   row: SubscriptionRow,
@@ -61,7 +61,7 @@ export function discountOn(
   return given ?? kept ?? waitingDiscount(row.discount, plan, at);
 }
 
-/** Returns the discount that is applied to the subscription at `at`, not one that is kept for the next. */
+/** Returns the discount that applies to the subscription at `at`; not one that is kept for the next subscription. */
 export function runningDiscount(row: SubscriptionRow, at: number): StoredDiscount | null {
   const stored = readDiscount(row.discount, at);
   return stored === null || stored.since === null ? null : stored;

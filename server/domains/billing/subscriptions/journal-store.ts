@@ -3,8 +3,8 @@ import { newId } from '../../../platform/ids.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 
 /**
- * One period of a plan, or what a change of plan left of it; `subscriptionId` null: the onboarding plan. Times in ms
- * since the epoch, `amount` in minor units: the price of [from, to), with the discount.
+ * One period of a plan, or the rest of it after a change of plan; `subscriptionId` null: the onboarding plan. Times in
+ * ms since the epoch, `amount` in minor units: the price of [from, to), with the discount.
  */
 export type Period = {
   planCode: string;
@@ -14,16 +14,11 @@ export type Period = {
   /** The anchor from which the ends of periods are computed: its day survives short months. */
   anchor: number;
   amount: number;
-  /** The payment that was requested for it, if any. */
+  /** The payment that was requested for the period, if any. */
   paymentId: string | null;
-  /**
-   * Microcredits that are granted when all payments that it awaits are confirmed; absent: all
-   * were granted when it started.
-   */
+  /** The microcredits to grant once all payments in `awaits` are confirmed; absent: all credits were granted at the start. */
   credits?: number;
-  /**
-   * Its own payment, and those of the plans that it was changed from, as far as they were not confirmed at that time.
-   */
+  /** The payment of this period and those of the plans that it replaced, without those confirmed when it started. */
   awaits?: string[];
 };
 
@@ -39,15 +34,15 @@ export type BillingEventKind =
 
 const prefixOf = (tenantId: string, subscriptionId: string | null) => `period:${subscriptionId ?? tenantId}:`;
 
-/** Returns the ledger's reference for what a period includes, which is granted once. */
+/** Returns the ledger reference of the credits that a period includes; it ensures that they are granted once. */
 export const periodReference = (tenantId: string, { subscriptionId, from }: Pick<Period, 'subscriptionId' | 'from'>) =>
   prefixOf(tenantId, subscriptionId) + isoTimestamp(from);
 
-/** Returns the ledger's reference for what the payments of a period add, which is granted once. */
+/** Returns the ledger reference of the credits that the payments of a period add; it ensures that they are granted once. */
 export const paidReference = (tenantId: string, period: Pick<Period, 'subscriptionId' | 'from'>) =>
   `${periodReference(tenantId, period)}:paid`;
 
-/** Records an event of a workspace's subscription; an event with a `reference` only once. */
+/** Records an event of a workspace's subscription. An event with a `reference` is recorded only once. */
 export async function recordEvent(
   db: Queryable,
   event: { tenantId: string; kind: BillingEventKind; reference?: string; data: object; at: number },
@@ -66,7 +61,7 @@ export function notePeriod(db: Queryable, tenantId: string, period: Period): Pro
   return recordEvent(db, { tenantId, kind: 'period', reference, data: period, at: period.from });
 }
 
-/** Returns the period that started last, of a subscription or of the onboarding plan (null). */
+/** Returns the latest period of a subscription, or of the onboarding plan (null). */
 export async function lastPeriod(
   db: Queryable,
   tenantId: string,
@@ -80,7 +75,7 @@ export async function lastPeriod(
   return rows[0]?.data ?? null;
 }
 
-/** Returns the next period of the same subscription; null if there is none yet. */
+/** Returns the next period of the same subscription; null if it has not started yet. */
 export async function periodAfter(
   db: Queryable,
   tenantId: string,
@@ -95,7 +90,7 @@ export async function periodAfter(
   return rows[0]?.data ?? null;
 }
 
-/** Returns the periods that await a payment, or did, oldest first. */
+/** Returns the periods that await a payment, or have awaited it, oldest first. */
 export async function periodsAwaiting(db: Queryable, tenantId: string, paymentId: string): Promise<Period[]> {
   const { rows } = await db.query<{ data: Period }>(
     `SELECT data FROM billing_events

@@ -26,7 +26,7 @@ async function balanced({ db, clock }: BillingWorld): Promise<void> {
   expect((await auditLedger(db.pool, { now: clock.now() })).differences).toEqual([]);
 }
 
-test('a workspace that nobody set up is on the onboarding plan, whose periods keep their day through short months', async () => {
+test('a new workspace is on the onboarding plan, whose periods keep their day through short months', async () => {
   await using world = await createBillingWorld(START);
   expect(await world.status()).toMatchObject({
     provider: 'manual',
@@ -47,7 +47,7 @@ test('a workspace that nobody set up is on the onboarding plan, whose periods ke
   await balanced(world);
 });
 
-test('a trial by hand: its credits first, at its end the period that was left goes on with what it had', async () => {
+test('a manual trial spends its credits first; at its end the onboarding period continues with its remaining credits', async () => {
   await using world = await createBillingWorld(START);
   await world.status();
   goTo(world.clock, START + DAY);
@@ -84,7 +84,7 @@ test('a trial by hand: its credits first, at its end the period that was left go
   await balanced(world);
 });
 
-test('a trial longer than the onboarding period: a new one begins when it ends', async () => {
+test('after a trial longer than the onboarding period, a new period starts', async () => {
   await using world = await createBillingWorld(START);
   await world.ask('billing_trial_start', { plan_code: 'business' });
   goTo(world.clock, START + 30 * DAY);
@@ -93,7 +93,7 @@ test('a trial longer than the onboarding period: a new one begins when it ends',
   await balanced(world);
 });
 
-test('converting a trial: the period begins, the invoice is asked for, what is left of the trial is gone', async () => {
+test('converting a trial starts the period, requests the invoice and removes the trial’s remaining credits', async () => {
   await using world = await createBillingWorld(START);
   await world.ask('billing_trial_start', { plan_code: 'pro' });
   goTo(world.clock, START + 3 * DAY);
@@ -113,11 +113,11 @@ test('converting a trial: the period begins, the invoice is asked for, what is l
   await balanced(world);
 });
 
-test('fourteen renewals keep the day, grant once each, and ask for fourteen payments, however long nobody looked', async () => {
+test('fourteen overdue renewals keep the day, grant once each, and request fourteen payments', async () => {
   await using world = await createBillingWorld(START);
   await world.ask('billing_subscribe', { plan_code: 'pro' });
   goTo(world.clock, '2027-03-31T10:00:00.000Z');
-  // Two processes that come back at once.
+  // Two processes that start at the same time.
   await Promise.all([
     processDueBilling(world.services, 'acme'),
     processDueBilling(world.services, 'acme'),
@@ -138,14 +138,14 @@ test('fourteen renewals keep the day, grant once each, and ask for fourteen paym
   expect(await world.payments()).toEqual(
     days.map(() => ({ kind: 'subscription', status: 'pending', amount: 4900, credits: PRO })),
   );
-  // Of the payments that are confirmed now, those of periods that are over bring nothing any more.
+  // Confirming the payments of past periods now grants nothing any more.
   await confirmPayments(world);
   expect(await world.balances()).toEqual({ trial: 0, included: PRO, payg: 0 });
   await balanced(world);
 });
 
 describe('changing the plan', () => {
-  test('up: now, for the time that is left, in money and in credits, to the last unit', async () => {
+  test('up takes effect now, for the remaining time, in money and in credits, to the last unit', async () => {
     await using world = await createBillingWorld(START);
     await world.ask('billing_subscribe', { plan_code: 'pro' });
     await confirmPayments(world);
@@ -168,7 +168,7 @@ describe('changing the plan', () => {
     const changed = await world.ask<Changed>('billing_change_plan', { plan_code: 'business' });
     expect(changed.preview).toEqual(preview);
     expect(changed.status).toMatchObject({ plan_code: 'business', current_period_start: iso(START) });
-    // What was paid for with the plan that was left is there at once, the rest when it is paid.
+    // The credits that were paid for with the old plan are granted at once, the rest when the invoice is paid.
     expect(await world.balances()).toEqual({ trial: 0, included: FREE + PRO, payg: 0 });
     expect((await world.payments()).at(-1)).toEqual({
       kind: 'subscription',
@@ -186,21 +186,21 @@ describe('changing the plan', () => {
     await balanced(world);
   });
 
-  test('there and back within one millisecond gives and takes nothing', async () => {
+  test('there and back within one millisecond adds and removes no credits', async () => {
     await using world = await createBillingWorld(START);
     await world.ask('billing_subscribe', { plan_code: 'pro' });
     for (const plan_code of ['business', 'pro', 'business', 'pro'])
       await world.ask('billing_change_plan', { plan_code, when: 'now' });
-    // A cheaper plan that is begun on top of an unpaid one has nothing to pay, and is not paid either.
+    // A cheaper plan that replaces an unpaid one costs nothing, and is not paid for either.
     expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
     await confirmPayments(world);
-    // Each counts as a millisecond later: what that much of a plan is worth is all that may remain.
+    // Each change counts as a millisecond later, so at most the value of that time on a plan may remain.
     const { included } = await world.balances();
     expect(Math.abs(included - FREE - PRO)).toBeLessThan(CREDITS / 1000);
     await balanced(world);
   });
 
-  test('down: at the end of the period; the present plan takes it back', async () => {
+  test('down takes effect at the period’s end; choosing the present plan cancels it', async () => {
     await using world = await createBillingWorld(START);
     await world.ask('billing_subscribe', { plan_code: 'business' });
     const { preview, status } = await world.ask<Changed>('billing_change_plan', { plan_code: 'pro' });
@@ -234,7 +234,7 @@ describe('changing the plan', () => {
 });
 
 describe('cancelling', () => {
-  test('now: what was paid stays until its end, and the onboarding period goes on', async () => {
+  test('now keeps what was paid for until its end, and the onboarding period continues', async () => {
     await using world = await createBillingWorld(START);
     await world.ask('billing_subscribe', { plan_code: 'pro' });
     goTo(world.clock, START + DAY);
@@ -250,7 +250,7 @@ describe('cancelling', () => {
     await balanced(world);
   });
 
-  test('a trial: now with its credits, or at its end', async () => {
+  test('a trial ends it now with its credits, or at its end', async () => {
     await using world = await createBillingWorld(START);
     await world.ask('billing_trial_start', { plan_code: 'pro' });
     expect((await world.ask<Subscribed>('billing_cancel')).status).toMatchObject({
@@ -267,7 +267,7 @@ describe('cancelling', () => {
   });
 });
 
-test('what cannot be is a conflict with its reason', async () => {
+test('impossible changes are conflicts with a reason', async () => {
   await using world = await createBillingWorld(START);
   const refused = (name: Parameters<BillingWorld['ask']>[0], input: unknown) =>
     world.ask(name, input).then(
@@ -318,7 +318,7 @@ describe('at once', () => {
     expect(await world.balances()).toEqual({ trial: PRO_TRIAL, included: FREE, payg: 0 });
   });
 
-  test('many are seen for the first time, and each is onboarded once', async () => {
+  test('many new workspaces are each onboarded once', async () => {
     await using world = await createBillingWorld(START);
     await Promise.all(Array.from({ length: 12 }, () => world.status()));
     expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
@@ -352,7 +352,7 @@ test('the summary counts what the period used, of the workspace and of the proje
   expect(await world.ask('billing_summary')).toMatchObject({ tenant: { consumed_microcredits: 0 } });
 });
 
-test('a fact about a workspace that does not exist is nobody’s', async () => {
+test('a fact about a workspace that does not exist is ignored', async () => {
   await using world = await createBillingWorld(START);
   const fact = { type: 'refund', tenantId: 'nobody', paymentId: 'pi_1', refundedAmount: 1, at: START } as const;
   expect(await applyProviderFact(world.services, fact)).toBe('ignored');
@@ -377,7 +377,7 @@ describe('discounts', () => {
     await balanced(world);
   });
 
-  test('one that waits for another plan leaves this one’s price alone', async () => {
+  test('one that waits for another plan does not change the present price', async () => {
     await using world = await createBillingWorld(START);
     await coded(world, { value: 50, months: null, planCodes: ['business'] });
     await world.ask('billing_code_apply', { code: 'HALF' });
@@ -390,7 +390,7 @@ describe('discounts', () => {
     expect(await amounts(world)).toEqual([4900, 4900, 14950 - 4900, 14950]);
   });
 
-  test('a subscription that is refused gives its code back', async () => {
+  test('a refused subscription releases its code', async () => {
     await using world = await createBillingWorld(START);
     await coded(world, { value: 50, months: null });
     await world.ask('billing_subscribe', { plan_code: 'business' });

@@ -5,8 +5,8 @@ import { type BillingWorld, confirmPayments, createBillingWorld, DAY } from '../
 import { auditLedger } from '../ledger/audit-store.ts';
 
 /**
- * All manual changes of a subscription, in any order, against a model that is as simple as the rules (docs/billing.md):
- * grants with an expiry, a plan with a period, and no database.
+ * Makes all manual changes of a subscription in any order, and compares them with a model that is as simple as the
+ * rules (docs/billing.md): grants with an expiry, a plan with a period, and no database.
  */
 const START = Date.parse('2026-01-31T10:00:00.000Z');
 const plans = {
@@ -17,14 +17,14 @@ const plans = {
 type Code = keyof typeof plans;
 
 type Grant = { account: 'trial' | 'included'; amount: number; left: number; expires: number; born: number };
-/** `credits`: what waits for all invoices that are open. */
+/** `credits`: the credits that wait for all open invoices. */
 type Waiting = { credits: number; period: Period };
 type Period = {
   from: number;
   to: number;
   anchor: number;
   grants: Grant[];
-  /** Whether an invoice of it, or of what it was changed from, is open. */
+  /** Whether an invoice of the period, or of those that it replaced, is open. */
   owes: boolean;
   paid: { from: number; price: number };
 };
@@ -42,7 +42,7 @@ class Model {
   free: Period = this.begin('free', START, START);
   period: Period = this.free;
 
-  /** The month after `count` others, counted from the anchor. */
+  /** Returns the month after `count` others, counted from the anchor. */
   static month(anchor: number, after: number): number {
     const first = new Date(anchor);
     for (let month = 1; ; month += 1) {
@@ -231,7 +231,7 @@ const outcome = (call: Promise<unknown>) =>
     (error: { code?: string }) => error.code ?? String(error),
   );
 
-/** Does it to both; answers what each said. */
+/** Performs the step on the world and on the model; returns both results. */
 async function perform(world: BillingWorld, model: Model, step: Action): Promise<[real: string, expected: string]> {
   switch (step.do) {
     case 'pass':
@@ -239,7 +239,7 @@ async function perform(world: BillingWorld, model: Model, step: Action): Promise
       model.pass(model.now + step.ms);
       return ['done', 'done'];
     case 'spend':
-      // What has expired is no longer there to be spent.
+      // Processes what is due, so that expired credits are gone.
       await world.status();
       await charge(world.db.pool, 'acme', step.amount, world.clock.now());
       model.spend(step.amount);
@@ -292,7 +292,7 @@ async function compare(world: BillingWorld, model: Model): Promise<void> {
   });
 }
 
-test('whatever is asked for and whenever, plan, period, credits and invoices are those of the model, and the books balance', async () => {
+test('after any requests at any time, plan, period, credits and invoices equal those of the model, and the books balance', async () => {
   await using world = await createBillingWorld(START);
   await fc.assert(
     fc

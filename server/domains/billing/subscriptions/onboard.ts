@@ -8,8 +8,8 @@ import { hasSubscription, insertSubscription, savePeriod } from './store.ts';
 export type OnboardingServices = Pick<Services, 'pool' | 'clock' | 'config'>;
 
 /**
- * Puts a workspace without a subscription on the onboarding default of the deployment's product, with an account and
- * the first period's credits. Concurrent calls do this once. Throws if the database is unavailable.
+ * Puts a workspace without a subscription on the onboarding plan of the deployment's product, with an account and the
+ * first period's credits. Concurrent calls do this once. Throws if the database is unavailable.
  */
 export async function ensureOnboarded(services: OnboardingServices, tenantId: string): Promise<void> {
   const { pool, clock } = services;
@@ -19,7 +19,7 @@ export async function ensureOnboarded(services: OnboardingServices, tenantId: st
     const plan = await onboardingPlan(db, services.config.billing, at);
     await openAccount(db, tenantId, at);
     const inserted = await insertSubscription(db, tenantId, plan, at);
-    // A concurrent caller inserted it: the insert has waited for that commit.
+    // A concurrent caller inserted it; this insert waited for that commit.
     if (!inserted) return;
     await savePeriod(db, tenantId, await startOnboardingPeriod(db, tenantId, plan, at));
   });

@@ -25,7 +25,7 @@ const change = {
   errors: [409, 503],
 } as const;
 
-/** Trials and subscriptions. */
+/** The operations on trials and subscriptions. */
 export const subscriptionOperations = [
   operation({
     ...read,

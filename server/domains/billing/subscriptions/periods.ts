@@ -19,9 +19,9 @@ import {
 const day = (ms: number) => isoTimestamp(ms).slice(0, 10);
 
 /**
- * Starts a period: records it and grants `credits`, which expire at its end. If its payment, or one of `owed`, is not
- * confirmed yet, it grants at most `carried`, which were paid for with the old plan, and the confirmation grants the
- * rest. Repeating it changes nothing.
+ * Starts a period: records it, and grants `credits` until its end. If its payment, or one of `owed`, is not confirmed
+ * yet, it grants at most `carried`, the credits that were paid for with the old plan; the confirmation grants the rest.
+ * Repeating it changes nothing.
  */
 export async function startPeriod(
   db: Queryable,
@@ -52,9 +52,9 @@ export async function startPeriod(
 }
 
 /**
- * Grants the credits of a confirmed payment, once, to each period that awaited it and awaits no other. The part of the
- * time that another plan has since replaced was credited in money, and brings no credits. Credits for a period that
- * has ended expire immediately.
+ * Grants the credits of a confirmed payment, once, to each period that awaited it and awaits no other. If another plan
+ * has since replaced a part of the period, that part was credited in money and grants no credits. Credits for a period
+ * that has ended expire immediately.
  */
 export async function grantPaidPeriods(
   db: Queryable,
@@ -80,8 +80,8 @@ export async function grantPaidPeriods(
 }
 
 /**
- * Reverses the unspent part of a period's credits for the time after `at`, when that time is credited in money or was
- * never paid for. Returns the reversed microcredits.
+ * Reverses the unspent part of a period's credits for the time after `at`: that time is credited in money, or was never
+ * paid for. Returns the reversed microcredits.
  */
 export async function endPeriodEarly(db: Queryable, tenantId: string, period: Period, at: number): Promise<number> {
   let taken = 0;
@@ -104,9 +104,9 @@ async function reverseGrantsAfter(
 }
 
 /**
- * Starts a period of the onboarding plan at `at`, or continues the one that was left for a trial or a subscription and
- * has not ended: its credits were already granted, and the remaining ones are still there. So switching back and forth
- * never grants them twice.
+ * Starts a period of the onboarding plan at `at`. If the period that was interrupted by a trial or a subscription has
+ * not ended, it continues instead: its credits were already granted, and the remaining ones still exist. So switching
+ * back and forth never grants them twice.
  */
 export async function startOnboardingPeriod(
   db: Queryable,

@@ -3,7 +3,7 @@ import type { ActionPrices } from '../../../orchestrator/ports/billable-actions.
 import { presentPlan } from './choose.ts';
 import { readSubscription } from './store.ts';
 
-/** Returns the prices of a workspace's present plan; null where the deployment charges nothing. */
+/** Returns the prices of a workspace's present plan; null if the deployment charges nothing. */
 export async function presentPrices(
   { pool, config }: Pick<Services, 'pool' | 'config'>,
   tenantId: string,

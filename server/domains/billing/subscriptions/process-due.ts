@@ -18,9 +18,9 @@ import { isDue, lockSubscription, readSubscription, type SubscriptionRow, saveSu
 export type DueBillingServices = Pick<Services, 'pool' | 'clock' | 'config' | 'orchestrator'>;
 
 /**
- * Processes what has become due for one workspace: trials that ended, periods that began, credits that expired, each as
- * of its own instant and in order, after any delay. Each is a transaction of its own, so that charges never wait for
- * more than one; a concurrent caller finds nothing due. Onboards the workspace if needed. Throws if the database is
+ * Processes what has become due for one workspace, after any delay: trials that ended, periods that began, credits that
+ * expired, each as of its own time and in order. Each is a separate transaction, so that charges never wait for more
+ * than one; a concurrent caller finds nothing due. Onboards the workspace if needed. Throws if the database is
  * unavailable.
  */
 export async function processDueBilling(services: DueBillingServices, tenantId: string): Promise<void> {
@@ -30,7 +30,7 @@ export async function processDueBilling(services: DueBillingServices, tenantId: 
   if (changed) services.orchestrator.creditsChanged(tenantId);
 }
 
-/** Processes what is due first. Returns false if nothing is. */
+/** Processes the first thing that is due. Returns false if nothing is due. */
 async function processNextDue(services: DueBillingServices, tenantId: string): Promise<boolean> {
   const { pool, clock } = services;
   const due = dueAt(await readSubscription(pool, tenantId), (await readBalances(pool, tenantId)).nextExpiryAt);
@@ -70,16 +70,14 @@ async function endPeriod(db: Queryable, billing: Billing, row: SubscriptionRow, 
   }
 }
 
-/**
- * The paid or free plan has ended while another one waits for its payment: it keeps waiting, on the onboarding plan.
- */
+/** Continues to wait for the payment of another plan, on the onboarding plan, after the present plan has ended. */
 async function waitOn(db: Queryable, billing: Billing, row: SubscriptionRow, at: number): Promise<void> {
   const plan = await onboardingPlan(db, { ...billing, productCode: row.productCode }, at);
   const period = await nextOnboardingPeriod(db, row.tenantId, plan, at);
   await saveSubscription(db, { ...row, planCode: plan.planCode, period }, at);
 }
 
-/** Starts the period after the one that ends at `at`, counted from the day on which the first one began. */
+/** Starts the onboarding period after the one that ends at `at`, counted from the day on which the first one began. */
 async function nextOnboardingPeriod(
   db: Queryable,
   tenantId: string,

@@ -41,7 +41,7 @@ function requireTrialLeft(row: SubscriptionRow): void {
   if (isSubscribed(row)) throw conflict('already_subscribed', 'This workspace already has a subscription.');
 }
 
-/** Returns the provider that sells a plan: a plan that is free, or without a price at the provider, needs none. */
+/** Returns the provider that sells a plan: the manual provider for a plan that is free or has no price at the provider. */
 export function sellerOf(
   services: { payments: PaymentProvider } & Parameters<typeof createManualProvider>[0],
   plan: PlanRow,

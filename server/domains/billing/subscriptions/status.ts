@@ -22,7 +22,7 @@ export async function billingStatus({ principal, services }: Context): Promise<S
   return await readStatus(services, services.pool, principal.tenantId);
 }
 
-/** Returns the status of a workspace's subscription. What is due must have been processed (`processDueBilling`). */
+/** Returns the status of a workspace's subscription. Call `processDueBilling` first. */
 export async function readStatus(
   services: Pick<Services, 'payments' | 'clock' | 'config'>,
   db: Queryable,

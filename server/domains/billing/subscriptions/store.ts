@@ -18,7 +18,7 @@ export type SubscriptionRow = {
   trialEndsAt: number | null;
   period: { from: number; to: number };
   cancelAtPeriodEnd: boolean;
-  /** The plan at the period's end; of an incomplete subscription, the plan that waits for its payment. */
+  /** The plan that starts at the period's end; for an incomplete subscription, the plan that waits for its payment. */
   pendingPlanCode: string | null;
   discount: StoredDiscount | null;
   /** The version of the provider's state that was applied last. */
@@ -41,8 +41,8 @@ export function readSubscription(db: Queryable, tenantId: string): Promise<Subsc
 }
 
 /**
- * The same, locked until the transaction ends: all changes of a subscription wait for each other here, also during a
- * call to the provider. Charges never touch this row.
+ * Returns the same, locked until the transaction ends. All changes of a subscription wait for each other here, also
+ * during a call to the provider. Charges never touch this row.
  */
 export function lockSubscription(db: Queryable, tenantId: string): Promise<SubscriptionRow> {
   return select(db, tenantId, 'FOR NO KEY UPDATE');
@@ -66,8 +66,8 @@ async function select(db: Queryable, tenantId: string, lock: string): Promise<Su
 const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
 
 /**
- * Writes a locked subscription. `updatedAt` grows with every change, so a provider's idempotency key derived from it
- * differs after each change, and is the same after a change that was lost.
+ * Writes a locked subscription. Every change increases `updatedAt`. A provider's idempotency key that contains it
+ * therefore differs after each change, and is the same if the change was lost.
  */
 export async function saveSubscription(db: Queryable, row: SubscriptionRow, at: number): Promise<SubscriptionRow> {
   const updatedAt = Math.max(at, row.updatedAt + 1);
@@ -116,7 +116,7 @@ export async function findTenantName(db: Queryable, tenantId: string): Promise<s
   return rows[0]?.name ?? null;
 }
 
-/** Returns the names of a workspace and of a project in it; null if one of them is gone. */
+/** Returns the names of a workspace and of a project in it; null if either no longer exists. */
 export async function findNames(
   db: Queryable,
   { tenantId, projectId }: { tenantId: string; projectId: string },
@@ -129,15 +129,15 @@ export async function findNames(
   return rows[0] ?? null;
 }
 
-/** Whether the workspace was onboarded. */
+/** Returns whether the workspace was onboarded. */
 export async function hasSubscription(db: Queryable, tenantId: string): Promise<boolean> {
   const { rowCount } = await db.query('SELECT FROM subscriptions WHERE tenant_id = $1', [tenantId]);
   return rowCount !== 0;
 }
 
 /**
- * Inserts the subscription of a plan; its period is stored later. Returns false if the workspace has one.
- * Waits for concurrent inserts.
+ * Inserts the subscription of a plan; its period is stored later. Waits for concurrent inserts. Returns false if the
+ * workspace has a subscription.
  */
 export async function insertSubscription(
   db: Queryable,

@@ -76,7 +76,7 @@ export async function convertTrial(ctx: Context): Promise<Answer> {
   });
 }
 
-/** Stores a subscription that has just started; for a manual one, with the invoice of its first period. */
+/** Stores a subscription that has just started; for a manual one, also the invoice of its first period. */
 async function begin(
   { principal, services }: Context,
   { db, row, at }: Held,

@@ -4,10 +4,10 @@ import { grantCredits, reverseGrant } from '../ledger/post.ts';
 import { moveExpiryOfGrant } from '../ledger/store.ts';
 import type { SubscriptionRow } from './store.ts';
 
-/** Each workspace has only one trial, so its name is a sufficient reference. */
+/** A workspace has only one trial, so its id is a sufficient reference. */
 const reference = (tenantId: string) => `trial:${tenantId}`;
 
-/** Grants the credits of a trial until its end. If they were granted before, moves their expiry. */
+/** Grants the credits of a trial until its end, or moves their expiry if they were granted before. */
 export async function grantTrialCredits(
   db: Queryable,
   { tenantId, trialEndsAt }: Pick<SubscriptionRow, 'tenantId' | 'trialEndsAt'>,
@@ -30,14 +30,14 @@ export async function grantTrialCredits(
 
 /** Moves the expiry of a trial's credits, under the account's lock like every change of grants. */
 async function moveExpiry(db: Queryable, tenantId: string, expiresAt: number, at: number): Promise<void> {
-  // Reverses nothing, but locks the account and sets what is left of each grant, because the order of
-  // spending is about to change.
+  // Reverses nothing, but locks the account and sets the remainder of each grant, because the spending order is about
+  // to change.
   const kindReference = `move:${reference(tenantId)}`;
   await reverseGrant(db, { tenantId, reference: reference(tenantId), amount: 0, kindReference, note: '', at });
   await moveExpiryOfGrant(db, tenantId, reference(tenantId), new Date(expiresAt));
 }
 
-/** Reverses what is left of a trial's credits when the trial ends early. */
+/** Reverses a trial's remaining credits when the trial ends early. */
 export async function endTrialCredits(db: Queryable, tenantId: string, at: number): Promise<void> {
   const kindReference = `end:${reference(tenantId)}`;
   await reverseGrant(db, { tenantId, reference: reference(tenantId), kindReference, note: 'The trial has ended', at });

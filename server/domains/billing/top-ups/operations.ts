@@ -3,7 +3,7 @@ import { operation } from '../../../operation/operation.ts';
 import * as schema from '../schemas.ts';
 import { paymentConfig, topUp } from './top-up.ts';
 
-/** Top-ups, and the settings that they need in the browser. */
+/** The operations on top-ups, and on the settings that the browser needs for them. */
 export const topUpOperations = [
   operation({
     name: 'billing_topup_intent',

@@ -27,9 +27,8 @@ export async function paymentConfig({ services }: Context): Promise<z.input<type
 }
 
 /**
- * POST /v1/billing/topups/payg/intent: requests a payment to be confirmed in the browser or by an operator, which
- * then brings the credits. The subscription is locked, so that the payment is stored before the provider's
- * notification about it arrives.
+ * POST /v1/billing/topups/payg/intent: requests a payment that grants credits once the browser or an operator confirms
+ * it. The subscription is locked, so that the payment is stored before the provider's notification about it arrives.
  */
 export async function topUp(
   ctx: Context,
@@ -79,14 +78,14 @@ export async function topUp(
   });
 }
 
-/** Returns the provider that keeps the customer: a subscription of another provider stays with that one. */
+/** Returns the provider that has the customer. A subscription of another provider stays with that provider. */
 const providerFor = (
   { payments }: Pick<Services, 'payments'>,
   subscriptionId: string | null,
   present: PaymentRow['provider'],
 ) => (subscriptionId === null ? payments.kind : present);
 
-/** Returns the microcredits that an amount buys. AppError 422 outside of the deployment's limits. */
+/** Returns the microcredits that an amount buys. AppError 422 for an amount beyond the deployment's limits. */
 export function creditsFor({ topUp: terms }: Pick<Services, 'topUp'>, amount: number): number {
   const { minimumAmount, maximumAmount, microcreditsPerMinorUnit } = terms;
   if (amount < minimumAmount || amount > maximumAmount) {

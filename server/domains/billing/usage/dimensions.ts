@@ -13,10 +13,10 @@ import { findMemberNames, findPeriodStart, findWorkflowNames, type UsageFilter }
 type Dimension = (typeof usageDimensions)[number];
 type Item = { key: string; label: string; quantity: number; microcredits: number };
 
-/** The number of items of a dimension; further ones are combined as `other`. */
+/** The most items of a dimension; further ones are combined as `other`. */
 const MAX_ITEMS = 100;
 
-/** The column of each dimension, and which rollups it includes. */
+/** The column of each dimension, and the columns of the rollups that it is read from. */
 const readings: Record<
   Dimension,
   { by: RollupColumn[]; key: RollupColumn; counts: (sum: UsageRollup) => boolean; quantity: 'steps' | 'quantity' }
@@ -122,7 +122,7 @@ function cut(sorted: Item[]): Item[] {
   return rest.length === 0 ? sorted : [...sorted.slice(0, MAX_ITEMS), other(rest)];
 }
 
-/** Keeps the last hundred days, in order, and combines earlier ones. */
+/** Keeps the last hundred days, in order, and combines the earlier ones. */
 function lastDays(items: Item[]): Item[] {
   const days = items.sort((a, b) => (a.key < b.key ? -1 : 1));
   const before = days.slice(0, Math.max(0, days.length - MAX_ITEMS));
@@ -136,7 +136,7 @@ const other = (items: readonly Item[]): Item => ({
   microcredits: items.reduce((sum, item) => sum + item.microcredits, 0),
 });
 
-/** Returns the names of workflows and people; a person who is no longer a member keeps the address. */
+/** Labels workflows and people with their names; a person who is no longer a member keeps the address. */
 async function label(
   pool: Pool,
   tenantId: string,

@@ -6,7 +6,7 @@ import { exportUsage, usageHistory } from './history.ts';
 
 const tag = 'Billing';
 
-/** The usage, line by line and in totals. */
+/** The operations that read usage, line by line and in totals. */
 export const usageOperations = [
   operation({
     name: 'billing_usage_history',

@@ -22,9 +22,9 @@ const COLUMNS =
   'u.project_id, u.workflow_id, u.action, u.step_type, u.subject, u.started_by, u.created_at, u.quantity, u.microcredits';
 
 /**
- * Returns a workspace's usage rolled up by each of several sets of columns. One pass rolls the usage up by all of the
- * columns and the day, and only those few rows by each set, which is twice as fast. `now` is in ms since the epoch.
- * Throws PostgreSQL's 22023 for an unknown time zone.
+ * Returns a workspace's usage rolled up by each of several sets of columns. One pass rolls the usage up by all columns
+ * and the day; each set then rolls up only those few rows, which is twice as fast as a pass for each set. `now` is in
+ * ms since the epoch. Throws PostgreSQL's 22023 for an unknown time zone.
  */
 export async function queryUsage(
   pool: Pool,
@@ -51,7 +51,7 @@ export async function queryUsage(
     values,
   );
   return by.map(set => {
-    // A bit for each column that is not in the set; the first column's is the highest.
+    // Has a bit for each column that is not in the set; the first column's bit is the highest.
     const bits = columns.reduce((sum, column) => sum * 2 + (set.includes(column) ? 0 : 1), 0);
     return rows.filter(row => Number(row.set) === bits).map(row => toRollup(row, set));
   });
@@ -61,15 +61,15 @@ export async function queryUsage(
 type Source = { rows: string; values: unknown[]; parameter: (value: unknown) => string };
 
 /**
- * Reads whole quarters of an hour from their rollups, which are at most a hundredth of the rows. Usage that is not
- * rolled up yet, and the quarters that the period cuts, are read from the rows themselves. One snapshot contains the
- * rollups together with the number up to which usage is in them.
+ * Reads whole quarters of an hour from their rollups, which are at most a hundredth of the rows. Reads from the rows
+ * themselves what is not rolled up yet, and the quarters that the period splits. One snapshot contains the rollups and
+ * the number of the last row in them.
  */
 function rolledUp(tenantId: string, { from, to, ...filter }: UsageFilter, now: number): Source {
   const { values, where, parameter } = conditions(tenantId, filter);
   const time = (ms: number) => `${parameter(new Date(ms))}::timestamptz`;
   const within = (...bounds: string[]) => [...where, ...bounds].join(' AND ');
-  // There is no usage after now, so the current quarter can be read as a whole.
+  // No usage is later than now, so the current quarter can be read as a whole.
   const until = to === undefined || to > now ? undefined : to;
   const first = from === undefined ? undefined : Math.ceil(from / QUARTER_HOUR_MS) * QUARTER_HOUR_MS;
   const end = until === undefined ? undefined : Math.floor(until / QUARTER_HOUR_MS) * QUARTER_HOUR_MS;
@@ -94,7 +94,7 @@ function rolledUp(tenantId: string, { from, to, ...filter }: UsageFilter, now: n
   return { rows: parts.join(' UNION ALL '), values, parameter };
 }
 
-/** Reads a run's lines among those of its commits. */
+/** Reads a run's lines from the rows of its commits. */
 function ofRun(tenantId: string, filter: UsageFilter): Source {
   const { values, where, parameter } = conditions(tenantId, filter);
   const price = 'u.microcredits / greatest(u.quantity, 1)';

@@ -17,7 +17,7 @@ export type UsageFilter = {
   startedBy?: string | undefined;
 };
 
-/** Where a page ends: within a row of usage, which has a line for each attempt of a commit. */
+/** The end of a page, which may be within a row of usage: a row has a line for each attempt of a commit. */
 export type UsageKey = { at: number; id: string; line: number };
 
 /** One line, and its position. */
@@ -46,9 +46,9 @@ type Row = Omit<UsageEntry, 'key' | 'runId' | 'stepId' | 'attempt' | 'quantity' 
 };
 
 /**
- * Returns lines of a workspace's usage, newest first: by the index on (tenant, time, id), and within a row from its
- * last line back. No more rows are unnested than a page has lines, since every row has at least one. Only a filter by
- * run may need more, and then the rows are limited to the time during which it ran.
+ * Returns lines of a workspace's usage, newest first, by the index on (tenant, time, id); within a row, from its last
+ * line back. A page unnests at most as many rows as it has lines, since every row has at least one line. Only a filter
+ * by run may need more rows, and is then limited to the time during which the run was active.
  */
 export async function listUsage(
   pool: Pool,
@@ -103,8 +103,8 @@ export async function* pagesOfUsage(
 }
 
 /**
- * Returns the WHERE of a filter over `u`, rows of run_usage or others with its columns: of the tenant, and only
- * billable usage. `parameter` adds a value to `values`.
+ * Returns the WHERE clause of a filter: only the tenant's billable usage. `u` stands for rows of run_usage, or of
+ * another relation with its columns. `parameter` adds a value to `values`.
  */
 export function conditions(tenantId: string, filter: UsageFilter) {
   const values: unknown[] = [];
@@ -126,8 +126,9 @@ export function conditions(tenantId: string, filter: UsageFilter) {
 }
 
 /**
- * A run's usage is in rows of its workflow, in the quarters of an hour during which it ran (within one, the engine
- * shares rows among runs). For a run that retention has purged nothing narrows the rows down.
+ * Returns conditions for the rows that may contain a run's usage: rows of its workflow, in the quarters of an hour
+ * during which it was active (within one quarter, the engine shares rows among runs). A run that retention has purged
+ * has no such limits.
  */
 function duringRun(run: string, tenant: string): string[] {
   const of = (column: string) => `(SELECT ${column} FROM runs r WHERE r.id = ${run} AND r.tenant_id = ${tenant})`;
@@ -144,13 +145,13 @@ async function findNames(pool: Pool, sql: string, tenantId: string, keys: string
   return new Map(rows.map(row => [row.key, row.name]));
 }
 
-/** Names of the tenant's workflows by their ids. */
+/** Returns names of the tenant's workflows by their ids. */
 export function findWorkflowNames(pool: Pool, tenantId: string, ids: string[]): Promise<Map<string, string>> {
   const sql = 'SELECT id::text AS key, name FROM workflows WHERE tenant_id = $1 AND id::text = ANY($2)';
   return findNames(pool, sql, tenantId, ids);
 }
 
-/** Names of the tenant's members by their addresses. */
+/** Returns names of the tenant's members by their addresses. */
 export function findMemberNames(pool: Pool, tenantId: string, emails: string[]): Promise<Map<string, string>> {
   const sql = `SELECT u.email AS key, u.name FROM users u JOIN memberships m ON m.user_id = u.id
      WHERE m.tenant_id = $1 AND u.email = ANY($2)`;

@@ -16,8 +16,9 @@ import { queryUsage } from './rollup-store.ts';
 import { listUsage, pagesOfUsage, type UsageEntry, type UsageFilter } from './store.ts';
 
 /**
- * A year of usage of one workspace: commits of one to four attempts each, of ten workflows, tools, models and people. What matters
- * is the same as at 1,000,000 runs: an index each time, and no more rows read than a page has.
+ * Generates a year of usage of one workspace: commits of one to four attempts each, of ten workflows, tools, models and
+ * people. The assertions are the same as at 1,000,000 runs: every query uses an index, and reads no more rows than a
+ * page has.
  */
 const COMMITS = 12_000;
 /** The id of a run, as SQL. */
@@ -63,7 +64,7 @@ beforeAll(async () => {
                  FROM generate_series(0, $1::int - 1) n) numbered) made`,
     [COMMITS, FROM, TO, workflows, projects],
   );
-  // Half of it is in the sums, and half is not yet.
+  // Half of the usage is rolled up, half is not yet.
   const { rows } = await db.pool.query('SELECT min(seq)::int + $1 AS half FROM run_usage', [COMMITS / 2]);
   await aggregateUsage(db.pool, [0, rows[0].half, null, null]);
   await db.pool.query('UPDATE analytics_progress SET seq = $1', [rows[0].half]);
@@ -81,7 +82,7 @@ type Plan = {
   'Rows Removed by Filter'?: number;
 };
 
-/** Rows that a plan reads from tables, and tables that it reads from end to end. */
+/** The number of rows that a plan reads from tables, and the tables that it scans completely. */
 function workOf(plan: Plan): { read: number; scanned: string[] } {
   const inner = (plan.Plans ?? []).map(workOf);
   const table = plan['Relation Name'];
@@ -94,7 +95,7 @@ function workOf(plan: Plan): { read: number; scanned: string[] } {
   };
 }
 
-/** Answers a question and says what it cost. */
+/** Runs a query; returns its answer and its cost. */
 async function explained<T>(
   question: (pool: Pool) => Promise<T>,
 ): Promise<{ answer: T; read: number; scanned: string[] }> {
@@ -121,7 +122,7 @@ const everything = async (filter: UsageFilter, size?: number): Promise<UsageEntr
   return found;
 };
 const keyOf = ({ key }: UsageEntry) => `${String(key.at).padStart(15)} ${key.id} ${String(key.line).padStart(9)}`;
-/** All lines of the workspace that are paid for, counted without the code under test. */
+/** Returns all billable lines of the workspace, computed without the code under test. */
 async function expected(where = 'true', values: unknown[] = []) {
   const { rows } = await db.pool.query<{ lines: number; microcredits: string }>(
     `SELECT coalesce(sum(json_array_length(attempts)), 0)::int AS lines, coalesce(sum(microcredits), 0) AS microcredits
@@ -132,7 +133,7 @@ async function expected(where = 'true', values: unknown[] = []) {
 }
 
 describe('the history', () => {
-  test('has every line once, newest first, whatever the size of the pages', async () => {
+  test('has every line once, newest first, for any page size', async () => {
     const from = Date.UTC(2026, 4, 1);
     const to = Date.UTC(2026, 4, 3);
     const whole = await everything({ from, to });
@@ -146,7 +147,7 @@ describe('the history', () => {
     for (const size of [1, 2, 7, 50]) expect(await everything({ from, to }, size)).toEqual(whole);
   });
 
-  test('is read by the page, from anywhere, in an index', async () => {
+  test('reads any page by an index', async () => {
     for (const after of [null, { at: Date.UTC(2026, 5, 15), id: 'ffffffff-ffff-4fff-bfff-ffffffffffff', line: 1 }]) {
       const { answer, read, scanned } = await explained(pool => listUsage(pool, 'acme', {}, { after, limit: 201 }));
       expect(answer).toHaveLength(201);
@@ -174,7 +175,7 @@ describe('the history', () => {
     expect(found.reduce((sum, entry) => sum + entry.quantity * entry.price, 0)).toBe(microcredits);
   });
 
-  test('of one run is exact, with its run there and without', async () => {
+  test('of one run is exact, whether the run still exists or not', async () => {
     const { rows } =
       await db.pool.query(`SELECT ${runOf('600')} AS id, min(created_at) AS first, max(created_at) AS last
       FROM run_usage, json_array_elements(attempts) l WHERE l->>0 = ${runOf('600')}::text`);
@@ -182,7 +183,7 @@ describe('the history', () => {
     const found = await everything({ run: id }, 2);
     expect(found.length).toBeGreaterThan(2);
     expect(new Set(found.map(({ runId }) => runId))).toEqual(new Set([id]));
-    // Of one workflow, as the runs of the engine are.
+    // Usage of one workflow, as for runs of the engine.
     const mine = found.filter(({ workflowId }) => workflowId === found[0]?.workflowId);
     await db.pool.query(
       `INSERT INTO runs (id, tenant_id, project_id, workflow_id, version, status, orchestration_phase, session_id, trigger_type,
@@ -199,7 +200,7 @@ describe('the history', () => {
     );
   });
 
-  test('is asked by the page', async () => {
+  test('is requested in pages', async () => {
     type Page = {
       usage: { id: string; microcredits: number; unit_microcredits: number; quantity: number }[];
       next_cursor: string;
@@ -216,7 +217,7 @@ describe('the history', () => {
 });
 
 describe('the export', () => {
-  test('has the same lines as the history, and says when there are too many', async () => {
+  test('has the lines of the history, and is refused if they are too many', async () => {
     const period = { from: '2026-05-01T00:00:00.000Z', to: '2026-05-02T00:00:00.000Z' };
     const csv = (await call(busy, 'billing_usage_export', period)) as string;
     const lines = csv.trimEnd().split('\r\n');
@@ -242,7 +243,7 @@ describe('the dimensions', () => {
   const itemsOf = (answer: Dimensions, by: string) => answer.dimensions.find(each => each.by === by)?.items ?? [];
   const total = (items: readonly Item[]) => items.reduce((sum, { microcredits }) => sum + microcredits, 0);
 
-  test('add up, each to what it is of', async () => {
+  test('each add up to their own total', async () => {
     const answer = await ask(year);
     const { microcredits } = await expected();
     expect(answer.total_microcredits).toBe(microcredits);
@@ -255,8 +256,8 @@ describe('the dimensions', () => {
     expect(sorted).toEqual([...sorted].sort((a, b) => b - a));
   });
 
-  test('are exact whatever quarters of an hour a period cuts, folded or not', async () => {
-    // Bounds are instants at which something was used, or a millisecond beside.
+  test('are exact for any period, whether its quarters of an hour are rolled up or not', async () => {
+    // Bounds are times of usage, or a millisecond before or after.
     const { rows } = await db.pool.query<{ at: string }>(
       `SELECT extract(epoch FROM created_at) * 1000 AS at FROM run_usage
        WHERE tenant_id = 'acme' AND action NOT LIKE 'run_%' ORDER BY created_at`,
@@ -277,7 +278,7 @@ describe('the dimensions', () => {
     );
   });
 
-  test('read sums, and of the rows themselves those that are not in them', async () => {
+  test('read rollups, and only those rows that are not rolled up', async () => {
     const period = { from: FROM + 30 * DAY + 1, to: FROM + 60 * DAY };
     const { read, scanned } = await explained(pool =>
       queryUsage(pool, 'acme', period, { by: [['workflow'], ['day']], timeZone: 'Asia/Kathmandu', now: TO }),
@@ -290,7 +291,7 @@ describe('the dimensions', () => {
     expect(read).toBeLessThan(2 * (rowCount ?? 0));
   });
 
-  test('show a hundred items, and the rest as others', async () => {
+  test('show a hundred items, and the rest as `other`', async () => {
     const days = itemsOf(await ask({ ...year, by: 'day' }), 'day');
     expect(days).toHaveLength(101);
     expect(days.at(-1)).toMatchObject({ key: 'other' });
@@ -298,7 +299,7 @@ describe('the dimensions', () => {
     expect(days.at(-2)?.key).toBe('2026-11-30');
   });
 
-  test('are by the day of the time zone', async () => {
+  test('use the days of the time zone', async () => {
     const two = { from: '2026-05-01T00:00:00.000Z', to: '2026-05-02T00:00:00.000Z', by: 'day' };
     expect(itemsOf(await ask(two), 'day').map(({ key }) => key)).toEqual(['2026-05-01']);
     const kiritimati = itemsOf(await ask({ ...two, time_zone: 'Pacific/Kiritimati' }), 'day');
@@ -307,14 +308,14 @@ describe('the dimensions', () => {
     await expect(ask({ from: two.to, to: two.from })).rejects.toMatchObject({ status: 422 });
   });
 
-  test('call people and workflows by their names', async () => {
+  test('name people and workflows', async () => {
     await createTestMember(services, tenant.owner, 'project_viewer', 'user3@example.com');
     const items = itemsOf(await ask({ ...year, by: 'user' }), 'user');
     expect(items.find(({ key }) => key === 'user3@example.com')?.label).toBe('user3');
     expect(items.find(({ key }) => key === 'user4@example.com')?.label).toBe('user4@example.com');
   });
 
-  test('are those of their own projects for viewers', async () => {
+  test('are limited to their own projects for viewers', async () => {
     expect((await ask(year, tenant.viewer)).total_microcredits).toBe(0);
     const { rows } = await db.pool.query('UPDATE run_usage SET project_id = $1 WHERE project_id = $2 RETURNING id', [
       tenant.viewer.projectId,
@@ -330,7 +331,7 @@ describe('the dimensions', () => {
     expect((await ask({ ...year, project_id: projects[0] }, tenant.viewer)).total_microcredits).toBe(0);
   });
 
-  test('without a period are of the last thirty days, or of what is being paid for', async () => {
+  test('without a period cover the last thirty days, or the billing period', async () => {
     expect(await ask({})).toMatchObject({ from: '2026-11-01T00:00:00.001Z', to: '2026-12-01T00:00:00.001Z' });
   });
 });

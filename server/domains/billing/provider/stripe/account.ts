@@ -6,7 +6,7 @@ import type { Logger } from '../../../../platform/logger.ts';
 import { planCodeOfPrice } from './plan-price-store.ts';
 import { nextPriceOf, priceOf, subscriptionState } from './state.ts';
 
-/** Stripe's client, and what is needed to read its answers. */
+/** Stripe's client, with what is needed to interpret its answers. */
 export type StripeAccount = {
   stripe: Stripe;
   pool: Pool;
@@ -14,9 +14,9 @@ export type StripeAccount = {
   logger: Logger;
   productCode: string;
   /**
-   * Returns the version of the next answer: the present time in ms, and always more than the previous version. Called
-   * before the request, so that of two answers the one that may be older has the lower version; later changes at Stripe
-   * cause an event of their own.
+   * Returns the version of the next answer: the present time in ms, and always more than the previous version. Call
+   * this before the request, so that of two answers the one that may be older has the lower version. Later changes at
+   * Stripe cause events of their own.
    */
   nextVersion(): number;
 };

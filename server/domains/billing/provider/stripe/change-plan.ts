@@ -14,7 +14,7 @@ import { cancel, existing, priceFor, released, retrieve, stateOf } from './subsc
 type When = 'now' | 'period_end';
 type Change = { when: When; discount: AppliedDiscount | null; key: string };
 
-/** Returns the cost of a change: Stripe's own preview of the invoice. */
+/** Returns the cost of a change, from Stripe's own preview of the invoice. */
 export async function quoteChange(
   account: StripeAccount,
   reference: SubscriptionRef,
@@ -48,9 +48,9 @@ export async function quoteChange(
 
 /**
  * Moves a subscription to another plan. Now: the rest of the current period is credited and the difference invoiced; if
- * that payment has to be confirmed, or fails, the plan does not change until it is paid. At the period's end: by a
- * schedule at Stripe, so that the renewal's invoice is the new plan's. Changing to the current plan cancels a scheduled
- * change. A plan without a price ends the subscription.
+ * that payment must be confirmed, or fails, the plan does not change until it is paid. At the period's end: a schedule
+ * at Stripe changes the plan, so that the renewal's invoice has the new price. Changing to the current plan cancels a
+ * scheduled change. A plan without a price ends the subscription.
  */
 export async function changePlan(
   account: StripeAccount,
@@ -72,12 +72,12 @@ export async function changePlan(
         current,
         { price: plan.paymentPriceId, duration: durationOf(plan) },
         discount,
-        // After a lost answer there is already a schedule, which was released: a new one needs another key.
+        // After a lost answer, a schedule already existed and was released: a new one needs another key.
         `${change.key}:${free.given ?? ''}`,
       );
 }
 
-/** The price that a schedule sets at the period's end; the schedule ends after one period. */
+/** The price that a schedule sets at the period's end. The schedule ends one period later. */
 type NextPhase = {
   price: string;
   duration: Stripe.SubscriptionScheduleUpdateParams.Phase.Duration;
@@ -88,7 +88,7 @@ const durationOf = ({ interval, intervalCount }: Pick<PlanRow, 'interval' | 'int
   interval_count: intervalCount,
 });
 
-/** Returns the change that is scheduled for the period's end; null if there is none. */
+/** Returns the change that is scheduled for the period's end; null if none is. */
 function nextPhaseOf(current: Stripe.Subscription): NextPhase | null {
   const price = nextPriceOf(current);
   const recurring = current.items.data[0]?.price.recurring;
@@ -138,7 +138,7 @@ export async function applyDiscount(
   const current = await retrieve(account, existing(reference));
   const next = nextPhaseOf(current);
   if (next === null) return await discounted(account, current, given, key);
-  // The scheduled change is kept: its schedule is released, and created again with the discount.
+  // The scheduled change is kept: its schedule is released and created again with the discount.
   const free = await released(account, reference, key);
   await setDiscounts(account, free.current, [given], `${key}:discount`);
   return await schedule(account, free.current, next, given, `${key}:${free.given ?? ''}`);
@@ -152,8 +152,8 @@ async function changeNow(
   key: string,
 ): Promise<ProviderSubscription> {
   const before = current.discounts.flatMap(given => idOf(given) ?? []);
-  // A change that waits for its payment does not include the discount, so the discount is set first, and
-  // removed if the change is refused.
+  // A change that waits for its payment cannot include the discount. So the discount is set first, and removed if the
+  // change is refused.
   if (discount !== null) await setDiscounts(account, current, [discount], `${key}:discount`);
   const items = replaceItem(current, priceFor(plan));
   const version = account.nextVersion();
@@ -219,7 +219,7 @@ async function schedule(
   return await stateOf(account, await retrieve(account, current.id), version);
 }
 
-/** Without this, a phase would lose the discount of the subscription. */
+/** A phase without discounts would drop the discount of the subscription. */
 function phaseDiscount(
   given: Stripe.SubscriptionSchedule.Phase.Discount,
 ): Stripe.SubscriptionScheduleUpdateParams.Phase.Discount {
@@ -229,7 +229,7 @@ function phaseDiscount(
   return promotion === null ? { coupon: idOf(given.coupon) ?? '' } : { promotion_code: promotion };
 }
 
-/** Returns the only item of a subscription, with another price. */
+/** Returns the only item of a subscription with another price. */
 function replaceItem(current: Stripe.Subscription, price: string): { id: string; price: string; quantity: number }[] {
   return current.items.data.slice(0, 1).map(({ id }) => ({ id, price, quantity: 1 }));
 }

@@ -34,7 +34,7 @@ async function failing(settings: { secretKey: string; apiUrl: string }, path = '
 }
 
 describe('the client', () => {
-  test('asks the operator’s own address, in the pinned version', async () => {
+  test('calls the operator’s address, with the pinned version', async () => {
     const { stripe, close } = createStripeClient({ secretKey: testStripe.secretKey, apiUrl: server.url });
     const made = await stripe.customers.create({ email: 'a@b.example', metadata: { tenant_id: "o'hara" } });
     expect(made.lastResponse.apiVersion).toBe(stripeApiVersion);
@@ -43,7 +43,7 @@ describe('the client', () => {
     await close();
   });
 
-  test('tells and logs no secret where the key is wrong: 503', async () => {
+  test('returns 503 for a wrong key, and neither returns nor logs a secret', async () => {
     const secretKey = 'sk_live_a_wrong_key_0123456789';
     const { error, told, logged } = await failing({ secretKey, apiUrl: server.url });
     expect(error).toMatchObject({ status: 503, code: 'payment_provider_unavailable', headers: { 'Retry-After': '5' } });
@@ -54,7 +54,7 @@ describe('the client', () => {
     }
   });
 
-  test('follows no redirect: whoever redirects would be sent the key', async () => {
+  test('follows no redirect, since its target would receive the key', async () => {
     const asked: string[] = [];
     const redirecting = createServer((request, response) => {
       asked.push(request.url ?? '');
@@ -70,14 +70,14 @@ describe('the client', () => {
     await new Promise(resolve => redirecting.close(resolve));
   });
 
-  test('tells a refusal by its code alone: Stripe’s words may quote what was sent', async () => {
+  test('reports only the code of a refusal, since Stripe’s text may quote the request', async () => {
     const { error, logged } = await failing({ secretKey: testStripe.secretKey, apiUrl: server.url }, 'cus_of_somebody');
     expect(error).toMatchObject({ status: 422, code: 'payment_refused', details: [{ code: 'resource_missing' }] });
     expect(String(error)).not.toContain('cus_of_somebody');
     expect(logged).toContain('resource_missing');
   });
 
-  test('leaves what is no error of Stripe’s as it is', () => {
+  test('returns errors that are not Stripe’s unchanged', () => {
     const error = new Error('other');
     expect(translateError(error, createLogger('silent'))).toBe(error);
   });
@@ -97,7 +97,7 @@ describe('the wire format of the tests’ Stripe', () => {
     });
   });
 
-  test('replays what was asked for under a key, and refuses another request under it', async () => {
+  test('replays the answer of a request with the same key, and refuses another request with that key', async () => {
     const { stripe, close } = createStripeClient({ secretKey: testStripe.secretKey, apiUrl: server.url });
     const options = { idempotencyKey: 'one-and-the-same' };
     const first = await stripe.customers.create({ name: 'A' }, options);

@@ -3,8 +3,8 @@ import type { StripeSettings } from '../../../../operation/billing-settings.ts';
 import { createEgress, type Egress } from '../../../../platform/egress/egress.ts';
 
 /**
- * The version of Stripe's API for which this adapter was written, and which its answers and events have. It is that of
- * the installed SDK's types: the compiler refuses an SDK whose types have another version.
+ * The version of Stripe's API for which this adapter was written, and in which answers and events arrive. It must be
+ * the version of the installed SDK's types: the compiler refuses any other.
  */
 export const stripeApiVersion = '2026-10-28.endive' satisfies Stripe.LatestApiVersion;
 
@@ -16,9 +16,9 @@ const RETRIES = 2;
 export type StripeClient = { stripe: Stripe; close(): Promise<void> };
 
 /**
- * Creates Stripe's own client behind a separate egress guard. The address is set by the operator and may therefore be
- * on a private network; all other rules of the guard apply (no redirect, no credentials in the URL). Nothing is
- * reported about this machine (`telemetry`).
+ * Creates Stripe's client behind a separate egress guard. The operator sets the address, so it may be on a private
+ * network; all other rules of the guard apply (no redirect, no credentials in the URL). Sends nothing about this
+ * machine (`telemetry`).
  */
 export function createStripeClient(settings: Pick<StripeSettings, 'secretKey' | 'apiUrl'>): StripeClient {
   const url = settings.apiUrl === null ? null : new URL(settings.apiUrl);
@@ -44,7 +44,7 @@ function portOf(url: URL): string {
   return url.protocol === 'http:' ? '80' : '443';
 }
 
-/** Stripe never redirects; another server that did would receive the secret key. */
+/** Stripe never redirects. Another server could, and its target would receive the secret key. */
 function withoutRedirects(egress: Egress): typeof globalThis.fetch {
   return (input, init) => egress.fetch(input, { ...init, redirect: 'error' });
 }

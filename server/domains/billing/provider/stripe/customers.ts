@@ -10,8 +10,8 @@ export function ownership(account: StripeAccount, tenantId: string): Ownership {
 }
 
 /**
- * Calls `work` with the id of the tenant's customer. Creates the customer if there is none, and again if Stripe no
- * longer knows the stored one (deleted there). One tenant has one customer, even if a request is repeated.
+ * Calls `work` with the id of the tenant's customer. Creates the customer if the tenant has none, or if the stored one
+ * was deleted at Stripe. A tenant has one customer, even if a request is repeated.
  */
 export async function withCustomer<T>(
   account: StripeAccount,
@@ -31,8 +31,8 @@ export async function withCustomer<T>(
 async function findOrCreate(account: StripeAccount, customer: BillingCustomer, gone: string | null): Promise<string> {
   const { stripe } = account;
   const metadata = ownership(account, customer.tenantId);
-  // Created by a request whose answer was lost, longer ago than Stripe keeps a key (a day). The search lags by a
-  // minute, which the key covers.
+  // A request whose answer was lost may have created the customer longer ago than Stripe keeps a key (a day). The
+  // search lags by a minute, which the key covers.
   const { data } = await stripe.customers.search({
     query: `metadata['tenant_id']:'${quoted(metadata.tenant_id)}' AND metadata['product_code']:'${quoted(metadata.product_code)}'`,
     limit: 1,
@@ -40,7 +40,7 @@ async function findOrCreate(account: StripeAccount, customer: BillingCustomer, g
   const [found] = data;
   if (found && found.id !== gone) return found.id;
   const params = { name: customer.tenantName, email: customer.email, metadata };
-  // Another name or address makes it another request to Stripe, which needs another key.
+  // Another name or address changes the request to Stripe, which then needs another key.
   const idempotencyKey = `baton-customer-${sha256(JSON.stringify([params, gone])).toString('hex')}`;
   return (await stripe.customers.create(params, { idempotencyKey })).id;
 }

@@ -12,13 +12,13 @@ export type DiscountChoice = { promotion_code: string } | { coupon: string };
 const MAX_NAME_LENGTH = 40;
 
 /**
- * Returns a discount in Stripe's form: one of Stripe's promotion codes, or for a code of ours a coupon, which
- * is created if it is missing.
+ * Returns a discount in Stripe's form: a promotion code of Stripe, or for a code of ours a coupon, which is created if
+ * it does not exist.
  */
 export async function discountChoice(account: StripeAccount, discount: AppliedDiscount): Promise<DiscountChoice> {
   if (discount.promotionId !== null) return { promotion_code: discount.promotionId };
   const { code, kind, value, currency, months } = discount;
-  // The same terms give the same coupon; a code whose terms the operator changes gets another one.
+  // The same terms give the same coupon; a code whose terms the operator changes gets another coupon.
   const id = `baton_${sha256(JSON.stringify([account.productCode, code, kind, value, currency, months]))
     .toString('hex')
     .slice(0, 32)}`;
@@ -57,7 +57,7 @@ export async function findPromotion(
   if (!(await appliesTo(account, coupon, plan))) return null;
   const months = coupon.duration === 'forever' ? null : coupon.duration === 'once' ? 1 : coupon.duration_in_months;
   const common = { code: found.code, months, promotionId: found.id };
-  // A fraction of a percent could not be shown exactly, and rounding would change the discount.
+  // A fraction of a percent could not be displayed exactly, and rounding would change the discount.
   if (coupon.percent_off !== null && Number.isInteger(coupon.percent_off))
     return { ...common, kind: 'percent', value: coupon.percent_off, currency: null };
   if (coupon.amount_off !== null && coupon.currency === plan.currency)
@@ -66,8 +66,8 @@ export async function findPromotion(
 }
 
 /**
- * Returns whether the code's own limits allow it; restrictions to first purchases are checked
- * by Stripe when it is used.
+ * Returns whether the code's own limits allow it for this customer and plan. Stripe checks restrictions to first
+ * purchases when the code is used.
  */
 function mayUse(code: Stripe.PromotionCode, customerId: string | null, plan: PlanRow, now: number): boolean {
   if (code.expires_at !== null && code.expires_at * 1000 <= now) return false;

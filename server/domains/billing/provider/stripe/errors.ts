@@ -5,7 +5,7 @@ import type { Logger } from '../../../../platform/logger.ts';
 /** The number of seconds after which a caller should try again. */
 const RETRY_AFTER_S = 5;
 
-/** Returns the loggable part of a refusal: what it is about, but never the data that was sent. */
+/** Returns the loggable part of a refusal: its code and subject, but never the data that was sent. */
 export function summaryOf(error: Stripe.errors.StripeError): Record<string, unknown> {
   const { type, code, param, decline_code, statusCode, requestId } = error;
   return { stripe: { type, code, param, decline_code, status: statusCode, request_id: requestId } };
@@ -13,7 +13,7 @@ export function summaryOf(error: Stripe.errors.StripeError): Record<string, unkn
 
 /**
  * Converts the failure of a call to Stripe to an AppError. A declined card is described in Stripe's own words, which
- * are written for the customer; any other refusal only has its code, because its text may quote the request, and is
+ * are written for the customer. Any other refusal has only its code, because Stripe's text may quote the request; it is
  * logged for the operator. 503 if Stripe did not answer, limits our requests, failed, or does not know our key. Other
  * errors are returned unchanged.
  */
@@ -61,7 +61,7 @@ function providerUnavailable(): AppError {
   );
 }
 
-/** Returns whether Stripe reports that the named object does not exist (any more). */
+/** Returns whether Stripe reports that the named object does not exist, or no longer does. */
 export function isMissing(error: unknown, param?: string): boolean {
   return (
     error instanceof Stripe.errors.StripeInvalidRequestError &&

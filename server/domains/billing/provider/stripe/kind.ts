@@ -1,7 +1,7 @@
 import type { PaymentProvider } from '../../../../operation/payment-provider.ts';
 import type { StripeAccount } from './account.ts';
 
-/** Stripe as the payment provider; `account` is for notifications and reconciliation. */
+/** Stripe as the payment provider. Notifications and reconciliation use `account`. */
 export type StripeProvider = PaymentProvider & { readonly kind: 'stripe'; readonly account: StripeAccount };
 
 /**

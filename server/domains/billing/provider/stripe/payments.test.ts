@@ -18,7 +18,7 @@ const intentOf = (secret: string) => secret.slice(0, secret.indexOf('_secret_'))
 const payments = async () => (await service.call('GET', 'payment-history')).body.payments;
 
 describe('a top-up', () => {
-  test('brings its credits when Stripe says that it was paid', async () => {
+  test('grants its credits when Stripe reports the payment', async () => {
     const { status, body } = await topUp();
     expect(status, JSON.stringify(body)).toBe(201);
     expect(body.payment).toMatchObject({ status: 'pending', credits_microcredits: TEN_DOLLARS_OF_CREDITS });
@@ -30,7 +30,7 @@ describe('a top-up', () => {
     expect(await payments()).toMatchObject([{ kind: 'topup', status: 'succeeded', amount: 1_000 }]);
   });
 
-  test('that is declined brings none, and may be paid with another card', async () => {
+  test('that is declined grants none, and may be paid with another card', async () => {
     const secret = (await topUp()).body.checkout?.client_secret ?? '';
     service.stripe.confirm(secret, 'declined');
     await service.deliver();
@@ -42,7 +42,7 @@ describe('a top-up', () => {
     expect((await service.balances()).payg).toBe(TEN_DOLLARS_OF_CREDITS);
   });
 
-  test('that is refunded at Stripe gives its credits back, in parts as in whole', async () => {
+  test('that is refunded at Stripe has its credits reversed, partly or completely', async () => {
     const secret = (await topUp()).body.checkout?.client_secret ?? '';
     service.stripe.confirm(secret, 'ok');
     await service.deliver();
@@ -56,7 +56,7 @@ describe('a top-up', () => {
     expect(await payments()).toMatchObject([{ status: 'refunded', refunded_amount: 1_000 }]);
   });
 
-  test('whose payer wins a dispute gives its credits back', async () => {
+  test('whose payer wins a dispute has its credits reversed', async () => {
     const secret = (await topUp()).body.checkout?.client_secret ?? '';
     service.stripe.confirm(secret, 'ok');
     await service.deliver();
@@ -70,7 +70,7 @@ describe('a top-up', () => {
     expect(await payments()).toMatchObject([{ status: 'refunded', refunded_amount: 1_000 }]);
   });
 
-  test('goes to the same customer as everything else of the workspace', async () => {
+  test('uses the customer of the workspace’s other payments', async () => {
     await topUp();
     await service.call('POST', 'subscription', PRO);
     await topUp();
@@ -81,7 +81,7 @@ describe('a top-up', () => {
 });
 
 describe('a discount', () => {
-  test('of a promotion code of Stripe’s is taken off the invoice', async () => {
+  test('of a Stripe promotion code is deducted from the invoice', async () => {
     service.stripe.addPromotionCode('SPRING25', { percent_off: '25', duration: 'forever' });
     const check = await service.call('POST', 'discounts/validate', { code: 'spring25', ...PRO });
     expect(check.body, JSON.stringify(check.body)).toMatchObject({ valid: true, amount: 4_900, amount_after: 3_675 });
@@ -91,7 +91,7 @@ describe('a discount', () => {
     expect(await payments()).toMatchObject([{ status: 'succeeded', amount: 3_675 }]);
   });
 
-  test('of a code that there is none of is refused', async () => {
+  test('of an unknown code is refused', async () => {
     const { status } = await service.call('POST', 'subscription', { ...PRO, discount_code: 'NOTHING' });
     expect(status).toBe(422);
     expect(service.stripe.world.subscriptions.size).toBe(0);
@@ -99,14 +99,14 @@ describe('a discount', () => {
 });
 
 describe('when something goes wrong on the way', () => {
-  test('a lost answer is asked for again under the same key: there is one subscription', async () => {
+  test('a request whose answer was lost is repeated with the same key, and creates one subscription', async () => {
     service.stripe.mishap('answer_lost', { method: 'POST', path: '/v1/subscriptions' });
     const { status, body } = await service.call('POST', 'subscription', PRO);
     expect(status, JSON.stringify(body)).toBe(200);
     expect(service.stripe.world.subscriptions.size).toBe(1);
   });
 
-  test('a request that is given up and made anew is the same one, also where a trial would end later', async () => {
+  test('a request that is abandoned and repeated has the same key, even if the trial would end later', async () => {
     service.stripe.mishap('answer_lost', { method: 'POST', path: '/v1/subscriptions' }, 3);
     const first = await service.call('POST', 'trial', PRO);
     expect(first.status).toBe(503);
@@ -119,7 +119,7 @@ describe('when something goes wrong on the way', () => {
     expect(service.stripe.world.customers.size).toBe(1);
   });
 
-  test('while Stripe is away everything is 503 with Retry-After, and nothing is half done', async () => {
+  test('while Stripe is unavailable everything is 503 with Retry-After, and nothing changes partially', async () => {
     service.stripe.down(true);
     for (const [path, body] of [
       ['trial', PRO],
@@ -142,7 +142,7 @@ describe('when something goes wrong on the way', () => {
     expect(await topUp()).toMatchObject({ status: 503, body: { code: 'payment_provider_unavailable' } });
   });
 
-  test('a price that Stripe does not know is 422, and no secret is told', async () => {
+  test('a price that Stripe does not know is 422, without a secret in the answer', async () => {
     service.stripe.world.prices.clear();
     const { status, body } = await service.call('POST', 'subscription', PRO);
     expect(status).toBe(422);
@@ -151,7 +151,7 @@ describe('when something goes wrong on the way', () => {
     expect((await service.call('GET', 'status')).body).toMatchObject({ status: 'active', plan_code: 'free' });
   });
 
-  test('a customer whom the operator has deleted at Stripe is made anew', async () => {
+  test('a customer that was deleted at Stripe is created again', async () => {
     await topUp();
     service.stripe.world.customers.clear();
     const { status, body } = await service.call('POST', 'subscription', PRO);
@@ -161,7 +161,7 @@ describe('when something goes wrong on the way', () => {
     expect((await service.call('GET', 'status')).body).toMatchObject({ status: 'active', plan_code: 'pro' });
   });
 
-  test('a renewal that is not paid is overdue until it is', async () => {
+  test('an unpaid renewal is overdue until it is paid', async () => {
     const { body } = await service.call('POST', 'subscription', PRO);
     service.stripe.confirm(body.checkout?.client_secret ?? '', 'ok');
     await service.deliver();

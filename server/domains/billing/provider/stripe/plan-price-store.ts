@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 
 /**
- * Returns the plan of a Stripe price in this deployment's catalog; null: none. The history of the catalog has prices
- * that a plan had before the operator changed them: workspaces that subscribed at such a price stay on that plan.
+ * Returns the plan of a Stripe price in this deployment's catalog, or null. Also finds prices that the operator has
+ * since replaced, from the history of the catalog: workspaces that subscribed at an old price stay on that plan.
  */
 export async function planCodeOfPrice(pool: Pool, productCode: string, priceId: string): Promise<string | null> {
   const { rows } = await pool.query<{ plan_code: string }>(

@@ -9,7 +9,7 @@ import type { StripeProvider } from './kind.ts';
 import { cancel, convertTrial, extendTrial, startTrial, subscribe } from './subscriptions.ts';
 import { topUp } from './topups.ts';
 
-/** Creates the payment provider on Stripe's own client (docs/billing.md, Stripe). Connects only when it is used. */
+/** Creates the payment provider that calls Stripe (docs/billing.md, Stripe). Connects at the first use. */
 export function createStripeProvider(
   services: Pick<Services, 'config' | 'clock' | 'logger' | 'pool'>,
   settings: StripeSettings,

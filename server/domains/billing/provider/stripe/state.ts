@@ -1,22 +1,16 @@
 import type Stripe from 'stripe';
 import type { ProviderSubscription } from '../../../../operation/payment-provider.ts';
 
-/** The objects requested with a subscription, so that one answer has its whole state. */
+/** The objects to expand in a requested subscription, so that one answer has its whole state. */
 export const subscriptionExpand = ['latest_invoice.confirmation_secret', 'pending_setup_intent', 'schedule'];
 
-/**
- * The metadata of Baton's objects at Stripe: the tenant and the product, since several deployments may share an
- * account.
- */
+/** The metadata of Baton's objects at Stripe: the tenant, and the product because several deployments may share an account. */
 export type Ownership = { tenant_id: string; product_code: string };
 
-/**
- * Marks a subscription whose trial does not start before a card is given (`trial_requires_card`,
- * docs/specification/billing.md#plans).
- */
+/** Marks a subscription whose trial starts only when a card is given (`trial_requires_card`, docs/specification/billing.md#plans). */
 export const cardRequired = { baton_card: 'required' } as const;
 
-/** Returns whether it has ended at Stripe, which is final. */
+/** Returns whether the subscription has ended at Stripe, which is final. */
 export function isOver(subscription: Stripe.Subscription): boolean {
   return subscription.status === 'canceled' || subscription.status === 'incomplete_expired';
 }
@@ -27,12 +21,12 @@ export function idOf(value: string | { id: string } | null | undefined): string 
   return typeof value === 'string' ? value : value.id;
 }
 
-/** Returns the price of one of our subscriptions, which have a single item. */
+/** Returns the price of a subscription of ours, which has a single item. */
 export function priceOf(subscription: Stripe.Subscription): string | null {
   return subscription.items.data[0]?.price.id ?? null;
 }
 
-/** Returns the price that a subscription's schedule sets next; null if the present one stays. */
+/** Returns the price that a subscription's schedule sets next; null if the present price stays. */
 export function nextPriceOf(subscription: Stripe.Subscription): string | null {
   const { schedule } = subscription;
   if (schedule === null || typeof schedule === 'string' || schedule.current_phase === null) return null;
@@ -80,8 +74,8 @@ function statusOf(subscription: Stripe.Subscription): ProviderSubscription['stat
     case 'canceled':
     case 'incomplete_expired':
       return 'cancelled';
-    // `unpaid` and `paused`: Stripe has stopped trying, and nothing is paid for. Future statuses
-    // are treated in the same way.
+    // `unpaid` and `paused`: Stripe has stopped trying, and no period is paid for. Unknown future statuses are treated
+    // likewise.
     default:
       return 'past_due';
   }
@@ -96,10 +90,7 @@ function awaitsCard(subscription: Stripe.Subscription): boolean {
   );
 }
 
-/**
- * Returns the object that the browser has to confirm: a due payment, else the card of a trial that
- * does not start without one.
- */
+/** Returns the object that the browser has to confirm: a due payment, else the card that a trial requires before it starts. */
 function checkoutOf(subscription: Stripe.Subscription): ProviderSubscription['checkout'] {
   const { latest_invoice: invoice, pending_setup_intent: setup } = subscription;
   if (invoice !== null && typeof invoice !== 'string' && invoice.status === 'open' && invoice.amount_remaining > 0) {

@@ -24,7 +24,7 @@ async function subscribed(plan = PRO): Promise<void> {
 const live = () => [...service.stripe.world.subscriptions.values()].filter(({ ended_at: ended }) => ended === null);
 
 describe('a trial', () => {
-  test('without a card begins at once, and ends by itself where none was given', async () => {
+  test('without a card starts immediately, and ends by itself if no card is given', async () => {
     const { status: code, body } = await service.call('POST', 'trial', PRO);
     expect(code, JSON.stringify(body)).toBe(200);
     expect(body.checkout).toBeNull();
@@ -40,7 +40,7 @@ describe('a trial', () => {
     expect(live()).toEqual([]);
   });
 
-  test('with a card begins when the card was given, and is paid with it when it ends', async () => {
+  test('with a card starts once the card is given, and charges it at the end', async () => {
     const { body } = await service.call('POST', 'trial', BUSINESS);
     expect(body.checkout).toMatchObject({ provider: 'stripe', kind: 'setup' });
     expect(body.status.status).toBe('incomplete');
@@ -77,7 +77,7 @@ describe('a trial', () => {
     expect(await service.balances()).toMatchObject({ trial: 0, included: included.free + included.pro });
   });
 
-  test('goes on while a subscription waits for its payment, and ends with it', async () => {
+  test('continues while a subscription waits for its payment, and ends when that is paid', async () => {
     await service.call('POST', 'trial', PRO);
     const { body } = await service.call('POST', 'subscription', BUSINESS);
     await service.deliver();
@@ -91,7 +91,7 @@ describe('a trial', () => {
 });
 
 describe('a subscription', () => {
-  test('is active when its first payment was confirmed', async () => {
+  test('is active once its first payment is confirmed', async () => {
     const { body } = await service.call('POST', 'subscription', PRO);
     expect(body.checkout).toMatchObject({ provider: 'stripe', kind: 'payment' });
     expect(body.status.status).toBe('incomplete');
@@ -102,7 +102,7 @@ describe('a subscription', () => {
     expect(await service.balances()).toMatchObject({ included: included.free + included.pro });
   });
 
-  test('waits for the bank (3DS), survives a card that is declined, and ends where nobody pays', async () => {
+  test('waits for the bank (3DS), survives a declined card, and ends if it is not paid', async () => {
     const { body } = await service.call('POST', 'subscription', PRO);
     const secret = body.checkout?.client_secret ?? '';
     expect(service.stripe.confirm(secret, 'declined')).toBe('requires_payment_method');
@@ -118,7 +118,7 @@ describe('a subscription', () => {
     expect((await service.call('GET', 'payment-history')).body.payments).toMatchObject([{ status: 'cancelled' }]);
   });
 
-  test('is paid once the bank has agreed', async () => {
+  test('is paid once the bank approves', async () => {
     const { body } = await service.call('POST', 'subscription', PRO);
     const secret = body.checkout?.client_secret ?? '';
     service.stripe.confirm(secret, 'requires_action');
@@ -127,7 +127,7 @@ describe('a subscription', () => {
     expect(await status()).toMatchObject({ status: 'active', plan_code: 'pro' });
   });
 
-  test('is renewed each month, with the credits of each', async () => {
+  test('is renewed each month, with the month’s credits', async () => {
     await subscribed();
     service.pass(32 * DAY_MS);
     await service.deliver();
@@ -136,7 +136,7 @@ describe('a subscription', () => {
     expect((await service.call('GET', 'payment-history')).body.payments).toHaveLength(2);
   });
 
-  test('stays on its plan where the plan gets another price for those who come after', async () => {
+  test('stays on its plan if the plan gets another price for new subscriptions', async () => {
     await subscribed();
     await service.call('POST', 'subscription/change-plan', BUSINESS);
     const { pool } = service.db;
@@ -165,7 +165,7 @@ describe('a subscription', () => {
     expect(live()).toEqual([]);
   });
 
-  test('that was to end goes on to the end of the period', async () => {
+  test('that was set to end continues until the end of the period', async () => {
     await subscribed();
     await service.call('POST', 'subscription/cancel', {});
     service.pass(32 * DAY_MS);
@@ -175,7 +175,7 @@ describe('a subscription', () => {
 });
 
 describe('another plan', () => {
-  test('upgraded now, costs what the preview said', async () => {
+  test('upgraded now costs the amount of the preview', async () => {
     await subscribed();
     service.pass(15 * DAY_MS + DAY_MS / 2);
     const preview = await service.call('POST', 'subscription/change-plan', { ...BUSINESS, preview: true });
@@ -194,7 +194,7 @@ describe('another plan', () => {
     expect(payments[0]).toMatchObject({ status: 'succeeded', amount: 12_500 });
   });
 
-  test('whose payment asks for the bank takes effect when it is paid', async () => {
+  test('whose payment requires the bank’s approval takes effect when it is paid', async () => {
     await subscribed();
     for (const id of service.stripe.world.cards.keys()) service.stripe.world.cards.set(id, 'requires_action');
     const { body } = await service.call('POST', 'subscription/change-plan', BUSINESS);
@@ -207,7 +207,7 @@ describe('another plan', () => {
     expect(await status()).toMatchObject({ plan_code: 'business', status: 'active' });
   });
 
-  test('downgraded at the period’s end, by a schedule, which a change of mind takes back', async () => {
+  test('downgraded at the period’s end is scheduled, and the schedule can be canceled', async () => {
     await subscribed(BUSINESS);
     const change = await service.call('POST', 'subscription/change-plan', PRO);
     expect(change.status, JSON.stringify(change.body)).toBe(200);
@@ -224,7 +224,7 @@ describe('another plan', () => {
     expect((await service.call('GET', 'payment-history')).body.payments[0]).toMatchObject({ amount: 4_900 });
   });
 
-  test('a scheduled one gives way to a cancellation', async () => {
+  test('a cancellation replaces a scheduled change', async () => {
     await subscribed(BUSINESS);
     await service.call('POST', 'subscription/change-plan', PRO);
     const { status: code, body } = await service.call('POST', 'subscription/cancel', {});

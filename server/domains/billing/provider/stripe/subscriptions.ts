@@ -19,10 +19,7 @@ const replacesMark = 'baton_replaces';
 /** If a trial ends without a card, the subscription ends with it, so that the customer owes nothing by mistake. */
 const endsWithoutCard = { end_behavior: { missing_payment_method: 'cancel' } } as const;
 
-/**
- * Creates a subscription whose trial ends at `trialEndsAt` (ms); if the plan requires a card, the
- * trial starts once it is given.
- */
+/** Creates a subscription whose trial ends at `trialEndsAt` (ms). If the plan requires a card, the trial starts once it is given. */
 export async function startTrial(
   account: StripeAccount,
   customer: BillingCustomer,
@@ -37,8 +34,8 @@ export async function startTrial(
 }
 
 /**
- * Creates a subscription that becomes active when its first invoice is paid. The one that it `replaces` then ends too
- * (`endReplaced`): a trial continues until the payment is confirmed, but an abandoned checkout ends now.
+ * Creates a subscription that becomes active when its first invoice is paid. The subscription that it `replaces` then
+ * ends (`endReplaced`): a trial continues until the payment is confirmed, but an abandoned checkout ends now.
  */
 export async function subscribe(
   account: StripeAccount,
@@ -58,7 +55,7 @@ export async function subscribe(
   return created;
 }
 
-/** Ends the subscription that a running one was created to replace. */
+/** Ends the subscription that a running one has replaced. */
 export async function endReplaced(account: StripeAccount, subscription: Stripe.Subscription): Promise<void> {
   const replaced = subscription.metadata[replacesMark];
   if (replaced !== undefined && subscription.status !== 'incomplete' && !isOver(subscription))
@@ -81,7 +78,8 @@ async function create(
       ...extra,
       customer: customerId,
       items: [{ price, quantity: 1 }],
-      // Nothing is charged before the browser has confirmed it: 3DS requires this, and without 3DS it does no harm.
+      // Nothing is charged before the browser has confirmed it. 3DS requires this, and it does no harm to other
+      // payments.
       payment_behavior: 'default_incomplete',
       payment_settings: { save_default_payment_method: 'on_subscription' },
       metadata: {
@@ -97,8 +95,8 @@ async function create(
 }
 
 /**
- * Creates one subscription per key, even if a repeated request differs from the one whose answer was lost (a trial's
- * end is counted from now): Stripe refuses such a repetition, but then the subscription already exists.
+ * Creates one subscription per key. A repeated request may differ from the one whose answer was lost (a trial's end is
+ * counted from now), and Stripe then refuses it; the subscription already exists in that case.
  */
 async function createOnce(
   account: StripeAccount,
@@ -118,7 +116,7 @@ async function createOnce(
   }
 }
 
-/** Ends the trial: what is due is charged to the present card, or confirmed in the browser. */
+/** Ends the trial. The amount due is charged to the present card, or confirmed in the browser. */
 export async function convertTrial(
   account: StripeAccount,
   reference: SubscriptionRef,
@@ -131,7 +129,7 @@ export async function convertTrial(
     {
       trial_end: 'now',
       cancel_at_period_end: false,
-      // Otherwise the end of a trial without a card would end the subscription.
+      // Without this, the end of a trial without a card would end the subscription.
       trial_settings: { end_behavior: { missing_payment_method: 'create_invoice' } },
       proration_behavior: 'none',
       payment_behavior: current.default_payment_method === null ? 'default_incomplete' : 'allow_incomplete',
@@ -157,10 +155,7 @@ export async function extendTrial(
   return await stateOf(account, subscription, version);
 }
 
-/**
- * Cancels at the period's end, or now; a subscription that never became active ends now. One that has already ended is
- * returned unchanged.
- */
+/** Cancels a subscription at the period's end, or now; one that never became active ends now. An ended one is returned unchanged. */
 export async function cancel(
   account: StripeAccount,
   reference: SubscriptionRef,
@@ -196,8 +191,8 @@ export async function retrieve(account: StripeAccount, subscriptionId: string): 
 }
 
 /**
- * Releases the schedule of a subscription and drops its change at the period's end, since a schedule overrides other
- * changes at Stripe. `given`: the schedule that it had.
+ * Releases the schedule of a subscription, because a schedule overrides other changes at Stripe. This drops its change
+ * at the period's end. `given`: the schedule that the subscription had.
  */
 export async function released(
   account: StripeAccount,
@@ -211,7 +206,7 @@ export async function released(
   return { current: { ...current, schedule: null }, given };
 }
 
-/** Returns the id of a subscription at Stripe. AppError 422 if there is none: Stripe has no free plans. */
+/** Returns the id of a subscription at Stripe. AppError 422 without one: Stripe has no free plans. */
 export function existing({ subscriptionId }: Pick<SubscriptionRef, 'subscriptionId'>): string {
   if (subscriptionId !== null) return subscriptionId;
   throw invalid('There is no subscription at the payment provider.', undefined, 'no_subscription');

@@ -4,13 +4,10 @@ import type { StripeAccount } from './account.ts';
 import { ownership, withCustomer } from './customers.ts';
 import { idOf } from './state.ts';
 
-/**
- * The metadata that distinguishes our payments from those that Stripe makes for invoices, and from others in the same
- * account.
- */
+/** The metadata that distinguishes Baton's payments from those that Stripe creates for invoices, and from others in the same account. */
 export const topUpMark = { baton_payment: 'topup' } as const;
 
-/** A payment that the browser confirms; `amount` in minor units. */
+/** Requests a payment that the browser confirms; `amount` in minor units. */
 export async function topUp(
   account: StripeAccount,
   customer: BillingCustomer,
@@ -42,10 +39,7 @@ export async function topUp(
   };
 }
 
-/**
- * Returns the status of an intent. A declined one counts as failed, and may still succeed with
- * another card, in the same form.
- */
+/** Returns the status of an intent. A declined intent counts as failed, but another card may still pay it in the same form. */
 export function intentStatus(intent: Stripe.PaymentIntent): ProviderPayment['status'] {
   switch (intent.status) {
     case 'succeeded':
