@@ -155,7 +155,7 @@ describe('what is recorded', () => {
     expect(await added(refused, 0)).toEqual([]);
   });
 
-  test('once each, however many at the same time', async () => {
+  test('once each, for concurrent operations', async () => {
     const create = (n: number) => send('POST', '/v1/workflows', admin, { name: `Many ${n}`, graph: { steps: [] } });
     const made = await added(() => Promise.all(Array.from({ length: 60 }, (_, n) => create(n))), 60);
     expect(made).toHaveLength(60);
@@ -178,7 +178,7 @@ describe('what is recorded', () => {
     expect(inserted.rowCount).toBe(31);
   });
 
-  test('more of them than fit into one statement, once each', async () => {
+  test('more entries than fit into one statement, once each', async () => {
     const { pool } = service.container.services;
     const request = newId();
     for (let n = 0; n < 1_201; n++)

@@ -14,8 +14,9 @@ import { type AuditFilter, listAuditEntries, type NamedAuditEntry, pagesOfAuditE
 const AuditCursor = z.tuple([Id]);
 
 /**
- * GET /v1/audit-log: the operations in the workspace, newest first. The saves of an editing session are one entry unless each is asked
- * for: the log itself has an entry for every save, so that nothing is changed afterwards, whichever processes wrote them.
+ * GET /v1/audit-log: the operations in the workspace, newest first. The saves of an editing session are one entry
+ * unless each is requested. The log itself has an entry for every save: no entry is ever changed, whichever processes
+ * write the saves.
  */
 export async function listAudit(
   { principal, services }: Context,
@@ -43,7 +44,7 @@ export async function listAudit(
   };
 }
 
-/** Returns who reads: a token is given no name of what it may not read. */
+/** Returns the reader of the log: a token gets no name of a thing that it may not read. */
 function readerOf({ tenantId, projectId, userId, credential }: Principal): NameReader {
   const has = (scope: Scope) => credential.kind === 'session' || credential.scopes.includes(scope);
   const may = { read: has('workflow:read'), chat: has('ai:use'), memory: has('memory:use') };

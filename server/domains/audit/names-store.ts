@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { isId } from '../../platform/ids.ts';
 
-/** The reader of the log, an administrator of the workspace, and what the credential of the reader may read. */
+/** The reader of the log, an administrator of the workspace, with what the reader's credential may read. */
 export type NameReader = {
   tenantId: string;
   /** The project of the credential, to which chats, memories and views are bound. */
@@ -10,7 +10,7 @@ export type NameReader = {
   may: { read: boolean; chat: boolean; memory: boolean };
 };
 
-/** The most characters of a memory that stand for its name. */
+/** The most characters of a memory that are shown as its name. */
 const MEMORY_NAME_LENGTH = 60;
 
 const MANAGED = `
@@ -24,7 +24,7 @@ const MANAGED = `
      UNION ALL SELECT u.id, u.name FROM users u JOIN memberships m ON m.user_id = u.id
                 WHERE m.tenant_id = $1 AND u.id = ANY($2::uuid[])`;
 
-/** A run has the name of its workflow, and the minute of its start. */
+/** Names a run by its workflow and the minute of its start. */
 const RUNS = `
      UNION ALL SELECT r.id, w.name || ', ' || to_char(r.started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC'
        FROM runs r JOIN workflows w ON w.id = r.workflow_id
@@ -32,7 +32,7 @@ const RUNS = `
      UNION ALL SELECT id, name FROM run_views
       WHERE tenant_id = $1 AND project_id = $3 AND (owner_id = $4 OR shared) AND id = ANY($2::uuid[]) AND $5`;
 
-/** Chats and memories have names for those alone whose lists contain them. */
+/** Names chats and memories only for readers whose lists contain them. */
 const OWN = `
      UNION ALL SELECT id, title FROM chat_threads
       WHERE tenant_id = $1 AND project_id = $3 AND (owner_id = $4 OR visibility = 'project') AND deleted_at IS NULL
@@ -46,8 +46,9 @@ const OWN = `
         AND title <> '' AND id = ANY($2::uuid[]) AND $7`;
 
 /**
- * Returns the present names of things, by id: of what an administrator of the workspace manages, and of those runs, views, chats and
- * memories that the reader may read. What is not there, closed to the reader, or another workspace's, has no name here.
+ * Returns the present names of things, by id: of everything that an administrator of the workspace manages, and of
+ * those runs, views, chats and memories that the reader may read. Things that no longer exist, that the reader may not
+ * read, or that belong to another workspace have no name here.
  */
 export async function readNames(
   pool: Pool,

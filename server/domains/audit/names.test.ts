@@ -24,7 +24,7 @@ afterAll(() => chat.close());
 const act = (by: Principal, name: (typeof operations)[number]['name'], input: object) =>
   createCall(chat.service.container.services, operations)(by, name, input);
 
-/** Returns the name that a reader of the audit log is given for a thing. */
+/** Returns the name of a thing that a reader of the audit log gets. */
 async function nameFor(by: Principal, id: string): Promise<string | undefined> {
   const { services } = chat.service.container;
   const { tenantId, projectId, userId } = by;
@@ -37,7 +37,7 @@ async function nameFor(by: Principal, id: string): Promise<string | undefined> {
   return entries[0]?.names.id;
 }
 
-/** Expects a name for its owner, and none for those who may not read it: by workspace, person, project or scope. */
+/** Expects a name for the owner of a thing, and none for readers who may not read it: by workspace, person, project or scope. */
 async function expectOwn(id: string, name: string, others: readonly Principal[]): Promise<void> {
   expect(await nameFor(owner, id)).toBe(name);
   for (const other of others) expect(await nameFor(other, id)).toBeUndefined();
@@ -60,7 +60,7 @@ test('a run is named by its workflow and the minute of its start', async () => {
   const run = await insertRun(services, { ...chat.acme, workflowId, startedAt });
   const name = 'Under test, 2026-06-01 08:05 UTC';
   await expectOwn(run, name, [await rivals(), withScopes(owner, 'pat:manage')]);
-  // The feed of runs is of the whole workspace, too.
+  // The list of runs covers the whole workspace, too.
   expect(await nameFor(await elsewhere(), run)).toBe(name);
 });
 

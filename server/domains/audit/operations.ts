@@ -3,7 +3,7 @@ import { operation } from '../../operation/operation.ts';
 import { exportAudit, listAudit } from './list.ts';
 import * as schema from './schemas.ts';
 
-/** Reading the audit log; `invoke` writes it. */
+/** The operations that read the audit log; `invoke` writes it. */
 export const auditOperations = [
   operation({
     name: 'audit_log_list',

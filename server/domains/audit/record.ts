@@ -16,7 +16,7 @@ type Writer = {
 };
 
 /**
- * The longest that an answer waits for its entry. Writing an entry takes a millisecond. If the database hangs, a
+ * The longest time that an answer waits for its entry. Writing an entry takes a millisecond. If the database hangs, a
  * request may already have waited 14 s for its own queries, and must be answered within 15 s.
  */
 const MAX_WAIT_MS = 500;
@@ -43,7 +43,7 @@ function writerOf(pool: Pool): Writer {
   return created;
 }
 
-/** Adds a write to those that a shutdown waits for. */
+/** Adds a write to those that shutdown waits for. */
 function track({ pending }: Writer, write: Promise<unknown>): Promise<unknown> {
   pending.add(write);
   return write.finally(() => pending.delete(write));
@@ -78,8 +78,8 @@ export async function recordAudit(services: AuditServices, recorded: Recorded): 
 }
 
 /**
- * The same for an operation whose author is also recorded elsewhere: the entry is written within 50 ms, together with
- * others, and no request waits for it. An individual entry would cost starts through REST a third of their throughput.
+ * Records an operation whose author is also recorded elsewhere. No request waits for the entry, which is written
+ * together with others within 50 ms. An individual write would cost starts through REST a third of their throughput.
  */
 export function recordAuditLater(services: AuditServices, recorded: Recorded): void {
   const writer = writerOf(services.pool);

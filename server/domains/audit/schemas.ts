@@ -32,9 +32,12 @@ export const AuditEntry = z.strictObject({
   action: z.string().nullable(),
   /** Ids by their names: the parameters of the path, and the id of what was created. */
   target: z.record(z.string(), z.string()),
-  /** Present names of what `target` is about, by the same keys; what no longer exists, or the reader may not read, has none. */
+  /**
+   * The present names of what `target` is about, by the same keys. Things that no longer exist or that the reader may
+   * not read have none.
+   */
   names: z.record(z.string(), z.string()),
-  /** The editing session that the entry, its last save, stands for; null for any other entry. */
+  /** The editing session whose last save this entry is; null for any other entry. */
   session: z
     .strictObject({
       saves: z.number().int(),

@@ -2,17 +2,17 @@ import type { Pool } from 'pg';
 
 /** The longest time between two saves of one editing session. */
 const PAUSE_MINUTES = 15;
-/** The most saves of a session that are counted: an editor that saves each second for three hours. */
+/** The most saves of a session that are counted: about three hours of an editor that saves each second. */
 const MAX_SAVES = 10_000;
 
-/** SQL: the same. */
+/** SQL for the longest time between two saves of one editing session. */
 export const PAUSE = `interval '${PAUSE_MINUTES} minutes'`;
 
-/** SQL: whether an entry is a save of a draft. An index is made for it (prisma/migrations/0060_saved_views). */
+/** Returns SQL that tells whether an entry is a save of a draft. An index exists for it (prisma/migrations/0060_saved_views). */
 export const isSave = (entry: string): string =>
   `${entry}.operation IN ('workflows_patch', 'workflows_edit') AND ${entry}.outcome = 'ok'`;
 
-/** SQL: whether both entries are saves of one draft by one person, in the same way: the console, or the same token. */
+/** Returns SQL that tells whether both entries are saves of one draft by one person, in the same way: the console, or the same token. */
 export const ofSameSession = (one: string, other: string): string =>
   `${isSave(one)} AND ${one}.tenant_id = ${other}.tenant_id AND ${one}.user_id = ${other}.user_id
    AND ${one}.target ->> 'id' = ${other}.target ->> 'id' AND ${one}.surface = ${other}.surface
@@ -21,7 +21,10 @@ export const ofSameSession = (one: string, other: string): string =>
 /** The saves of a session until its last one. The revisions are those that the first and the last save made. */
 export type Session = { saves: number; firstAt: Date; firstRevision: number | null; lastRevision: number | null };
 
-/** Returns the sessions that end with the entries of these ids, those that are saves; `from`, in ms since the epoch: saves since then. */
+/**
+ * Returns the sessions that end with the entries of these ids, as far as these are saves. `from`: counts only saves
+ * since then, in ms since the epoch.
+ */
 export async function readSessions(
   pool: Pool,
   tenantId: string,

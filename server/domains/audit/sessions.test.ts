@@ -57,7 +57,7 @@ const listed = async (id: string, query = ''): Promise<Entry[]> => {
   return (entries as Entry[]).filter(({ operation }) => operation !== 'workflows_create');
 };
 
-test('the saves of a person, each within a quarter of an hour, are one entry; the log has them all', async () => {
+test('a person’s saves with pauses of at most a quarter of an hour are one entry; the log keeps every save', async () => {
   const id = await created('Orders');
   const start = clock.now();
   for (let n = 0; n < 5; n += 1) {
@@ -76,13 +76,13 @@ test('the saves of a person, each within a quarter of an hour, are one entry; th
     headers: { Authorization: `Bearer ${tokens.owner}` },
   });
   expect((await csv.text()).trim().split('\r\n')).toHaveLength(6);
-  // A moment longer is another session.
+  // A save a millisecond later starts another session.
   clock.advance(15 * MINUTE + 1);
   await save(id);
   expect((await listed(id)).map(({ session }) => session?.saves ?? 1)).toEqual([1, 5]);
 });
 
-test('a period has the part of a session that is in it', async () => {
+test('a period includes only its part of a session', async () => {
   const id = await created('Cut');
   const times: string[] = [];
   for (let n = 0; n < 4; n += 1) {
@@ -98,7 +98,7 @@ test('a period has the part of a session that is in it', async () => {
   expect((await listed(id, `&from=${head}`)).map(({ session }) => session?.saves)).toEqual([4]);
 });
 
-test('two people who save by turns are two sessions, and another draft is another one', async () => {
+test('two people who save alternately have two sessions, and another draft has its own session', async () => {
   const [id, other] = [await created('Shared'), await created('Other')];
   for (let n = 0; n < 3; n += 1) {
     await save(id);
@@ -118,7 +118,7 @@ test('the saves of two servers, and those of before a crash, are one session', a
   const id = await created('Crashed');
   const { pool, logger } = service.container.services;
   const { userId, tenantId, projectId } = acme.owner;
-  // What a server has acknowledged is in the database: another one continues without what the first had in memory.
+  // Acknowledged saves are in the database: another server continues without the memory of the first.
   const other = new pg.Pool({ ...pool.options });
   const record = (of: pg.Pool, revision: number) =>
     recordAudit(
@@ -137,7 +137,7 @@ test('the saves of two servers, and those of before a crash, are one session', a
   expect(entry?.session).toMatchObject({ saves: 5, to_revision: 6 });
 });
 
-test('refused saves are entries of their own, and what is gone shows its id alone', async () => {
+test('refused saves are separate entries, and deleted things are shown by id', async () => {
   const id = await created('Gone');
   await save(id);
   const reader = (await createTestPat(service.container.services, acme.owner, ['workflow:read'])).token;
