@@ -8,7 +8,7 @@ import { aggregateUsage } from './usage-rollup-store.ts';
  */
 export const BATCH_ROWS = 5_000;
 
-/** Returns the numbers of the next rows after one, up to another (null = all); null if there are none. */
+/** Returns the numbers of the next rows of usage after `after`, up to another number (null = all); null if no row follows. */
 export async function nextBatch(
   db: Queryable,
   after: number,

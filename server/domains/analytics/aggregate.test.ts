@@ -52,7 +52,7 @@ const usage: fc.Arbitrary<TestUsage> = fc
     }
   }) as fc.Arbitrary<TestUsage>;
 
-/** The other ids of workflows belong to none that exists, as those that were deleted long ago. */
+/** The other workflow ids belong to no existing workflow, like those of workflows that were deleted long ago. */
 const insertAgent = () =>
   db.pool.query(
     `INSERT INTO workflows (id, tenant_id, project_id, name, description, status, graph, run_setup, revision, graph_checksum,
@@ -61,7 +61,7 @@ const insertAgent = () =>
     [AGENT, project(1)],
   );
 
-/** The sums, added up in the plainest way. */
+/** Computes the rollups in the simplest way. */
 function summed(rows: readonly TestUsage[]): Record<string, unknown[]> {
   const tables: Record<string, Map<string, Record<string, unknown>>> = {
     analytics_totals: new Map(),
@@ -164,7 +164,7 @@ async function clear(): Promise<void> {
   await db.pool.query(`UPDATE analytics_progress SET as_of = to_timestamp(0)`);
 }
 
-test('the sums are those of all usage, however it comes and however it is cut', async () => {
+test('the rollups equal the totals of all usage, for any order and any batches', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(usage, { maxLength: 12 }), { minLength: 1, maxLength: 4 }),
@@ -184,7 +184,7 @@ test('the sums are those of all usage, however it comes and however it is cut', 
 
 const some: TestUsage[] = fc.sample(usage, { numRuns: 40, seed: 7 });
 
-test('nothing is written while there is nothing to fold', async () => {
+test('nothing is written while there is no new usage', async () => {
   await insertUsage(db.pool, some);
   await aggregateAll(db.pool, clock);
   const before = await db.pool.query('SELECT xmin, xmax, * FROM analytics_progress');
@@ -193,7 +193,7 @@ test('nothing is written while there is nothing to fold', async () => {
   expect((await db.pool.query('SELECT xmin, xmax, * FROM analytics_progress')).rows).toEqual(before.rows);
 });
 
-/** A pool whose sessions die at the n-th statement: before it is sent, or when it has been done. */
+/** A pool whose sessions die at the n-th statement: before it is sent, or after it was executed. */
 function dying(at: number, when: 'before' | 'after'): Pool {
   let count = 0;
   const connect = async () => {
@@ -216,7 +216,7 @@ function dying(at: number, when: 'before' | 'after'): Pool {
   return { connect, query: db.pool.query.bind(db.pool) } as unknown as Pool;
 }
 
-test('a fold that dies at any statement leaves sums that the next one completes', async () => {
+test('an aggregation that dies at any statement leaves rollups that the next one completes', async () => {
   for (const when of ['before', 'after'] as const)
     for (let at = 1, died = true; died; at++) {
       await clear();
@@ -225,7 +225,7 @@ test('a fold that dies at any statement leaves sums that the next one completes'
         () => false,
         () => true,
       );
-      // What was committed is the progress and the sums together, or neither.
+      // The progress and the rollups are committed together, or neither is.
       const { rows } = await db.pool.query(
         `SELECT (SELECT count(*) FROM run_usage u, analytics_progress p WHERE u.seq <= p.seq)::int AS folded`,
       );
@@ -237,7 +237,7 @@ test('a fold that dies at any statement leaves sums that the next one completes'
     }
 });
 
-test('of several that fold at once each row is counted by one', async () => {
+test('concurrent aggregations count each row once', async () => {
   for (let n = 0; n < some.length; n += 4) {
     await insertUsage(db.pool, some.slice(n, n + 4));
     const results = await Promise.all([1, 2, 3, 4].map(() => aggregateNext(db.pool, clock, 3)));
@@ -248,8 +248,9 @@ test('of several that fold at once each row is counted by one', async () => {
 });
 
 describe('the order of numbers', () => {
-  test('a row that is committed is behind no row that is not: the writer is one session, which has one statement at a time', async () => {
-    // As the leader does it: statements sent ahead on one connection, each a transaction. A reader sees ever more, and no gap.
+  test('a committed row follows no uncommitted row: one session writes, one statement at a time', async () => {
+    // Writes like the leader: statements sent ahead on one connection, each a transaction. A reader sees ever more
+    // rows, without gaps.
     const writer = new pg.Client({ connectionString: db.url, pipeline: true });
     await writer.connect();
     try {
@@ -278,7 +279,7 @@ describe('the order of numbers', () => {
     }
   });
 
-  test('a statement that fails leaves numbers that are never used, which hold nobody up', async () => {
+  test('a failed statement leaves unused numbers, which block no reader', async () => {
     await insertUsage(db.pool, some.slice(0, 5));
     await db.pool.query(`SELECT nextval('run_usage_seq_seq') FROM generate_series(1, 20)`);
     await insertUsage(db.pool, some.slice(5));
@@ -306,7 +307,7 @@ describe('trigger types', () => {
     return new Map(rows.map(({ name, runs }) => [name, runs]));
   };
 
-  test('beyond a hundred in a month are counted together, whatever the batches were', async () => {
+  test('beyond a hundred in a month are counted together, for any batches', async () => {
     const words = Array.from({ length: 130 }, (_, n) => `batch-${(n * 7) % 130}`);
     const rows = [...words.map(word => started(word)), started('schedule'), started(words[129] ?? '')];
     await insertUsage(db.pool, rows);

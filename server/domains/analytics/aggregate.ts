@@ -5,6 +5,7 @@ import { addUsage, BATCH_ROWS, nextBatch } from './aggregate-store.ts';
 import { lockProgress, readProgress, saveProgress } from './progress-store.ts';
 
 /**
+ * The result of aggregating one batch.
  * - `aggregated`: a batch was added, and there may be more.
  * - `done`: all usage is in the rollups.
  * - `busy`: another caller is aggregating.
@@ -39,7 +40,7 @@ export async function aggregateNext(pool: Pool, clock: Clock, batchRows = BATCH_
   });
 }
 
-/** Aggregates until the rollups hold all usage there was. Returns false if another caller is aggregating. */
+/** Aggregates until the rollups contain all usage that existed at the call. Returns false if another caller is aggregating. */
 export async function aggregateAll(pool: Pool, clock: Clock, batchRows = BATCH_ROWS): Promise<boolean> {
   for (;;) {
     const result = await aggregateNext(pool, clock, batchRows);

@@ -8,7 +8,7 @@ const instant = fc
   .map(n => n * QUARTER_HOUR_MS);
 const at = (text: string) => Date.parse(text);
 
-test('segments follow each other without a gap, each from bucket to bucket', () => {
+test('segments are contiguous, and consist of whole buckets', () => {
   fc.assert(
     fc.property(instant, instant, (a, b) => {
       const [from, to] = [Math.min(a, b), Math.max(a, b)];
@@ -38,7 +38,7 @@ test('coarse inside, fine at the edges', () => {
   ]);
 });
 
-test('the days of a zone that is whole hours away are one segment of hours', () => {
+test('the days of a zone with an offset of whole hours are one segment of hours', () => {
   const days = [at('2026-01-01T05:00:00Z'), at('2026-01-02T05:00:00Z'), at('2026-01-03T05:00:00Z')];
   const end = at('2026-01-04T05:00:00Z');
   expect(joinedSegments(days, end)).toEqual([{ grain: HOUR, from: days[0], to: end }]);

@@ -15,7 +15,7 @@ export type Grain = (typeof grains)[number];
 /** Consecutive buckets of one grain. `to` is exclusive; both are boundaries of buckets, in ms since the epoch. */
 export type Segment = { grain: Grain; from: number; to: number };
 
-/** The ids under which the sums of all of a project's workflows of a kind stand. */
+/** The ids of the rollups that combine all of a project's workflows of a kind. */
 export const WHOLE_PROJECT: Record<WorkflowKind, string> = {
   workflow: '00000000-0000-0000-0000-000000000000',
   agent: '00000000-0000-0000-0000-000000000001',
@@ -24,10 +24,10 @@ export const WHOLE_PROJECT: Record<WorkflowKind, string> = {
   extraction: '00000000-0000-0000-0000-000000000004',
 };
 
-/** Returns the id under which the sums of all of a project's workflows of the kind stand. */
+/** Returns the id of the rollups that combine all of a project's workflows of the kind. */
 export const wholeProject = (kind: WorkflowKind): string => WHOLE_PROJECT[kind];
 
-/** Returns where the bucket begins that contains the instant. */
+/** Returns the start of the bucket that contains the instant. */
 export function bucketOf(grain: Grain, at: number): number {
   switch (grain) {
     case QUARTER:
@@ -45,9 +45,9 @@ export function bucketOf(grain: Grain, at: number): number {
 
 const modulo = (at: number, by: number) => ((at % by) + by) % by;
 
-/** Returns where the next bucket begins. */
+/** Returns the start of the next bucket. */
 function nextBucket(grain: Grain, at: number): number {
-  // 32 days after it begins, a month has ended and the next one has not.
+  // 32 days after the start of a month, that month has ended and the next one has not.
   const later = { [QUARTER]: QUARTER_HOUR_MS, [HOUR]: HOUR_MS, [DAY]: DAY_MS, [MONTH]: 32 * DAY_MS }[grain];
   return bucketOf(grain, bucketOf(grain, at) + later);
 }

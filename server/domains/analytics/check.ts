@@ -10,12 +10,12 @@ import { readProgress } from './progress-store.ts';
 import { compareWithRuns, readStepsSince } from './recount-store.ts';
 import { SESSION } from './session.ts';
 
-/** Failures that are never billed (core/metering.ts): lost in crashes, or never started for lack of credits. */
+/** Failures that are never billed (core/metering.ts): attempts lost in crashes, or never started for lack of credits. */
 const NEVER_BILLED = [LOST_REPEATEDLY, INSUFFICIENT_CREDITS, RUN_QUARANTINED];
 
 /**
- * `since`: from when on rollups were compared with runs (ms since the epoch; null = all); older ones were only compared
- * with each other. `stepsSince` is the same for steps.
+ * `since`: the time from which rollups were compared with runs (ms since the epoch; null = all); older rollups were
+ * only compared with each other. `stepsSince`: the same for rollups of steps.
  */
 export type CheckResult = { since: number | null; stepsSince: number | null; differences: Difference[] };
 

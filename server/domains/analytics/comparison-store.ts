@@ -32,8 +32,8 @@ type Row = {
 const key = ['project_id', 'workflow_id', 'grain', 'bucket', 'name'];
 
 /**
- * Returns where two relations (project_id, workflow_id, grain, bucket, name and the columns) differ: a difference for
- * each column, at most `most`. A row that only one of them has counts as zero in the other.
+ * Returns the differences between two relations (project_id, workflow_id, grain, bucket, name and the columns): one for
+ * each column, at most `most`. A row that exists in only one relation counts as zero in the other.
  */
 export async function compareRollups(
   db: Queryable,
@@ -74,7 +74,7 @@ const buckets = grains
   .map(grain => `(${grain}, ${grain === 0 ? 'q.bucket' : `date_trunc('${unit[grain]}', q.bucket, 'UTC')`})`)
   .join(', ');
 
-/** Returns where coarser rollups, or those of whole projects, differ from the quarters of single workflows. */
+/** Returns the differences between the quarters of single workflows and the rollups of coarser grains or whole projects. */
 export async function compareGrains(db: Queryable, most: number): Promise<Difference[]> {
   const found: Difference[] = [];
   for (const { table, name, columns } of tables) {
@@ -90,7 +90,7 @@ export async function compareGrains(db: Queryable, most: number): Promise<Differ
   return found;
 }
 
-/** Returns where the rollups of usage differ from its rows; `name` is the digest. */
+/** Returns the differences between the rollups of usage and its rows; `name` is the digest. */
 export async function compareUsage(
   db: Queryable,
   { seq, usageFrom }: Pick<Progress, 'seq' | 'usageFrom'>,

@@ -12,7 +12,7 @@ const microcreditColumns = BILLABLE_ACTIONS.map(action => ACTION_COLUMNS[action]
 export const microcreditsOf = (totals: Totals): number =>
   microcreditColumns.reduce((sum, column) => sum + (totals[column] ?? 0), 0);
 
-/** Returns how much of an action was used: the attempts of steps with any outcome, or the counted quantity. */
+/** Returns the used quantity of an action: the attempts of steps with any outcome, or the counted quantity. */
 export function quantityOf(totals: Totals, action: BillableAction): number {
   if (action === 'workflow_step')
     return (totals.steps_completed ?? 0) + (totals.steps_failed ?? 0) + (totals.steps_retried ?? 0);

@@ -6,8 +6,8 @@ import { queryRollups } from './snapshot.ts';
 import { type DurationRow, listDurations, subjectOf, topWorkflows } from './store.ts';
 
 /**
- * GET /v1/analytics/execution-duration: the time from start to end of runs that completed or failed; a stopped run says
- * nothing about how long its workflow takes. AppError 422, 503.
+ * GET /v1/analytics/execution-duration: the time from start to end of runs that completed or failed. Stopped runs are
+ * left out: they do not show how long their workflow takes. AppError 422, 503.
  */
 export function executionDuration(
   ctx: Context,

@@ -1,8 +1,8 @@
 /**
- * A distribution of durations in log-linear bins: every millisecond below 256 has its own, and from there on each
- * doubling is divided into 128. A percentile is reported as the middle of its bin, which is within 0.4 % of the actual
- * duration (half of 1/128), with some 3,000 bins between zero and a month. T-digests are smaller, but merging them in
- * another order gives other answers, and a rebuild must give the same as aggregation.
+ * Stores a distribution of durations in log-linear bins: every millisecond below 256 has its own bin, and from there
+ * each doubling is divided into 128. A percentile is reported as the middle of its bin, which is within 0.4 % of the
+ * actual duration (half of 1/128), with some 3,000 bins between zero and a month. T-digests are smaller, but merging
+ * them in another order gives other answers, and a rebuild must give the same as aggregation.
  */
 const SUB_BITS = 7;
 const SUB_BINS = 2 ** SUB_BITS;
@@ -34,7 +34,7 @@ export class Histogram {
     this.#counts.set(bin, (this.#counts.get(bin) ?? 0) + count);
   }
 
-  /** Adds a distribution that `pack` has written. RangeError for other bytes. */
+  /** Adds a distribution that `pack` has written. Throws a RangeError for other bytes. */
   merge(packed: Uint8Array): void {
     let at = 0;
     const next = (): number => {
@@ -73,8 +73,8 @@ export class Histogram {
   }
 
   /**
-   * Returns the durations in ms at or below which the given shares of all (0..1, ascending) lie, by nearest rank; null
-   * if there are no durations.
+   * Returns the durations in ms that the given shares of all durations (0..1, ascending) do not exceed, by nearest
+   * rank; null for an empty distribution.
    */
   percentiles(...parts: number[]): (number | null)[] {
     const sorted = this.#ascending();

@@ -13,14 +13,14 @@ export type AnalyticsJobOptions = LeaderJobContext & {
   logger: Logger;
 };
 
-/** How far the rollups lag at most, if aggregation is fast. */
+/** The pause between two aggregations, which limits the lag of the rollups. */
 const EVERY_MS = 2_000;
-/** If it is slow, it takes a tenth of the time, since runs come first; but it runs at least once a minute. */
+/** A slow aggregation gets a tenth of the time, since runs come first, but it runs at least once a minute. */
 const REST = 9;
 const SELDOMEST_MS = 60_000;
 const AFTER_FAILURE_MS = 10_000;
 
-/** Aggregates new usage every two seconds; an idle service writes nothing. First of all it backfills older runs. */
+/** Backfills older runs, and then aggregates new usage every two seconds; an idle service writes nothing. */
 export function startAnalyticsJob({ database, clock, logger, ...context }: AnalyticsJobOptions): RepeatingJob {
   const late = 'analytics are behind; aggregation continues shortly';
   const options = { ...context, logger, everyMs: EVERY_MS, retryMs: AFTER_FAILURE_MS, late, level: 'warn' } as const;

@@ -35,7 +35,7 @@ some two seconds ago at most while runs are under way.`;
 const points = `There is a point for every hour, day, week (from Monday) or month of \`time_zone\`, also where nothing was, and at most 2,000. Without
 \`granularity\`: hours up to 3 days, days up to 92, weeks up to 731, then months.`;
 
-/** The outcomes, durations and usage of runs. */
+/** The operations that read outcomes, durations and usage of runs. */
 export const analyticsOperations = [
   operation({
     ...common,

@@ -46,7 +46,7 @@ const started = (at: number) => ({
   at,
 });
 
-/** Runs as they were written before usage counted them: rows alone. */
+/** Inserts runs as older releases wrote them: rows without usage. */
 async function runsOfBefore(): Promise<string[]> {
   const run = (status: 'completed' | 'running', day: number) =>
     insertRun(services, { ...tenant, workflowId, status, startedAt: new Date(Date.UTC(2026, 1, day)) });
@@ -60,10 +60,10 @@ async function runsOfBefore(): Promise<string[]> {
   return ids;
 }
 
-describe('runs of before', () => {
-  test('are counted once, beside those that the engine has counted', async () => {
+describe('runs of older releases', () => {
+  test('are counted once, in addition to those that the engine has counted', async () => {
     const [first, , , running] = await runsOfBefore();
-    // The one that was running has ended since, and one began: both are in usage.
+    // The running run has ended since, and another has started: usage has both.
     await insertUsage(db.pool, [{ ...started(NOW), action: 'run_ended', outcome: 'completed', durations: [5] }]);
     await db.pool.query(`UPDATE run_usage SET attempts = json_build_array(json_build_array($1::text, 5))`, [running]);
     await db.pool.query(`UPDATE runs SET status = 'completed', ended_at = $2 WHERE id = $1`, [running, new Date(NOW)]);
@@ -75,7 +75,7 @@ describe('runs of before', () => {
     });
     expect((await Promise.allSettled([backfill(db.url, silent), backfill(db.url, silent)])).length).toBe(2);
     expect(await backfill(db.url, silent)).toBe(false);
-    // Not while what was written is not folded.
+    // Answers are refused until that usage is aggregated.
     expect(await refusal(call(runsCount, ctx, { window: 'all' }))).toMatchObject({ code: 'analytics_unavailable' });
     await aggregateAll(db.pool, clock);
     expect(await call(runsCount, ctx, { window: 'all' })).toMatchObject({
@@ -88,14 +88,14 @@ describe('runs of before', () => {
     expect(durations).toMatchObject({ runs: 4, min_ms: 0, max_ms: 5 });
   });
 
-  test('a new database has none and answers at once', async () => {
+  test('a new database has none and answers immediately', async () => {
     const answer = await call(runsCount, ctx, {});
     expect(answer).toMatchObject({ started: 0, by_trigger: [], by_workflow: [], as_of: '2026-03-10T12:00:00.000Z' });
   });
 });
 
 describe('the job', () => {
-  /** Alarms that ring when told. */
+  /** Alarms that ring when the test says so. */
   function alarms() {
     const set: { ms: number; ring: () => void }[] = [];
     const alarm = (ms: number, ring: () => void) => {
@@ -123,7 +123,7 @@ describe('the job', () => {
     await ring();
     expect(await call(runsCount, ctx, { window: 'all' })).toMatchObject({ started: 4, completed: 3 });
     await insertUsage(db.pool, [started(NOW - 60_000), started(NOW)]);
-    // What waits is not in the answer, which says so.
+    // Usage that is not aggregated yet is missing from the answer, whose `as_of` says so.
     expect(await call(runsCount, ctx, { window: 'all' })).toMatchObject({
       started: 4,
       as_of: '2026-03-10T12:00:00.000Z',
@@ -139,7 +139,7 @@ describe('the job', () => {
     expect(set).toEqual([]);
   });
 
-  test('goes on after a failure', async () => {
+  test('continues after a failure', async () => {
     const { alarm, ring, set } = alarms();
     const job = startAnalyticsJob({ database: db, clock, alarm, logger: silent, leading: () => true });
     await db.pool.query('ALTER TABLE analytics_totals RENAME TO gone');
@@ -187,7 +187,7 @@ describe('npm run baton -- analytics', () => {
     expect(await run('check', '--json')).toMatchObject({ code: 0 });
   });
 
-  test('compares what usage of before migration 0009 can tell, and says what it cannot', async () => {
+  test('compares usage from before migration 0009 as far as possible, and reports the rest', async () => {
     const at = Date.UTC(2026, 1, 1, 12, 10);
     const ids = [await insertRun(services, { ...tenant, workflowId, startedAt: new Date(at) })];
     ids.push(await insertRun(services, { ...tenant, workflowId, startedAt: new Date(NOW) }));
@@ -231,11 +231,11 @@ describe('npm run baton -- analytics', () => {
     expect(checked.text).toContain('Steps before 2026-02-01T12:15:00.000Z were stored without types and outcomes');
     await run('rebuild');
     expect(await run('check')).toMatchObject({ code: 0 });
-    // Its usage may go before its runs do.
+    // Usage may be purged before its runs are.
     await db.pool.query(`DELETE FROM run_usage WHERE created_at < '2026-03-01'`);
     await db.pool.query(`UPDATE analytics_progress SET usage_from = '2026-03-01'`);
     expect(await run('check')).toMatchObject({ code: 0 });
-    // What can be compared still is: runs of that time, and steps since then.
+    // The rest is still compared: runs of that time, and steps since then.
     await db.pool.query(`UPDATE analytics_totals SET runs_started = 7 WHERE grain = 0 AND bucket < '2026-03-01'`);
     expect((await run('check')).text).toContain('quarter 2026-02-01T12:00:00.000Z  runs_started: 7, recounted 1');
     await db.pool.query(`UPDATE analytics_totals SET runs_started = 1 WHERE grain = 0 AND bucket < '2026-03-01'`);
@@ -243,7 +243,7 @@ describe('npm run baton -- analytics', () => {
     expect((await run('check')).text).toContain('retried of lua_script: 7, recounted 1');
   });
 
-  test('refuses what it does not take', async () => {
+  test('refuses unknown arguments', async () => {
     for (const args of [
       ['look'],
       ['check', 'twice'],

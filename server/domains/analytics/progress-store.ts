@@ -7,7 +7,7 @@ import type { Queryable } from '../../platform/postgres/transaction.ts';
 export type Progress = {
   /** Every row of usage up to this number is in the rollups. */
   seq: number;
-  /** When the rollups last contained all usage. */
+  /** The last time at which the rollups contained all usage. */
   asOf: number;
   /** No figures are returned before this number is aggregated; null: older runs are not backfilled yet. */
   readySeq: number | null;
@@ -31,10 +31,7 @@ function toProgress(row: Row): Progress {
   };
 }
 
-/**
- * Returns the progress of the rollups, and when the first row of usage that they lack was
- * created; null if they lack none.
- */
+/** Returns the progress of the rollups, and the time of the first row of usage that they lack; null if they lack none. */
 export async function readProgress(db: Queryable): Promise<Progress & { pendingSince: number | null }> {
   const { rows } = await db.query<Row & { pending_since: Date | null }>({
     name: 'analytics_progress',
@@ -47,8 +44,8 @@ export async function readProgress(db: Queryable): Promise<Progress & { pendingS
 }
 
 /**
- * The same, locked until the end of the transaction: only the holder of the lock changes the rollups. Null if another
- * session holds it, unless `wait`.
+ * Returns the progress, locked until the end of the transaction: only the holder of the lock changes the rollups. Null
+ * if another session holds the lock, unless `wait`.
  */
 export async function lockProgress(db: Queryable, { wait }: { wait: boolean }): Promise<Progress | null> {
   const { rows } = await db.query<Row>(
@@ -57,7 +54,7 @@ export async function lockProgress(db: Queryable, { wait }: { wait: boolean }): 
   return rows[0] ? toProgress(rows[0]) : null;
 }
 
-/** Stores up to which number usage is in the rollups, and when they last contained all of it (null: unchanged). */
+/** Stores the number up to which usage is in the rollups, and the last time at which they contained all of it (null: unchanged). */
 export async function saveProgress(db: Queryable, seq: number, asOf: number | null): Promise<void> {
   await db.query('UPDATE analytics_progress SET seq = $1, as_of = coalesce(to_timestamp($2::float8 / 1000), as_of)', [
     seq,

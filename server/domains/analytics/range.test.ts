@@ -37,7 +37,7 @@ describe('a range', () => {
     ['no earlier than 2000', { from: '1970-01-01T00:00:00.000Z' }, ['2000-01-01T00:00Z', '2026-03-30T10:15Z']],
   ])('%s', (_, input, expected) => expect(range(input)).toEqual(expected));
 
-  test('of nothing is today', () => {
+  test('without parameters is today', () => {
     expect(range({ window: 'all' }, null)).toEqual(['2026-03-30T00:00Z', '2026-03-30T10:15Z']);
   });
 
@@ -45,9 +45,9 @@ describe('a range', () => {
     [{ from: '2026-01-01T00:00:00.001Z', to: '2026-01-01T00:14:59.999Z' }, ['2026-01-01T00:00Z', '2026-01-01T00:15Z']],
     [{ from: '2026-01-01T00:14:59.999Z', to: '2026-01-01T00:15:00.001Z' }, ['2026-01-01T00:00Z', '2026-01-01T00:30Z']],
     [{ from: '2026-01-01T00:01:00Z', to: '2026-01-01T00:02:00Z' }, ['2026-01-01T00:00Z', '2026-01-01T00:15Z']],
-    // Two instants of one quarter, one of which begins it.
+    // Two instants of one quarter; the first is its start.
     [{ from: '2026-01-01T00:15:00Z', to: '2026-01-01T00:15:00.001Z' }, ['2026-01-01T00:15Z', '2026-01-01T00:30Z']],
-    // An offset that is no multiple of a quarter, and more digits than a timestamp has.
+    // An offset that is not a multiple of a quarter, and more digits than a timestamp has.
     [
       { from: '2026-01-01T00:00:00+05:33', to: '2026-01-01T00:00:00.123456789Z' },
       ['2025-12-31T18:15Z', '2026-01-01T00:15Z'],
@@ -56,7 +56,7 @@ describe('a range', () => {
     [{ from: '1969-12-31T23:59:59.999Z', to: '2000-01-01T00:00:01Z' }, ['2000-01-01T00:00Z', '2000-01-01T00:15Z']],
   ])('between quarters of an hour is rounded outward: %j', (input, expected) => expect(range(input)).toEqual(expected));
 
-  test('that holds nothing is refused', () => {
+  test('that is empty is refused', () => {
     expect(() => range({ from: '2026-03-30T10:15:00.000Z' })).toThrow('not valid');
     expect(() => range({ to: '1999-01-01T00:00:00.000Z' })).toThrow('not valid');
   });
@@ -66,7 +66,7 @@ describe('points', () => {
   const points = (input: object, granularity: 'hour' | 'day' | 'week' | 'month') =>
     pointsOf(rangeOf(AnalyticsInput.parse(input), now, null), granularity);
 
-  test('cover the range, the first from its beginning on', () => {
+  test('cover the range, from its start', () => {
     const input = { from: '2026-03-28T12:00:00.000Z', to: '2026-03-30T12:00:00.000Z', time_zone: 'Europe/Berlin' };
     expect(points(input, 'day').map(iso)).toEqual(['2026-03-27T23:00Z', '2026-03-28T23:00Z', '2026-03-29T22:00Z']);
     expect(points(input, 'week').map(iso)).toEqual(['2026-03-22T23:00Z', '2026-03-29T22:00Z']);
@@ -74,7 +74,7 @@ describe('points', () => {
     expect(points(input, 'hour')).toHaveLength(48);
   });
 
-  test('are at most 2,000, and the refusal names what would do', () => {
+  test('are at most 2,000, and the refusal names a granularity that fits', () => {
     const days = (count: number) => ({
       from: '2026-01-01T00:00:00.000Z',
       to: new Date(Date.UTC(2026, 0, 1 + count)).toISOString(),
@@ -95,7 +95,7 @@ describe('points', () => {
     expect(refusal(4_000_000 / 2, 'day')).toMatchObject([{ message: expect.stringContaining('a shorter time') }]);
   });
 
-  test('are as many as a chart shows well by default', () => {
+  test('are by default as many as a chart shows well', () => {
     const of = (days: number) => defaultGranularity({ from: 0, to: days * 86_400_000 });
     expect([1, 3, 4, 92, 93, 731, 732].map(of)).toEqual(['hour', 'hour', 'day', 'day', 'week', 'week', 'month']);
   });

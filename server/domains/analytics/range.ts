@@ -9,7 +9,10 @@ import { createZone, type Zone } from './time-zone.ts';
 export type Range = { from: number; to: number; zone: Zone };
 export type Granularity = (typeof granularities)[number];
 
-/** Before it nothing can have run, and offsets of zones were not always multiples of a quarter of an hour. */
+/**
+ * The earliest allowed instant: no run can be older, and before 2000 offsets of zones were not always multiples of a
+ * quarter of an hour.
+ */
 const EARLIEST = Date.UTC(2000, 0, 1);
 const DAYS = { week: 7, month: 30 } as const;
 const MAX_POINTS = 2_000;
@@ -57,8 +60,8 @@ export function defaultGranularity({ from, to }: Pick<Range, 'from' | 'to'>): Gr
 }
 
 /**
- * Returns where each point of a series begins; the first may begin before the range. AppError 422 for more than 2,000,
- * with the granularity that would fit.
+ * Returns the start of each point of a series; the first may be before the range. AppError 422 for more than 2,000
+ * points, with the granularity that would fit.
  */
 export function pointsOf({ from, to, zone }: Range, granularity: Granularity): number[] {
   const length = lengths.find(([name]) => name === granularity)?.[1] ?? DAY_MS;
@@ -70,7 +73,7 @@ export function pointsOf({ from, to, zone }: Range, granularity: Granularity): n
 }
 
 function tooMany({ from, to }: Pick<Range, 'from' | 'to'>) {
-  // With a margin for the first and the last point, which may be partial.
+  // The margin of 2 is for the first and the last point, which may be partial.
   const coarser = lengths.find(([, length]) => (to - from) / length <= MAX_POINTS - 2)?.[0];
   const advice = coarser === undefined ? 'ask for a shorter time' : `ask for granularity ${coarser}, or a shorter time`;
   const message = `would give more than ${MAX_POINTS.toLocaleString('en')} points: ${advice}`;

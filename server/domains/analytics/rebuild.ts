@@ -5,13 +5,13 @@ import { addUsage, deleteRollups, nextBatch } from './aggregate-store.ts';
 import { lockProgress } from './progress-store.ts';
 import { SESSION } from './session.ts';
 
-/** `since`: where the usage begins that retention has not purged (ms since the epoch; null = all). Older rollups stay as they are. */
+/** `since`: the start of the usage that retention has not purged (ms since the epoch; null = all). Older rollups stay unchanged. */
 export type RebuildResult = { rows: number; since: number | null };
 
 /**
  * Rebuilds the rollups of one project or of all from the usage aggregated so far, in one transaction. Until it commits,
- * answers come from the old rollups; aggregation continues afterwards. Returns null if the backfill of older runs is not
- * done yet, so that there is nothing to rebuild.
+ * answers come from the old rollups; aggregation continues afterwards. Returns null if older runs are not backfilled
+ * yet.
  */
 export function rebuild(url: string, projectId: string | null, logger: Logger): Promise<RebuildResult | null> {
   return inOwnSession(url, { name: SESSION }, client =>

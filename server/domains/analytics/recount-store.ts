@@ -68,7 +68,7 @@ const stepCounts = totalColumns.filter(name => !name.startsWith('runs_') && !nam
 const microcredits = totalColumns.filter(name => name.endsWith('_microcredits')).join(' + ');
 const ofSteps = `action NOT IN ('run_started', 'run_ended')`;
 
-/** A table's columns; what to read of its own rows, and of rows of usage, by `name`. */
+/** A table's columns, and what to read from its own rows and from rows of usage, by `name`. */
 const questions: readonly {
   table: string;
   columns: readonly string[];
@@ -122,10 +122,10 @@ const questions: readonly {
 ];
 
 /**
- * Returns from when on rollups of steps can be compared with events (null = all of them). Usage from before
- * migration 0009 has neither types nor outcomes and is aggregated as completed steps of the type `unknown`, and
- * attempts from before migration 0004 have no usage at all. This is derived from the rollups, because retention
- * may have purged the usage.
+ * Returns the time from which rollups of steps can be compared with events (null = all of them). Usage from before
+ * migration 0009 has neither types nor outcomes and is aggregated as completed steps of the type `unknown`; attempts
+ * from before migration 0004 have no usage at all. The time is derived from the rollups, because retention may have
+ * purged the usage.
  */
 export async function readStepsSince(db: Queryable): Promise<Date | null> {
   const { rows } = await db.query<{ since: Date | null }>(
@@ -135,7 +135,7 @@ export async function readStepsSince(db: Queryable): Promise<Date | null> {
 }
 
 /**
- * Returns where the quarters of single workflows in the rollups differ from runs and their events, as of the
+ * Returns the differences between the quarters of single workflows in the rollups and runs with their events, as of the
  * transaction's snapshot; at most `most`.
  */
 export async function compareWithRuns(db: Queryable, recount: Recount, most: number): Promise<Difference[]> {

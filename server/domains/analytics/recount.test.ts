@@ -16,8 +16,8 @@ import { check } from './check.ts';
 import { rebuild } from './rebuild.ts';
 
 /**
- * Runs of every kind by the real engine, over days on which clocks change, and each question answered once by the service and once by
- * counting the runs' rows and events here, one by one.
+ * Generates runs of every kind by the real engine, over days on which clocks change. Each question is answered once by
+ * the service and once by counting the runs' rows and events here.
  */
 const clock = new ManualClock(Date.parse('2026-03-27T22:50:00Z'));
 let db: TestDatabase;
@@ -38,7 +38,7 @@ const graphs: Record<string, Graph> = {
       lua('no', 'return 0', { depends_on: ['c'] }),
     ],
   },
-  // Its last item fails, and the loop for it, in some of its runs.
+  // Its last item fails, and with it the loop, in some of its runs.
   looping: {
     steps: [
       {
@@ -59,7 +59,7 @@ beforeAll(async () => {
     BATON_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
     BATON_RATE_LIMIT_PER_MINUTE: '0',
   });
-  // Nothing rings by itself: this test folds when it says so.
+  // No alarm rings by itself: the test aggregates explicitly.
   container = await createContainer({
     config,
     logger: createLogger('silent'),
@@ -313,7 +313,7 @@ describe.each(cases)('person $person asks for $input', ({ person, input }) => {
       const text = format.format(at);
       const day = new Date(`${text.slice(0, 10)}T00:00:00Z`);
       const monday = new Date(day.getTime() - ((day.getUTCDay() + 6) % 7) * 86_400_000);
-      // An hour that is shown twice is two.
+      // An hour that is shown twice is two hours.
       const offset = Date.parse(`${text.replace(' ', 'T')}Z`) - Math.floor(at.getTime() / 60_000) * 60_000;
       return {
         hour: `${text.slice(0, 13)} ${offset}`,
@@ -322,7 +322,7 @@ describe.each(cases)('person $person asks for $input', ({ person, input }) => {
         month: text.slice(0, 7),
       }[granularity];
     };
-    // Each time is asked about once for every point.
+    // Each time is looked up once for every point.
     const known = new Map<number, string>();
     const nameOf = (at: Date) => {
       const name = known.get(at.getTime()) ?? nameAt(at);
@@ -361,7 +361,7 @@ describe.each(cases)('person $person asks for $input', ({ person, input }) => {
   });
 });
 
-test('every question about a time takes any instant, and says which quarters of an hour it counts', async () => {
+test('every question accepts any instant as a bound, and returns the quarters of an hour that it counts', async () => {
   const [who] = people;
   if (!who) throw new Error('nobody');
   const asking = operations.filter(({ name }) => name.startsWith('analytics_') && name !== 'analytics_live_runs');
@@ -390,14 +390,14 @@ test('live runs', async () => {
   }
 });
 
-test('there was something of everything', async () => {
+test('every kind of run occurred', async () => {
   const { rows } = await db.pool.query(`SELECT status, count(*)::int FROM runs GROUP BY 1 ORDER BY 1`);
   expect(rows.map(row => row.status)).toEqual(['completed', 'failed', 'paused', 'running', 'stopped']);
   const { rows: charged } = await db.pool.query(`SELECT sum(credits_microcredits)::int AS credits FROM runs`);
   expect(charged[0].credits).toBeGreaterThan(0);
 });
 
-test('the check agrees, finds what is wrong, and a rebuild mends it', async () => {
+test('the check passes, finds a wrong rollup, and a rebuild repairs it', async () => {
   expect(await check(db.url, 50)).toEqual({ since: null, stepsSince: null, differences: [] });
   const sums = await readAllRollups(db.pool);
   await rebuild(db.url, null, createLogger('silent'));

@@ -7,14 +7,14 @@ export const WHOLE_PROJECTS = `(${Object.values(WHOLE_PROJECT)
   .map(id => `'${id}'`)
   .join(', ')})`;
 
-/** Returns SQL for the id of the whole that the workflow `id`, an SQL expression, counts in. */
+/** Returns SQL for the id of the project's total that the workflow `id`, an SQL expression, counts in. */
 export const wholeProjectOf = (id: string): string =>
   `coalesce((SELECT CASE w.kind ${Object.entries(WHOLE_PROJECT)
     .map(([kind, whole]) => `WHEN '${kind}' THEN '${whole}'::uuid`)
     .join(' ')} END FROM workflows w WHERE w.id = ${id}), '${WHOLE_PROJECT.workflow}'::uuid)`;
 
 /**
- * Trigger types are chosen by callers, and each takes rows of its own. Those of the specification and the first hundred
+ * Callers choose trigger types, and each type takes separate rows. Those of the specification and the first hundred
  * others of a project's month keep their names; the rest of the month is counted as `other`. Usage is aggregated in the
  * order of its numbers, so a rebuild keeps the same names.
  */
@@ -65,7 +65,7 @@ const added = (table: string, key: string, columns: readonly string[]) =>
     .map(column => `${column} = ${table}.${column} + excluded.${column}`)
     .join(', ')}`;
 
-/** `quarter` truncated to a grain, in UTC for sessions of any time zone. */
+/** Returns SQL that truncates `quarter` to a grain, in UTC for sessions of any time zone. */
 const bucket = (grain: number): string => {
   const unit = ['quarter', 'hour', 'day', 'month'][grain] ?? 'month';
   return unit === 'quarter' ? 'quarter' : `date_trunc('${unit}', quarter, 'UTC')`;
@@ -76,9 +76,7 @@ const spread = `source CROSS JOIN LATERAL (VALUES (source.workflow_id), (source.
 const key = 'source.tenant_id, source.project_id, scope.id, at.grain, at.bucket';
 const keyColumns = 'tenant_id, project_id, workflow_id, grain, bucket';
 
-/**
- * Selects usage: numbers above $1 and up to $2, made at or after $3 (null = at any time), of project $4 (null = all).
- */
+/** Selects usage with numbers above $1 and up to $2, created at or after $3 (null = at any time), of project $4 (null = all). */
 export const SELECTED = `seq > $1 AND seq <= $2 AND ($3::timestamptz IS NULL OR created_at >= $3)
     AND ($4::uuid IS NULL OR project_id = $4)`;
 /** The quarter of an hour of a row of usage; the engine never writes two into one row. */

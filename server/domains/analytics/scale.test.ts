@@ -10,9 +10,9 @@ import { aggregateAll } from './aggregate.ts';
 import { analyticsOperations } from './operations.ts';
 
 /**
- * Questions about generated runs: 5,000 here, and as many as BATON_TEST_ANALYTICS_RUNS for a measurement
- * (docs/analytics.md has the results for 1,000,000). Both sizes assert the same: an index each time, and rollups read
- * instead of runs. No time is asserted; a measurement prints it.
+ * Asks questions about generated runs: 5,000 here, BATON_TEST_ANALYTICS_RUNS for a measurement (docs/analytics.md has
+ * the results for 1,000,000). Both sizes have the same assertions: every query uses an index, and reads rollups instead
+ * of runs. No time is asserted; a measurement prints it.
  */
 const measured = Number(process.env.BATON_TEST_ANALYTICS_RUNS ?? 0);
 const runs = measured || 5_000;
@@ -58,7 +58,7 @@ beforeAll(async () => {
     connect: {
       value: async () => {
         const client = await db.pool.connect();
-        // Makes the planner think index scans dear, as it does by itself where tables are large and its settings PostgreSQL's own.
+        // Makes index scans expensive for the planner, as they are in large tables with PostgreSQL's default settings.
         if (!measured) await client.query('SET random_page_cost = 100');
         return Object.create(client, {
           query: {
@@ -79,7 +79,7 @@ beforeAll(async () => {
 }, 3_600_000);
 afterAll(() => db.close());
 
-/** Rows that a plan's scans read, and tables that it read from end to end. */
+/** The number of rows that a plan's scans read, and the tables that it scans completely. */
 function workOf(plan: Plan): { read: number; scanned: string[] } {
   const work = { read: 0, scanned: [] as string[] };
   const visit = (node: Plan) => {
@@ -113,7 +113,7 @@ describe.each(analyticsOperations.map(({ name }) => name))('%s', name => {
         ]
       : inputs;
 
-  test('reads sums by their key', async () => {
+  test('reads rollups by their key', async () => {
     const quickest: { ms: number; input: object }[] = [];
     for (const input of fine) {
       plans = [];
@@ -123,7 +123,7 @@ describe.each(analyticsOperations.map(({ name }) => name))('%s', name => {
         await call(principal, name, input);
         took.push(performance.now() - began);
       }
-      // The fastest of seven: the cost of the question without the influence of other load.
+      // The fastest of seven, which is the cost of the question without other load.
       quickest.push({ ms: Math.min(...took), input });
       for (const plan of plans) {
         const { read, scanned } = workOf(plan);

@@ -51,8 +51,8 @@ export const TimeseriesInput = z
 export const LiveRunsInput = z.strictObject(subject);
 
 /**
- * The range of the figures: from inclusive, to exclusive, both on a quarter of an hour, to which what was asked for is
- * rounded outward. `as_of`: everything committed before is included.
+ * The range of the figures: from inclusive, to exclusive. Both are on a quarter of an hour, to which the requested
+ * range is rounded outward. `as_of`: everything committed before is included.
  */
 const answeredRange = { from: Timestamp, to: Timestamp, time_zone: z.string(), as_of: Timestamp };
 const count = z.number().int().min(0);
@@ -62,7 +62,7 @@ export const LiveRuns = z.strictObject({
   as_of: Timestamp,
   total: count,
   running: count,
-  /** The running ones that only wait for people. */
+  /** The running runs that only wait for people. */
   blocked: count,
   paused: count,
 });

@@ -6,7 +6,7 @@ import { totalColumns } from './rollup-store.ts';
 /** The subject of the figures: the workflows of one kind in a tenant's project, or one workflow of any kind in it. */
 export type Scope = { tenantId: string; projectId: string; workflowId: string | undefined; kind: WorkflowKind };
 
-/** Returns the id under which the sums of the scope stand. */
+/** Returns the id of the rollups of the scope. */
 export const subjectOf = ({ workflowId, kind }: Scope): string => workflowId ?? wholeProject(kind);
 
 /** The counts of analytics_totals by their columns; microcredits where the name says so. */
@@ -16,9 +16,9 @@ export type Totals = Record<string, number>;
 const MAX_WORKFLOWS = 20;
 
 /**
- * $1 tenant, $2 project, $3..$5 segments; each segment is one range of the key. OFFSET 0 keeps it that way: if the
- * planner considers index scans expensive (PostgreSQL's own settings), it would instead read everything of a workflow
- * and compare each row with each segment, which takes 0.8 s for a million runs.
+ * Joins the segments, each as one range of the key. $1 tenant, $2 project, $3..$5 segments. OFFSET 0 prevents another
+ * plan: if the planner considers index scans expensive (PostgreSQL's own settings), it would instead read everything of
+ * a workflow and compare each row with each segment, which takes 0.8 s for a million runs.
  */
 const SEGMENTS = 'unnest($3::smallint[], $4::timestamptz[], $5::timestamptz[]) s(grain, lower, upper)';
 const rowsOf = (table: string, workflow: string) => `CROSS JOIN LATERAL (
@@ -61,8 +61,8 @@ export async function sumTotals(db: Queryable, scope: Scope, segments: readonly 
 }
 
 /**
- * Returns the totals by point: an index into `starts`, absent if the point has nothing. `starts`
- * ascend and contain the segments.
+ * Returns the totals by point, which is an index into `starts`; points without data are absent. `starts` ascend and
+ * contain the segments.
  */
 export async function sumSeries(
   db: Queryable,

@@ -9,7 +9,7 @@ const instant = fc
   .integer({ min: since / QUARTER_HOUR_MS, max: Date.UTC(2037, 0, 1) / QUARTER_HOUR_MS })
   .map(n => n * QUARTER_HOUR_MS);
 
-/** The time on a wall clock, read from Intl in another way than the code does: `2026-03-29 01:45`. */
+/** Returns the time on a wall clock, read from Intl in another way than the code does: `2026-03-29 01:45`. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 function shown(zone: string, at: number): string {
   let format = formats.get(zone);
@@ -20,7 +20,7 @@ function shown(zone: string, at: number): string {
   return format.format(at);
 }
 
-/** The name of a bucket by its own clock: the part of `shown` that must be the same throughout it. */
+/** Returns the name of a bucket by its own clock: the part of `shown` that must be the same throughout the bucket. */
 function nameOf(unit: Unit, text: string): string {
   switch (unit) {
     case 'hour':
@@ -45,7 +45,7 @@ function changes(zone: string, from: number, to: number): number[] {
 }
 
 describe.each(units)('%s', unit => {
-  test('holds the instant, begins on a quarter, and the next one follows without a gap', () => {
+  test('contains the instant, starts on a quarter, and the next one follows without a gap', () => {
     fc.assert(
       fc.property(fc.constantFrom(...zones), instant, (name, at) => {
         const zone = createZone(name);
@@ -63,7 +63,7 @@ describe.each(units)('%s', unit => {
     );
   });
 
-  test('is what the clock says on both sides of it', () => {
+  test('agrees with the clock on both sides of it', () => {
     fc.assert(
       fc.property(fc.constantFrom(...zones), instant, (name, at) => {
         const start = createZone(name).startOf(unit, at);
@@ -99,7 +99,7 @@ describe('where clocks change', () => {
     expect(of(zone, 'hour', from, to).map(text => text.slice(11, 13))).toEqual(hours);
   });
 
-  test('a day begins after a midnight that was left out, and with the first of two', () => {
+  test('a day starts after a skipped midnight, and with the first of two', () => {
     // Clocks of Beirut go from 24:00 to 01:00, those of Havana from 01:00 back to 00:00, those of St. John's went from 00:01 back.
     expect(of('Asia/Beirut', 'day', '2024-03-30T12:00:00Z', '2024-04-01T12:00:00Z')).toEqual([
       '2024-03-30 00:00',
@@ -117,7 +117,7 @@ describe('where clocks change', () => {
     ]);
   });
 
-  test('a day that a zone left out has no length, and is not told', () => {
+  test('a day that a zone skipped has no length, and is left out', () => {
     expect(of('Pacific/Apia', 'day', '2011-12-29T12:00:00Z', '2011-12-31T20:00:00Z')).toEqual([
       '2011-12-29 00:00',
       '2011-12-31 00:00',
@@ -151,6 +151,6 @@ test('weeks begin on Monday', () => {
   ]);
 });
 
-test('a zone that there is none of is refused', () => {
+test('an unknown zone is refused', () => {
   expect(() => createZone('Mars/Olympus')).toThrow(RangeError);
 });

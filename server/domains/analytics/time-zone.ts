@@ -10,11 +10,11 @@ export type Unit = (typeof units)[number];
 
 export type Zone = {
   readonly name: string;
-  /** Returns where the unit begins that contains the instant. All instants in ms since the epoch. */
+  /** Returns the start of the unit that contains the instant. All instants in ms since the epoch. */
   startOf(unit: Unit, at: number): number;
-  /** Returns where the next unit begins. */
+  /** Returns the start of the next unit. */
   next(unit: Unit, at: number): number;
-  /** Returns where the day begins that is `days` calendar days away from that of the instant. */
+  /** Returns the start of the day that is `days` calendar days after that of the instant. */
   dayFrom(at: number, days: number): number;
 };
 
@@ -51,7 +51,7 @@ export function createZone(name: string): Zone {
     const quarter = Math.floor(at / QUARTER_HOUR_MS) * QUARTER_HOUR_MS;
     const now = clock(quarter);
     const hour = quarter + (60 - now.minute) * MINUTE_MS;
-    // The clocks do not change within this hour, the usual case: a series asks for thousands.
+    // Usually the clocks do not change within the hour; a series asks for thousands of hours.
     if (clock(hour).offsetNanoseconds === now.offsetNanoseconds) return hour;
     let start = quarter + QUARTER_HOUR_MS;
     while (!beginsHour(start)) start += QUARTER_HOUR_MS;
