@@ -50,7 +50,7 @@ const list = async (more: object = {}, who = acme.contributor) => (await call(wh
 const names = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']));
 
 describe('creating', () => {
-  it('answers with what is no secret, and loads with what is', async () => {
+  it('answers without the secrets, and loads with them', async () => {
     const made = await make({ config: { base_url: 'https://api.example.com' } });
     expect(made).toEqual({
       id: made.id,
@@ -92,7 +92,7 @@ describe('creating', () => {
     }
   });
 
-  it('takes what is at a limit, and refuses what is beyond', async () => {
+  it('accepts values at a limit, and refuses values beyond it', async () => {
     const good = [
       { credentials: names(1) },
       { credentials: names(32) },
@@ -139,7 +139,7 @@ describe('creating', () => {
     expect(await db.prisma.secret.count()).toBe(before);
   });
 
-  it('takes a name if and only if it has the form, and gives it back as it was', async () => {
+  it('accepts exactly the names of the required form, and returns them unchanged', async () => {
     const form = /^[A-Za-z0-9_.-]{1,64}$/;
     const anyName = fc.oneof(
       fc.string({ maxLength: 66 }),
@@ -161,7 +161,7 @@ describe('creating', () => {
     );
   });
 
-  it('says nothing of a secret in what it refuses', async () => {
+  it('reveals no secret in a refusal', async () => {
     const error = await make({ credentials: { token: `${secret}${'x'.repeat(8192)}`, other: 7 } }).catch(
       thrown => thrown,
     );
@@ -205,7 +205,7 @@ describe('listing', () => {
 });
 
 describe('changing', () => {
-  it('merges credentials: what is not named stays, null removes', async () => {
+  it('merges credentials: those that are not named stay, null removes', async () => {
     const { id } = await make({ credentials: { a: 'one', b: 'two', c: 'three' } });
     const created = new Date(clock.now()).toISOString();
     clock.advance(5);
@@ -222,7 +222,7 @@ describe('changing', () => {
     });
   });
 
-  it('replaces the settings as a whole, and nothing where nothing is given', async () => {
+  it('replaces the settings as a whole, or keeps them if none are given', async () => {
     const made = await make({ config: { a: 1, b: 2 } });
     clock.advance(5);
     expect(await patch(made.id, {})).toMatchObject({ updated_at: new Date(clock.now() - 5).toISOString() });
@@ -239,7 +239,7 @@ describe('changing', () => {
     expect(Object.keys((await load(id))?.values ?? {})).toHaveLength(32);
   });
 
-  it('loses nothing of changes made at once', async () => {
+  it('loses none of several concurrent changes', async () => {
     const { id } = await make();
     await Promise.all(Array.from({ length: 12 }, (_, index) => patch(id, { credentials: { [`k${index}`]: 'v' } })));
     const values = (await load(id))?.values ?? {};
@@ -318,7 +318,7 @@ describe('deleting', () => {
     return instance.id;
   }
 
-  it('takes row and secret, once', async () => {
+  it('deletes row and secret, once', async () => {
     const { id } = await make();
     const before = await db.prisma.secret.count();
     expect(await call(acme.contributor, 'connections_delete', { id })).toBeUndefined();
@@ -327,7 +327,7 @@ describe('deleting', () => {
     await expect(call(acme.contributor, 'connections_delete', { id })).rejects.toMatchObject(missing);
   });
 
-  it('is refused while in use, naming what is of this project and counting the rest, unless forced', async () => {
+  it('is refused while in use, naming the users in this project and counting the others, unless forced', async () => {
     const { id } = await make();
     const instance = await bind(id, acme.projectId);
     const other = await db.prisma.project.create({

@@ -17,9 +17,7 @@ export type LoadedCredentials = Settings & {
   fetch: typeof globalThis.fetch;
 };
 
-/**
- * Where the credentials are to be sent: an address, or a function that derives it from the settings stored with them.
- */
+/** The address to which the credentials are sent, or a function that derives it from the settings stored with them. */
 export type Destination = string | ((connection: Settings) => string);
 
 /**

@@ -7,11 +7,11 @@ import { z } from 'zod';
 export type CredentialDocument = {
   /** No prototype: a name that was not set is undefined. */
   values: Readonly<Record<string, string>>;
-  /** When each was last set, ms since the epoch. */
+  /** When each secret was last set, ms since the epoch. */
   setAt: ReadonlyMap<string, number>;
   /** The row's `rotated_at` at the time of writing; null in a document that was written manually. */
   revision: number | null;
-  /** The row's `origins` that this was written with; null in a document from before there were any. */
+  /** The row's `origins` with which the document was written; null in a document from before connections had origins. */
   origins: readonly string[] | null;
 };
 
@@ -23,9 +23,7 @@ const Meta = z.object({
 });
 const Stored = z.record(z.string(), z.unknown());
 
-/**
- * Replaces the key of a server that requires none, since a connection has at least one credential. It is not secret.
- */
+/** Stands for the key of a server that requires none, since a connection has at least one credential. It is not secret. */
 export const NO_SECRET = 'no-key-needed';
 
 /** The name of a connection's document in the secret store. */

@@ -61,7 +61,7 @@ const listed = async () =>
   );
 
 describe('the secret store is away', () => {
-  it('while creating: 503, and nothing is left, not even of a write whose answer was lost', async () => {
+  it('while creating: 503, and nothing is left, even of a write whose answer was lost', async () => {
     const before = await counts();
     await expect(callWith({ put: away })(acme.contributor, 'connections_create', request)).rejects.toMatchObject({
       status: 503,
@@ -77,7 +77,7 @@ describe('the secret store is away', () => {
     expect(await counts()).toEqual(before);
   });
 
-  it('while changing: 503, and all is as it was', async () => {
+  it('while changing: 503, and nothing has changed', async () => {
     const id = await make();
     const patch = { id, display_name: 'B', credentials: { token: 'new', more: 'x' }, config: { a: 1 } };
     for (const broken of [{ put: away }, { get: away }]) {
@@ -115,7 +115,7 @@ describe('the secret store is away', () => {
 });
 
 describe('a crash', () => {
-  /** Runs an operation whose process dies in one of its calls of the store, before or after what it does there. */
+  /** Runs an operation whose process dies in one of its calls of the store, before or after the call takes effect. */
   async function killedIn(
     method: 'put' | 'delete',
     when: 'before' | 'after',
@@ -126,7 +126,7 @@ describe('a crash', () => {
       if (when === 'after') await services.secrets[method](...given);
       throw new Killed();
     };
-    // A dead process cleans nothing up: everything that it calls afterwards fails too.
+    // A dead process cleans up nothing: every later call of it fails too.
     const never = () => Promise.reject(new Killed());
     const pool = new Proxy(services.pool, {
       get: (target, key) => {
@@ -180,13 +180,13 @@ describe('a crash', () => {
     },
   );
 
-  it('while changing, between secret and row: the secret counts, and the row is set right by whoever comes next', async () => {
+  it('while changing, between secret and row: the secret counts, and the next caller corrects the row', async () => {
     const id = await make();
     clock.advance(5);
     const origins = ['https://new.example.com'];
     const text = JSON.stringify({ token: 'new', more: 'x', '@meta': { revision: clock.now(), set_at: {}, origins } });
     await services.secrets.put(acme.tenantId, connectionSecret(id), text);
-    // The new secret is not sent to where the former one belonged.
+    // The new secret is not sent to the origin of the former one.
     await expect(load(id)).rejects.toMatchObject({ status: 409, code: 'credential_origin_refused' });
     const loaded = await loadCredentials(services, refOf(id), 'https://new.example.com/v1');
     expect(loaded?.values).toEqual({ token: 'new', more: 'x' });
@@ -196,7 +196,7 @@ describe('a crash', () => {
     });
   });
 
-  it('a reader that comes between secret and row waits, and never pairs a new secret with old settings', async () => {
+  it('a reader between the writes of secret and row waits, and never pairs a new secret with old settings', async () => {
     const id = await make();
     const seen: unknown[] = [];
     let reading: Promise<unknown> | undefined;
@@ -212,7 +212,7 @@ describe('a crash', () => {
     expect(seen).toEqual([['new', { base_url: 'https://new.example.com' }]]);
   });
 
-  it('removing leaves alone what is being worked on, and survives a store that is away', async () => {
+  it('removing skips connections in use, and survives an unavailable store', async () => {
     const id = newId();
     const at = new Date(clock.now());
     const state = { name: 'A', provider: 'custom', service: 'x', status: 'pending', credentialKeys: [], config: {} };
@@ -229,7 +229,7 @@ describe('a crash', () => {
 });
 
 describe('a secret that the store has lost', () => {
-  it('is 409, and entering it again mends the connection', async () => {
+  it('is 409, and entering it again repairs the connection', async () => {
     const id = await make();
     await services.secrets.delete(acme.tenantId, connectionSecret(id));
     await expect(load(id)).rejects.toMatchObject({ status: 409, code: 'connection_incomplete' });
@@ -237,7 +237,7 @@ describe('a secret that the store has lost', () => {
     expect((await load(id))?.values).toEqual({ token: 'again' });
   });
 
-  it('one that is no JSON tells nothing of itself', async () => {
+  it('one that is not JSON is not quoted in the error', async () => {
     const id = await make();
     await services.secrets.put(acme.tenantId, connectionSecret(id), 'secret-but-no-json');
     const error = await load(id).catch(thrown => thrown);

@@ -65,7 +65,7 @@ test('a new, a replaced and a deleted secret count at once', async () => {
   expect(await isKnown('third-secret-value')).toBe(false);
 });
 
-test('what another workspace keeps is not known', async () => {
+test('the secrets of another workspace are not known', async () => {
   await create('fourth-secret-value');
   const rival = await createTestTenant(services, { slug: 'rival' });
   expect(await isKnown('fourth-secret-value')).toBe(true);

@@ -6,16 +6,16 @@ import { NO_SECRET } from './document.ts';
 import { listConnectionRevisions } from './store.ts';
 import { readStored, type StoreServices } from './stored.ts';
 
-/** A shorter value stands in ordinary text: a user name, a region, a port. */
+/** A shorter value occurs in ordinary text: a user name, a region, a port. */
 const SHORTEST_TELLING = 8;
-/** For so long the values of a connection are kept in memory: many texts are checked one after the other. */
+/** How long the values of a connection are kept in memory: many texts are checked one after the other. */
 export const VALUES_KEPT_MS = 30_000;
-/** Connections whose values are kept, of all workspaces. */
+/** The most connections whose values are kept, of all workspaces. */
 const MAX_KEPT = 500;
 
 type Kept = { revision: number; values: readonly string[]; until: number };
 
-/** Kept for each secret store: containers of a process share nothing. */
+/** The values by secret store, because containers of one process share nothing. */
 const keptBy = new WeakMap<Services['secrets'], Map<string, Kept>>();
 
 type Scope = { tenantId: string; projectId: string };
@@ -30,8 +30,9 @@ export async function readKnownSecrets(services: StoreServices, scope: Scope): P
 }
 
 /**
- * Returns the redaction of the credentials of all connections that the project sees. `shortest`: values with fewer characters are
- * left; redaction itself leaves those that occur in every text. AppError 503 when the secret store is away.
+ * Returns a function that redacts the credentials of all connections that the project sees. Values with fewer than
+ * `shortest` characters are not redacted, nor those that occur in every text. AppError 503 if the secret store is
+ * unavailable.
  */
 export async function readSecretRedactor(
   services: StoreServices,
@@ -52,7 +53,7 @@ function dropExpired(kept: Map<string, Kept>, now: number): void {
   for (const [key, { until }] of kept) if (now >= until || now < until - VALUES_KEPT_MS) kept.delete(key);
 }
 
-/** The values of a connection: those that are kept, if the row still names the same secret. */
+/** Returns the values of a connection, from memory if the row still names the same secret. */
 async function secretsOf(
   services: StoreServices,
   kept: Map<string, Kept>,

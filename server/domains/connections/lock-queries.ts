@@ -2,10 +2,10 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import type { Pool } from 'pg';
 
 /**
- * A process that changes a connection's secret and row holds its lock: two refreshes with one refresh token would look
- * like a theft to the provider, which then revokes the grant. It is an advisory lock and not the row's: a locked row
- * would block those that only record its last use, or bind it, while a provider is being asked. It is released with its
- * transaction, so a process that dies leaves none.
+ * Names the lock that a process holds while it changes a connection's secret and row: two refreshes with one refresh
+ * token would look like a theft to the provider, which then revokes the grant. It is an advisory lock and not the
+ * row's: a locked row would block callers that only record its last use, or bind it, while a provider is being asked.
+ * It is released with its transaction, so a process that dies leaves no lock.
  */
 const lockKey = (connectionId: string) => `connection/${connectionId}`;
 

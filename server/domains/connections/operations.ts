@@ -92,7 +92,7 @@ const crud = {
   },
 } as const;
 
-/** Returns the same operation on the legacy path, without a tool: it would be the same tool twice. */
+/** Returns the operation on the legacy path, without a tool, which would exist twice otherwise. */
 function legacy<const Declared extends { summary: string; mcp: { group: 'vault' } }>({
   mcp,
   summary,

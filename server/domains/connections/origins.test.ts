@@ -68,7 +68,7 @@ describe('an origin', () => {
     ['not a URL', null],
   ])('of %s is %s', (url, origin) => expect(originOf(url)).toBe(origin));
 
-  test('is scheme, host and port, and nothing that only begins like it', () => {
+  test('is scheme, host and port, and not a prefix of another origin', () => {
     const origins = ['https://api.example.com'];
     expect(maySend(origins, 'https://api.example.com/any/path')).toBe(true);
     for (const other of [
@@ -83,7 +83,7 @@ describe('an origin', () => {
       expect(maySend(origins, other), other).toBe(false);
   });
 
-  test('is that of the base URL, or of the model provider, where nobody names one', () => {
+  test('defaults to that of the base URL, or of the model provider', () => {
     expect(impliedOrigins('custom', 'x', { base_url: 'https://a.example/v1' })).toEqual(['https://a.example']);
     expect(impliedOrigins('openai', 'llm', {})).toEqual(['https://api.openai.com']);
     expect(impliedOrigins('openai', 'x', {})).toEqual([]);
@@ -92,7 +92,7 @@ describe('an origin', () => {
 });
 
 describe('a connection', () => {
-  test('goes to the origins that were named with it, by a fetch that reaches no other', async () => {
+  test('is sent only to its named origins, by a fetch that reaches no other', async () => {
     const { id, origins } = await make({
       origins: ['https://a.example/path', 'https://A.example', 'https://b.example'],
     });
@@ -114,7 +114,7 @@ describe('a connection', () => {
     [Array(11).fill('https://a.example')],
   ])('with %j as its origins is 422', origins => expect(make({ origins })).rejects.toMatchObject({ status: 422 }));
 
-  test('takes another origin only with every secret entered again, and fewer without', async () => {
+  test('gets another origin only if every secret is entered again, and fewer origins without that', async () => {
     const { id } = await make({ origins: ['https://a.example', 'https://b.example'] });
     const origins = ['https://c.example'];
     for (const who of [acme.contributor, colleague, acme.owner]) {
@@ -161,7 +161,7 @@ describe('a connection without an origin', () => {
     call(who, 'mcp_instances_create', { name: 'Tools', server_id, connection_id });
   const bound = async (id: string) => (await findConnection(db.prisma, refOf(id)))?.origins;
 
-  test('is bound by the first use of the person who stored it, and by nobody else’s', async () => {
+  test('is bound by the first use by the person who stored it, and by no other use', async () => {
     const { id, origins } = await make();
     expect(origins).toEqual([]);
     const [theirs, mine] = [await server('https://theirs.example/mcp'), await server('https://mine.example/mcp')];
@@ -173,7 +173,7 @@ describe('a connection without an origin', () => {
     await expect(use(id, theirs)).rejects.toMatchObject(refused);
   });
 
-  test('is nobody’s to bind once several people entered its secrets, until one enters them all', async () => {
+  test('cannot be bound once several people entered its secrets, until one enters them all', async () => {
     const { id } = await make();
     const mine = await server('https://several.example/mcp');
     await patch(id, { credentials: { token: 'new' } }, colleague);
@@ -192,7 +192,7 @@ describe('a connection without an origin', () => {
     expect(await bound(id)).toEqual([]);
   });
 
-  test('takes its first origin by name from the person who stored it alone', async () => {
+  test('gets its first origin by name only from the person who stored it', async () => {
     const { id } = await make();
     const origins = ['https://a.example'];
     await expect(patch(id, { origins }, colleague)).rejects.toMatchObject({ code: 'secret_required' });

@@ -38,7 +38,7 @@ export function maySend(origins: readonly string[], url: string): boolean {
   return origin !== null && origins.includes(origin);
 }
 
-/** AppError 409 `credential_origin_refused` unless the connection's credentials may be sent to `url`. */
+/** Throws AppError 409 `credential_origin_refused` unless the connection's credentials may be sent to `url`. */
 export function requireOrigin({ name, origins }: Bound, url: string): void {
   if (maySend(origins, url)) return;
   const where = originOf(url) ?? 'this address';
@@ -51,8 +51,8 @@ export function requireOrigin({ name, origins }: Bound, url: string): void {
 }
 
 /**
- * The same for a caller who is about to send the credentials there, or to let others do so. Unbound credentials become
- * bound to this origin if the caller is the person who stored them, who learns nothing new from it.
+ * Does the same for a caller who is about to send the credentials to `url`, or to let others do so. Binds unbound
+ * credentials to the origin of `url` if the caller is the person who stored them and so learns nothing new.
  */
 export async function requireOrBindOrigin({ principal, services }: Context, row: ConnectionRow, url: string) {
   if (maySend(row.origins, url)) return;
@@ -65,8 +65,8 @@ export async function requireOrBindOrigin({ principal, services }: Context, row:
 }
 
 /**
- * AppError 422 `secret_required` if credentials would be sent to an origin that is not among `former`, unless all of
- * them are entered again: `kept` names those that are not.
+ * Throws AppError 422 `secret_required` if credentials would be sent to an origin that is not among `former`, unless
+ * all of them are entered again. `kept` names those that are not entered again.
  */
 export function requireSecretsForOrigins(
   former: readonly string[],

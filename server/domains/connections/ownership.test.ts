@@ -24,7 +24,7 @@ const clock = new ManualClock();
 let db: TestDatabase;
 let services: Services;
 let acme: TestTenant;
-/** A second project of the workspace, and a contributor to it alone. */
+/** A second project of the workspace, and a contributor who is only in that project. */
 let second: Awaited<ReturnType<typeof createTestProject>>;
 let call: ReturnType<typeof createCall<typeof operations>>;
 let server: string;
@@ -65,7 +65,7 @@ const listed = async (who: Principal) =>
   ((await call(who, 'connections_list', { limit: 200 })) as { connections: Made[] }).connections.map(({ id }) => id);
 const missing = { status: 404, code: 'not_found' };
 const forbidden = { status: 403, code: 'insufficient_role' };
-/** An administrator, while they work in the second project. */
+/** An administrator who works in the second project. */
 const adminInSecond = () => ({ ...acme.owner, projectId: second.projectId });
 
 /** Every operation on one connection or key. */
@@ -87,7 +87,7 @@ const onKey: readonly [Name, object?][] = [
 ];
 
 describe('a connection of a project', () => {
-  test('is not there for another project, not even for an administrator who works in it', async () => {
+  test('does not exist for another project, even for an administrator who works in it', async () => {
     const { id, project_id } = await make();
     expect(project_id).toBe(acme.projectId);
     for (const who of [second.contributor, adminInSecond()]) {
@@ -108,7 +108,7 @@ describe('a connection of a project', () => {
     expect(await listed(acme.contributor)).toContain(id);
   });
 
-  test('serves no instance of another project that names it all the same', async () => {
+  test('serves no instance of another project, even if that names it', async () => {
     const { id } = await make();
     const { id: theirs } = await instance(second.contributor, (await make({}, second.contributor)).id);
     await db.pool.query('UPDATE mcp_instances SET connection_id = $1 WHERE id = $2', [id, theirs]);
@@ -142,7 +142,7 @@ describe('a connection of a project', () => {
 });
 
 describe('a connection of the workspace', () => {
-  test('is made so by an administrator alone, and then every project uses it', async () => {
+  test('is shared only by an administrator, and then every project can use it', async () => {
     for (const work of [
       () => make({ shared: true }),
       () => makeKey({ shared: true }),
@@ -159,7 +159,7 @@ describe('a connection of the workspace', () => {
     expect(await makeKey({ shared: true }, acme.owner)).toMatchObject({ project_id: null });
   });
 
-  test('is changed and deleted by an administrator alone', async () => {
+  test('is changed and deleted only by an administrator', async () => {
     const { id } = await make({ shared: true }, acme.owner);
     const { id: key } = await makeKey({ shared: true }, acme.owner);
     for (const who of [acme.contributor, second.contributor]) {
@@ -188,7 +188,7 @@ describe('a connection of the workspace', () => {
   });
 });
 
-test('a server is deleted with the instances of other projects by an administrator alone', async () => {
+test('a server with instances of other projects is deleted only by an administrator', async () => {
   const input = { name: 'Both', canonical_url: 'https://both.example.com/mcp' };
   const { id } = (await call(acme.contributor, 'mcp_servers_create', input)) as Made;
   await db.pool.query("UPDATE mcp_servers SET status = 'published', latest_version = 1 WHERE id = $1", [id]);

@@ -3,18 +3,15 @@ import { forbidden } from '../../platform/errors.ts';
 import type { ConnectionRow } from './store.ts';
 
 /**
- * AppError 403 unless the caller is a `tenant_admin`: only they decide whether a connection is
- * shared with the workspace.
+ * Throws AppError 403 unless the caller is a `tenant_admin`, since only a `tenant_admin` decides whether a connection
+ * is shared with the workspace.
  */
 export function requireSharing({ principal }: Context, shared: boolean | undefined): void {
   if (shared === undefined || principal.role === 'tenant_admin') return;
   throw forbidden('Only a tenant_admin can share a connection with the workspace.', 'insufficient_role');
 }
 
-/**
- * AppError 403 unless the caller may change the connection: only `tenant_admin`s may change
- * one that every project uses.
- */
+/** Throws AppError 403 unless the caller may change the connection. Only a `tenant_admin` may change one that every project uses. */
 export function requireManageable({ principal }: Context, row: Pick<ConnectionRow, 'name' | 'projectId'>): void {
   if (row.projectId !== null || principal.role === 'tenant_admin') return;
   const message = `“${row.name}” is shared with the whole workspace: only a tenant_admin changes or deletes it.`;

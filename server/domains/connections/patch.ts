@@ -46,7 +46,8 @@ export async function patchConnection(ctx: Context, input: Input): Promise<z.inp
     const former = stored.document?.values ?? {};
     const values = merged(former, credentials ?? {});
     const kept = keptSecrets(values, credentials ?? {});
-    // A person may name the first origin of their own credentials, just as their first use would bind it (origins.ts).
+    // A person may name the first origin of their own credentials, just as their first use would bind them
+    // (origins.ts).
     const { row: present } = stored;
     const first = present.origins.length === 0 && present.secretSetBy === ctx.principal.userId;
     if (further && !first) requireSecretsForOrigins(present.origins, origins ?? [], kept);
@@ -56,7 +57,7 @@ export async function patchConnection(ctx: Context, input: Input): Promise<z.inp
   return toConnection(await requireConnection(ctx, input.id));
 }
 
-/** Returns the changes that follow from new secrets, while those named in `kept` stay. */
+/** Returns the changes that follow from new secrets, given the names of those that stay (`kept`). */
 function entered({ principal }: Context, row: ConnectionRow, kept: readonly string[]) {
   const theirs = kept.length === 0 || row.secretSetBy === principal.userId;
   const secretSetBy = theirs ? principal.userId : null;
@@ -93,7 +94,7 @@ function merged(former: Values, credentials: Readonly<Record<string, string | nu
   ]);
 }
 
-/** Refuses to make the connection one project's while other projects use it. */
+/** Throws if other projects use the connection, which is about to become one project's. */
 async function refuseUsedElsewhere(ctx: Context, { id, name }: ConnectionRow): Promise<void> {
   const { elsewhere } = await usageOf(ctx, id);
   if (elsewhere === 0) return;

@@ -3,7 +3,7 @@ import { connectionSecret } from './document.ts';
 import { tryWithConnectionLock } from './lock-queries.ts';
 import { deleteHidden, isHidden, listHidden } from './store.ts';
 
-/** More than a crash can leave: a process creates two at a time. */
+/** More than a crash can leave, since a process creates two at a time. */
 const BATCH_SIZE = 100;
 
 /**
@@ -18,7 +18,7 @@ export async function removeAbandonedConnections(
   try {
     for (const ref of await listHidden(prisma, BATCH_SIZE)) {
       await tryWithConnectionLock(services, ref.connectionId, async () => {
-        // It may have become visible between the query and the lock.
+        // The connection may have become visible between the query and the lock.
         if (!(await isHidden(prisma, ref))) return;
         await secrets.delete(ref.tenantId, connectionSecret(ref.connectionId));
         await deleteHidden(prisma, ref);

@@ -17,7 +17,7 @@ export type NewConnection = {
   account: unknown;
   /** Where the secret may be sent; empty: the first use by its creator decides. */
   origins: readonly string[];
-  /** Where its refresh token may be sent. */
+  /** The origin to which its refresh token may be sent. */
   tokenOrigin?: string | null;
   expiresAt: Date | null;
   createdBy: string;
@@ -48,8 +48,8 @@ export async function saveNew(services: SavingServices, made: NewConnection): Pr
 }
 
 /**
- * The store may have received the secret although its answer was lost, so the secret is
- * deleted first, and then the row.
+ * Discards a connection that could not be saved. The store may have received the secret although its answer was lost,
+ * so the secret is deleted first, and then the row.
  */
 async function discard({ prisma, secrets, logger }: SavingServices, ref: ConnectionKey): Promise<void> {
   try {

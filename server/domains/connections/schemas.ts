@@ -25,10 +25,7 @@ const headerValue = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
  * without its obsolete characters).
  */
 export const isHeaderValue = (value: string) => headerValue.test(value);
-/**
- * Credentials are sent as values of headers. One that cannot be would fail at its first use, with an error
- * of a library that quotes it.
- */
+/** Credentials are sent as values of headers. An invalid value would fail at its first use, with an error of a library that quotes it. */
 export const HeaderSecret = Secret.regex(
   headerValue,
   'must be printable ASCII, without line breaks and without spaces at its ends',

@@ -7,7 +7,7 @@ import { createTestPat, createTestServices, createTestTenant } from '../../testi
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { connectionOperations } from './operations.ts';
 
-/** Distinct values for each way in, so that a leak says where it came from. */
+/** Returns a distinct value for each way in, so that a leak shows where it came from. */
 const secret = (where: string) => `leak-${where}-5d1b0c9a`;
 const anySecret = /leak-\w+-5d1b0c9a/;
 
@@ -76,7 +76,7 @@ it('no answer, header or line of the log holds a secret, whatever goes wrong', a
     await send('GET', `/v1/connections/${id}/usage`),
     await send('GET', `/v1/mcp/connections/${id}`),
     await send('PATCH', `/v1/connections/${id}`, patch({ token: secret('patch') })),
-    // Refused, in every way there is.
+    // Requests that are refused, in every way.
     await send('POST', '/v1/connections', request('field', { nonsense: secret('nonsense') })),
     await send('POST', '/v1/connections', request('malformed').slice(0, -3)),
     await send('POST', '/v1/connections', request('type'), 'text/plain'),
@@ -101,12 +101,12 @@ it('no answer, header or line of the log holds a secret, whatever goes wrong', a
     expect(text).not.toMatch(anySecret);
     expect(headers).not.toMatch(anySecret);
   }
-  // The failures were logged, or this would prove nothing.
+  // Shows that the failures were logged; otherwise the assertions below would prove nothing.
   expect(log).toContain('a request failed');
   expect(log).not.toMatch(anySecret);
 });
 
-it('nor does tRPC', async () => {
+it('no answer over tRPC holds a secret either', async () => {
   const response = await fetch(`${api.url}/api/trpc/connections_create`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },

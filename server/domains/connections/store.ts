@@ -6,7 +6,7 @@ import type { ConnectionStatus } from './schemas.ts';
 
 /** A connection of one tenant, in any project. */
 export type ConnectionKey = { tenantId: string; connectionId: string };
-/** A connection as a project sees it: those of other projects do not exist for it. */
+/** A connection as seen from a project, for which the connections of other projects do not exist. */
 export type ConnectionRef = ConnectionKey & { projectId: string };
 
 export type ConnectionRow = Omit<Connection, 'status' | 'config' | 'account'> & {
@@ -37,7 +37,7 @@ const visible = { status: { notIn: HIDDEN } };
 const hidden = { status: { in: HIDDEN } };
 
 const byKey = ({ tenantId, connectionId }: ConnectionKey) => ({ id: connectionId, tenantId });
-/** The connections of the project and of the workspace. */
+/** Selects the connections of the project and of the workspace. */
 const seenBy = (projectId: string) => ({ OR: [{ projectId: null }, { projectId }] });
 
 /** Inserts a row that is not visible yet. `createdBy` stored its secret. */
@@ -51,7 +51,7 @@ export async function insertPending(
     provider: string;
     service: string;
     config: unknown;
-    /** Null: there is none. */
+    /** Null: the connection has no account. */
     account: unknown;
     origins: readonly string[];
     tokenOrigin: string | null;
@@ -133,7 +133,7 @@ export async function listOfService(
   return rows.map(toRow);
 }
 
-/** The ids of all connections that the project sees, each with the revision of its secret. */
+/** Returns the ids of all connections that the project sees, each with the revision of its secret. */
 export function listConnectionRevisions(
   prisma: Models,
   { tenantId, projectId }: Pick<ConnectionRef, 'tenantId' | 'projectId'>,
@@ -148,12 +148,12 @@ export type ConnectionChange = {
   name?: string | undefined;
   config?: unknown;
   account?: unknown;
-  /** Set when the secret was written again. */
+  /** Set if the secret was written again. */
   secret?: SecretFacts | undefined;
   status?: ConnectionStatus | undefined;
   /** Null clears it. */
   lastError?: string | null | undefined;
-  /** Null: unknown. Separate from `secret` for a change that only makes the token be fetched again. */
+  /** Null: unknown. Separate from `secret`, for a change that only causes another token to be fetched. */
   expiresAt?: Date | null | undefined;
   origins?: readonly string[] | undefined;
   /** Null: several people entered its secrets. */
@@ -229,7 +229,7 @@ export async function showConnection(prisma: Models, ref: ConnectionKey, status:
   await prisma.connection.updateMany({ where: { ...byKey(ref), status: 'deleting' }, data: { status } });
 }
 
-/** Deletes a hidden row; what used the connection is then left without one. */
+/** Deletes a hidden row, which leaves the users of the connection without one. */
 export async function deleteHidden(prisma: Models, ref: ConnectionKey): Promise<void> {
   await prisma.connection.deleteMany({ where: { ...byKey(ref), ...hidden } });
 }

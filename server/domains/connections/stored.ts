@@ -20,10 +20,10 @@ export type StoredConnection = { row: ConnectionRow; document: CredentialDocumen
 type MaybeLost = { row: ConnectionRow; document: CredentialDocument | null };
 
 /**
- * Returns the connection with its secret; null if the tenant does not have it. Secret and row are two writes,
- * between which a reader could combine a new key with an old base URL. So both name a revision, and if they
- * differ the reader waits for the writer. AppError 503 if the secret store is unavailable, 409
- * `connection_incomplete` if it has lost the secret.
+ * Returns the connection with its secret; null if the tenant does not have it. Secret and row are two writes, and
+ * between them a reader could combine a new key with an old base URL. So both name a revision, and if the two differ
+ * the reader waits for the writer. AppError 503 if the secret store is unavailable, 409 `connection_incomplete` if it
+ * has lost the secret.
  */
 export async function readStored(services: StoreServices, ref: ConnectionRef): Promise<StoredConnection | null> {
   const stored = await readBoth(services, ref);
@@ -32,23 +32,23 @@ export async function readStored(services: StoreServices, ref: ConnectionRef): P
 }
 
 /**
- * The same for the holder of the connection's lock. A difference was then left by a crash: the secret
- * counts, and the row is corrected.
+ * Returns the same for the holder of the connection's lock. A difference of the revisions was then left by a crash: the
+ * secret counts, and the row is corrected.
  */
 export async function readHeld(services: StoreServices, ref: ConnectionRef): Promise<StoredConnection | null> {
   const stored = await readForWriting(services, ref);
   return stored && present(stored);
 }
 
-/** The same for a caller that is about to replace the secret: a lost one is null instead of an error. */
+/** Returns the same for a caller that is about to replace the secret: a lost secret is null instead of an error. */
 export async function readForWriting(services: StoreServices, ref: ConnectionRef): Promise<MaybeLost | null> {
   const stored = await readBoth(services, ref);
   if (stored === null || agrees(stored)) return stored;
   const { row, document } = stored;
   const rotatedAt = new Date(document?.revision ?? row.rotatedAt.getTime());
   const secret = { keys: Object.keys(document?.values ?? {}), rotatedAt, expiresAt: row.expiresAt };
-  // The document also says where its secret may be sent: with the row's origins a new key could be
-  // sent to the former address.
+  // The document also has the origins of its secret: with the row's origins, a new key could be sent to the former
+  // address.
   return { row: await change(services, row, { secret, origins: document?.origins ?? undefined }), document };
 }
 

@@ -10,10 +10,10 @@ export type ConnectionUser = { id: string; name: string; project_id: string } & 
 const named = (['connection', 'model'] as const).flatMap(kind => fieldsNaming(kind).map(each => ({ ...each, kind })));
 
 /**
- * Returns everything that uses a connection, in every project of the tenant, by name. Among the workflows that are not
- * archived, those with a step (also in a loop) that names it, and with `modelsOf` those with a step that names a model
- * of this provider, in the draft or in the version that starts; only in the project `owner`, if the
- * connection belongs to one.
+ * Returns all users of a connection, in every project of the tenant, sorted by name. Workflows that are not archived
+ * are users if a step, also in a loop, names the connection, in the draft or in the version that starts; with
+ * `modelsOf` also if a step names a model of this provider. If the connection belongs to a project (`owner`), only that
+ * project is searched.
  */
 export async function findUsers(
   pool: Pool,

@@ -7,14 +7,14 @@ import { findUsers } from './usage-queries.ts';
 type Usage = z.input<typeof ConnectionUsage>;
 
 /**
- * GET /v1/connections/{id}/usage: what would be left without a connection. Only names of the
- * request's project. AppError 404.
+ * GET /v1/connections/{id}/usage: the users that would be left without a connection. Names only those of the request's
+ * project. AppError 404.
  */
 export async function connectionUsage(ctx: Context, { id }: z.output<typeof ById>): Promise<Usage> {
   return usageOf(ctx, id);
 }
 
-/** The same for a deletion, which is refused for exactly what is shown here. */
+/** Returns the same for a deletion, which is refused because of exactly these users. */
 export async function usageOf(ctx: Context, id: string): Promise<Usage> {
   const { provider, service, projectId: owner } = await requireConnection(ctx, id);
   const { projectId } = ctx.principal;

@@ -8,7 +8,7 @@ import { StreamedLines } from './streamed-lines.ts';
 
 type On = { signal: AbortSignal; log: (lines: string[]) => void };
 
-/** The caller of models for `llm_call` steps; it uses only keys of the tenant's own connections. */
+/** Creates the caller of models for `llm_call` steps; it uses only keys of the tenant's own connections. */
 export function createModelCaller(services: ModelServices): ModelCaller {
   const models = new ModelDirectory(services);
   return {
@@ -54,7 +54,7 @@ function remarks(reply: ModelReply): string[] {
   ];
 }
 
-/** The characters of a question. */
+/** Returns the number of characters of a question. */
 function sentIn({ prompt, system = '', object }: ModelQuestion): number {
   return prompt.length + system.length + (object === undefined ? 0 : JSON.stringify(object.schema).length);
 }

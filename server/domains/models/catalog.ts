@@ -7,7 +7,7 @@ import { listKeyRows, type UsableKey, usableKeys } from './select-key.ts';
 
 type Provider = z.input<typeof CatalogOutput>['providers'][number];
 
-/** GET /v1/llm-provider-keys/catalog: models to choose from, with those that the workspace's own servers list. */
+/** GET /v1/llm-provider-keys/catalog: models to choose from, including those that the workspace's own servers list. */
 export async function listCatalog({ principal, services }: Context): Promise<z.input<typeof CatalogOutput>> {
   const keys = usableKeys(await listKeyRows(services, principal));
   return { providers: modelProviders.map(provider => entry(provider, keys)) };
@@ -38,7 +38,7 @@ function known(provider: keyof typeof knownModels): Provider['models'] {
 function listed(servers: readonly UsableKey[]): Provider['models'] {
   const ids = new Set(servers.flatMap(({ models }) => models));
   return [...ids].map(id => {
-    // Of several servers that list a model, the first is the one that is asked.
+    // If several servers list a model, the first one serves it.
     const contextWindow = servers.find(({ models }) => models.includes(id))?.contextWindow;
     const embeddings = isEmbeddingModel({ provider: 'openai_compatible', model: id });
     return {

@@ -16,7 +16,7 @@ import { type KeyScope, listKeyRows, selectKey, type UsableKey, usableKeys } fro
 
 export type ModelServices = Pick<Services, 'pool' | 'prisma' | 'secrets' | 'clock' | 'egress' | 'config'>;
 
-/** A model that can be asked: `fetch` sends the key to its own origin alone, and `redactor` cuts it out of what comes back. */
+/** A model that can be called. `fetch` sends the key only to its own origin, and `redactor` removes it from answers. */
 export type OpenModel = {
   access: ModelAccess & { model: string };
   redactor: Redactor;
@@ -24,7 +24,7 @@ export type OpenModel = {
 };
 export type ModelRefused = { kind: 'failed'; code: string; message: string; retryable: boolean };
 
-/** Finds the models that a project may ask, by the keys of its own workspace alone. */
+/** Finds the models that a project may call, by the keys of its own workspace only. */
 export class ModelDirectory {
   readonly #services: ModelServices;
   readonly #keysOf: (scope: KeyScope) => Promise<UsableKey[]>;
@@ -34,14 +34,14 @@ export class ModelDirectory {
     this.#keysOf = sharedReading(async scope => usableKeys(await listKeyRows(services, scope)));
   }
 
-  /** Returns the problems of a step that names this model: an unknown provider or model, or one without a key here. */
+  /** Returns the problems of a step that names this model: an unknown provider or model, or a missing key. */
   async check(scope: CheckScope, { model }: { model: string }): Promise<StepProblem[]> {
     const reference = parseReference(model);
     const found = 'code' in reference ? reference : selectKey(await this.#keysOf(scope), reference);
     return 'code' in found ? [{ path: 'model', ...found }] : [];
   }
 
-  /** Returns how many tokens the model reads, by its key or by what is known of it; null where neither says so. */
+  /** Returns the context window of the model in tokens, from its key or from the known models; null if neither has it. */
   async contextWindow(scope: KeyScope, model: string): Promise<number | null> {
     const reference = parseReference(model);
     if ('code' in reference) return null;
@@ -50,13 +50,13 @@ export class ModelDirectory {
     return ofKey ?? contextWindowOf(reference) ?? null;
   }
 
-  /** Returns how many tokens an answer of the model has at most; null where that is not known. */
+  /** Returns the most tokens of an answer of the model; null if unknown. */
   mostOutput(model: string): number | null {
     const reference = parseReference(model);
     return 'code' in reference ? null : (maxOutputOf(reference) ?? null);
   }
 
-  /** Returns a model with its key, or why it cannot be asked. */
+  /** Returns a model with its key, or the reason why it cannot be called. */
   async open(scope: KeyScope, model: string): Promise<OpenModel | ModelRefused> {
     const reference = parseReference(model);
     if ('code' in reference) return failed(reference);
@@ -74,7 +74,7 @@ export class ModelDirectory {
   }
 }
 
-/** The headers of a request that an engine may send twice. */
+/** Returns the headers of a request that an engine may send twice. */
 export function callHeaders({
   idempotencyKey,
   traceparent,
@@ -85,7 +85,7 @@ export function callHeaders({
   return { 'Idempotency-Key': idempotencyKey, ...(traceparent === undefined ? {} : { traceparent }) };
 }
 
-/** A graph's steps are checked at once and ask for the same: one reading serves all that come while it is on its way. */
+/** Returns a reader whose concurrent calls share one reading: the steps of a graph are checked at once and need the same keys. */
 function sharedReading<T>(read: (scope: KeyScope) => Promise<T>): (scope: KeyScope) => Promise<T> {
   const underWay = new Map<string, Promise<T>>();
   return scope => {
@@ -98,13 +98,13 @@ function sharedReading<T>(read: (scope: KeyScope) => Promise<T>): (scope: KeySco
   };
 }
 
-/** Where a key is sent: the base URL that was stored with it, else the provider's own; '' where there is neither. */
+/** Returns the address to which a key is sent: the base URL stored with it, else the provider's own; '' if neither exists. */
 export function addressOfKey({ provider, config }: { provider: string; config: JsonMap }): string {
   const baseUrl = KeyConfig.safeParse(config).data?.base_url;
   return baseUrl ?? (isModelProvider(provider) ? providerFacts[provider].baseUrl : null) ?? '';
 }
 
-/** A key from before keys were checked when they are stored. */
+/** The problem of a key that was stored before keys were checked. */
 export const unsendableKey: ReferenceProblem = {
   code: 'model_key_invalid',
   message:
@@ -118,7 +118,7 @@ const failed = ({ code, message }: ReferenceProblem, retryable = false): ModelRe
   retryable,
 });
 
-/** Key and address of one and the same writing, or why there are none: a new key must not go to the address before it. */
+/** Returns the key and the address that were stored together, or why it has none: a new key must not go to the former address. */
 async function loadKey(
   services: ModelServices,
   { tenantId, projectId }: KeyScope,
@@ -140,7 +140,7 @@ async function loadKey(
   }
 }
 
-/** The form that an answer must have: a schema, and a check that says what is wrong with a value. */
+/** Returns the required form of an answer: a schema, and a check that describes what is wrong with a value. */
 export function objectOf(schema: JsonMap): { schema: JsonMap; problem(value: Json): string } {
   return {
     schema,

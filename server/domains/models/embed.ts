@@ -3,7 +3,7 @@ import { type Embeddings, embedTexts } from '../../platform/models/embed.ts';
 import { inSecretScope } from '../../platform/secrets/in-use.ts';
 import { ModelDirectory, type ModelServices } from './directory.ts';
 
-/** The vectors of texts; `model` tells spaces apart that must not be mixed. */
+/** The vectors of texts. Vectors of different values of `model` must not be mixed. */
 export type EmbedAnswer =
   | (Extract<Embeddings, { kind: 'vectors' }> & { model: string })
   | { kind: 'failed'; code: string; message: string; retryable: boolean; retryAfterMs?: number };
@@ -11,7 +11,7 @@ export type EmbedAnswer =
 /** Embeds texts. Resolves soon after `signal` aborts; rejects only for defects. */
 export type Embed = (request: EmbedRequest, signal: AbortSignal) => Promise<EmbedAnswer>;
 
-/** Returns the embedder of texts; it uses only keys of the tenant's own connections, and cuts them out of messages. */
+/** Creates the embedder of texts; it uses only keys of the tenant's own connections, and removes them from messages. */
 export function createEmbed(services: ModelServices): Embed {
   const models = new ModelDirectory(services);
   return (request, signal) =>

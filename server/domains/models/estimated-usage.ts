@@ -2,8 +2,8 @@ import { TOKENS_PER_CHARACTER } from '../../orchestrator/steps/agent/conversatio
 import type { TokenUsage } from '../../orchestrator/steps/llm-call/model-caller.ts';
 
 /**
- * Estimates the tokens of a provider that told none, by the characters that were sent and written: what is not counted would be free,
- * and no limit would hold.
+ * Estimates the tokens of a provider that reported none, from the characters that were sent and received. Without an
+ * estimate, the call would be free and no limit would apply.
  */
 export function estimatedUsage(sent: number, written: number): TokenUsage & { estimated: true } {
   const tokens = (characters: number) => Math.ceil(characters * TOKENS_PER_CHARACTER);

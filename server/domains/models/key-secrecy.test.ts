@@ -6,7 +6,7 @@ import { createTestPat, createTestTenant } from '../../testing/identity.ts';
 import { type ModelServer, startModelServer } from '../../testing/model-server.ts';
 import { connectionSecret } from '../connections/document.ts';
 
-/** A key pasted across a wrapped line; the parts are what no log may hold. */
+/** A key pasted across a wrapped line; no log may contain either part. */
 const WRAPPED = 'sk-live-first-3b7a\nsecond-91cf04';
 const parts = /first-3b7a|second-91cf04/;
 
@@ -45,7 +45,7 @@ async function send(method: string, path: string, body?: unknown) {
 const keys = '/v1/llm-provider-keys';
 const good = { provider: 'openai', api_key: 'sk-good-0123456789' };
 
-/** The events of a run that asks a model of OpenAI's. */
+/** Returns the events of a run that calls a model of OpenAI. */
 async function runWithModel() {
   const graph = { steps: [{ id: 'ask', type: 'llm_call', model: 'openai/tiny', prompt: 'Hi.' }] };
   const { body: workflow } = await send('POST', '/v1/workflows', { name: 'Asks', graph });
@@ -123,7 +123,7 @@ test('a key that a library quotes in an error of its own is not logged, by an op
   }
 });
 
-test('a host that does not resolve is said to be out of reach, and the database is not blamed', async () => {
+test('a host that does not resolve is reported as unreachable, not as a failure of the database', async () => {
   const base_url = 'http://nowhere.invalid/v1';
   const { body: key } = await send('POST', keys, { provider: 'openai_compatible', base_url, models: ['tiny'] });
   const { status, body } = await send('POST', `${keys}/${key.id}/test`, {});

@@ -25,7 +25,7 @@ import { llmService } from './select-key.ts';
 type ConnectionView = z.input<typeof Connection>;
 type KeyView = z.input<typeof ModelKey>;
 
-/** A model key is a connection with service `llm`: these are its use cases in the words of keys. */
+/** Lists the model keys. A model key is a connection with service `llm`; these are its use cases in terms of keys. */
 export async function listModelKeys(
   ctx: Context,
   input: z.output<typeof ListKeysInput>,
@@ -34,7 +34,7 @@ export async function listModelKeys(
   return { keys: connections.flatMap(toKey), next_cursor };
 }
 
-/** AppError 422 for a key or base URL that is missing, or a base URL that may not be called. */
+/** Creates a model key. AppError 422 for a key or base URL that is missing, or a base URL that may not be called. */
 export async function createModelKey(ctx: Context, input: z.output<typeof CreateKeyInput>): Promise<KeyView> {
   const { provider, name = providerFacts[provider].name, api_key, base_url, models, context_window, shared } = input;
   const details: ErrorDetail[] = [];
@@ -53,7 +53,7 @@ export async function createModelKey(ctx: Context, input: z.output<typeof Create
   return keyOf(created);
 }
 
-/** AppError 404 for a connection that is no model key; 422 as for a new one. */
+/** Changes a model key. AppError 404 for any other connection; 422 as for creating. */
 export async function patchModelKey(ctx: Context, input: z.output<typeof PatchKeyInput>): Promise<KeyView> {
   const { id, name, api_key, base_url, models, context_window, shared } = input;
   const former = await requireModelKey(ctx, id);
@@ -81,13 +81,13 @@ function inWordsOfKeys(error: unknown): never {
   throw invalid('The API key must be entered again to be sent to another origin.', details, error.code);
 }
 
-/** AppError 404 for a connection that is no model key; 409 `connection_in_use` with the workflows, unless forced. */
+/** Deletes a model key. AppError 404 for any other connection; 409 `connection_in_use` with the workflows, unless forced. */
 export async function deleteModelKey(ctx: Context, input: z.output<typeof DeleteKeyInput>): Promise<undefined> {
   await requireModelKey(ctx, input.id);
   return deleteConnection(ctx, input);
 }
 
-/** The key of that id. Throws AppError 404 for any other connection. */
+/** Returns the key of that id. Throws AppError 404 for any other connection. */
 export async function requireModelKey(ctx: Context, id: string): Promise<KeyView> {
   const [key] = toKey(await getConnection(ctx, { id }));
   if (key === undefined) throw notFound('Connection');
@@ -107,7 +107,7 @@ type Settings = {
   base_url: string | undefined;
   models: readonly string[] | undefined;
   context_window: number | undefined;
-  /** A base URL that is there already, and needs no looking up. */
+  /** The base URL that is stored already, and needs no look-up. */
   unchanged?: string | null;
 };
 
@@ -123,7 +123,7 @@ async function refuseSettings(ctx: Context, settings: Settings, details: ErrorDe
     details.push({ path: 'context_window', message: 'is for openai_compatible servers: that of a provider is known' });
   }
   if (base_url !== undefined && base_url !== unchanged) {
-    // Refused now, and not only when the first run fails.
+    // A base URL that may not be called is refused now, not only when the first run fails.
     const refused = await egressRefusal(ctx.services.egress, base_url);
     if (refused !== null) details.push({ path: 'base_url', message: refused.message, code: refused.code });
   }
@@ -147,7 +147,7 @@ function keyOf(connection: ConnectionView): KeyView {
     base_url: parsed.data?.base_url ?? null,
     models: parsed.data?.models ?? [],
     context_window: parsed.data?.context_window ?? null,
-    // One made as a plain connection may hold anything.
+    // A key that was created as a plain connection may contain anything.
     status: parsed.success ? connection.status : 'error',
     last_error: parsed.success ? connection.last_error : 'Its settings are not those of a model key.',
     created_at: connection.created_at,

@@ -2,7 +2,7 @@ import type { ModelProvider } from '../../platform/models/providers.ts';
 import type { ModelReference } from './reference.ts';
 
 export type KnownModel = {
-  /** The provider's own name of it. */
+  /** The provider's own id of the model. */
   id: string;
   name: string;
   /** The context window and the longest output in tokens; each is absent if unknown. */
@@ -10,13 +10,14 @@ export type KnownModel = {
   maxOutput?: number;
   /** Whether `temperature` has an effect; reasoning models ignore it. */
   temperature: boolean;
-  /** It makes vectors of texts, and does nothing else. */
+  /** The model only creates embeddings. */
   embeddings?: true;
 };
 
 /**
- * Models to choose from, newest first. Short on purpose: any other id of a provider can be used as well, and a key's test lists all
- * that it may use. Reviewed 2026-11; every id is one that the AI SDK of that time names (known-models.test.ts).
+ * The models to choose from, newest first. The list is short on purpose: any other id of a provider can be used as
+ * well, and testing a key lists all models that it may use. Reviewed 2026-11; the AI SDK of that time names every id
+ * (known-models.test.ts).
  */
 export const knownModels: Readonly<Record<Exclude<ModelProvider, 'openai_compatible'>, readonly KnownModel[]>> = {
   openai: [
@@ -69,19 +70,19 @@ export const knownModels: Readonly<Record<Exclude<ModelProvider, 'openai_compati
   ],
 };
 
-/** Returns how many tokens a model reads; undefined where that is not known. */
+/** Returns the context window of a model in tokens; undefined if unknown. */
 export function contextWindowOf({ provider, model }: ModelReference): number | undefined {
   return provider === 'openai_compatible'
     ? undefined
     : knownModels[provider].find(({ id }) => id === model)?.contextWindow;
 }
 
-/** Returns how many tokens a model writes at most; undefined where that is not known. */
+/** Returns the most tokens that a model writes; undefined if unknown. */
 export function maxOutputOf({ provider, model }: ModelReference): number | undefined {
   return provider === 'openai_compatible' ? undefined : knownModels[provider].find(({ id }) => id === model)?.maxOutput;
 }
 
-/** Whether a model makes embeddings rather than answers. Of models that are not known, the name says so by custom. */
+/** Returns whether a model creates embeddings instead of answers. An unknown model is judged by the conventions of names. */
 export function isEmbeddingModel({ provider, model }: ModelReference): boolean {
   const known = provider === 'openai_compatible' ? undefined : knownModels[provider].find(({ id }) => id === model);
   return known === undefined ? /embed/i.test(model) : known.embeddings === true;

@@ -21,7 +21,7 @@ afterAll(async () => {
   await service.close();
   await models.close();
 });
-/** Each test has a workspace of its own; `acme` is the caller's. */
+/** Each test has a separate workspace; `acme` is the caller's. */
 let turn = 0;
 let acme = '';
 beforeEach(async () => {
@@ -73,7 +73,7 @@ async function ended(path: string): Promise<Body> {
 type Event = { event_type: string; data: Record<string, unknown> };
 const eventsOf = async (path: string) => (await ok('GET', `${path}/events`)).events as Event[];
 
-/** Everything that was ever written about this run and workspace, but for the secrets themselves. */
+/** Returns everything that was stored about this run and workspace, except the secrets themselves. */
 async function everythingStored(): Promise<string> {
   const { rows } = await service.db.pool.query(
     `SELECT (SELECT json_agg(e) FROM run_events e)::text || coalesce((SELECT json_agg(p) FROM run_payloads p)::text, '')
@@ -87,7 +87,7 @@ test('the console and the platform know the same providers', () => {
 });
 
 describe('a run', () => {
-  test('asks, streams into its log, and has text, object, usage as result', async () => {
+  test('calls the model, streams into its log, and has text, object and usage as result', async () => {
     await addKey();
     models.expectKey(KEY);
     models.reply({ text: ['{"mood":', '"good"}'], usage: { input: 40, output: 9 }, model: 'tiny-7' });
@@ -120,13 +120,13 @@ describe('a run', () => {
     expect(await everythingStored()).not.toContain(KEY);
   });
 
-  test('the key is nowhere, even where the provider repeats it', async () => {
+  test('the key is stored nowhere, even if the provider repeats it', async () => {
     await addKey();
     models.reply({ status: 403, message: `The key ${KEY} is not allowed here.` });
     models.expectKey(KEY);
     const refused = await run({});
     expect(await ended(refused.path)).toMatchObject({ status: 'failed', error: { code: 'model_unauthorized' } });
-    // Long enough to be logged in parts while it streams.
+    // Long enough to be logged in several parts while it streams.
     models.reply({ text: [`You sent ${KEY}. `, 'word '.repeat(2_000), 'The end.'] });
     const echoed = await run({});
     expect(await ended(echoed.path)).toMatchObject({ status: 'completed' });
@@ -136,7 +136,7 @@ describe('a run', () => {
     expect(JSON.stringify(logged)).toContain('You sent ');
   });
 
-  test('an answer that does not fit is asked for again, as often as the step says', async () => {
+  test('an answer that does not match is requested again, as often as the step allows', async () => {
     await addKey();
     let asked = 0;
     models.reply(() => ({ text: ++asked === 1 ? '{}' : '{"a":1}' }));
@@ -154,7 +154,7 @@ describe('a run', () => {
     });
   });
 
-  test('thoughts before the JSON are kept apart, and the schema may have references', async () => {
+  test('reasoning before the JSON is kept separately, and the schema may have references', async () => {
     await addKey();
     models.reply({ text: ['<think>Hm', '.</think>\n{"mood":', '"good"}'] });
     const { path } = await run({
@@ -170,7 +170,7 @@ describe('a run', () => {
     });
   });
 
-  test('a model that declines is not asked again, and its reason is kept', async () => {
+  test('a model that declines is not called again, and its reason is kept', async () => {
     await addKey();
     models.reply({ refusal: 'I cannot help with that.' });
     const { path } = await run({ retry_count: 3, retry_delay_s: 0 });
@@ -181,7 +181,7 @@ describe('a run', () => {
     expect(models.requests).toHaveLength(1);
   });
 
-  test('an error that stays is not', async () => {
+  test('a permanent error is not retried', async () => {
     await addKey();
     models.reply({ status: 400, message: 'The context is too long.' });
     const { path } = await run({ retry_count: 3, retry_delay_s: 0 });
@@ -275,13 +275,13 @@ describe('at publish', () => {
     expect(details?.[3]?.message).toContain('tiny, org/large');
   });
 
-  test('a model that is a template is left to the run', async () => {
+  test('a model that is a template is not checked before the run', async () => {
     expect(await problemsOf({ model: '{{input.model}}' })).toMatchObject({ status: 201 });
   });
 });
 
 describe('keys', () => {
-  test('are made, listed, replaced and deleted, and never shown', async () => {
+  test('are created, listed, replaced and deleted, and never shown', async () => {
     const made = await send('POST', '/v1/llm-provider-keys', { provider: 'anthropic', api_key: KEY });
     expect(made).toMatchObject({
       status: 201,
@@ -301,7 +301,7 @@ describe('keys', () => {
     expect((await ok('GET', '/v1/llm-provider-keys')).keys).toEqual([]);
   });
 
-  test('422 for what cannot work', async () => {
+  test('422 for unusable keys', async () => {
     const refused = async (body: object, path: string) => {
       const answer = await send('POST', '/v1/llm-provider-keys', body);
       expect(answer, answer.text).toMatchObject({ status: 422, body: { details: [{ path }] } });
@@ -361,7 +361,7 @@ describe('keys', () => {
     });
   });
 
-  test('a connection that is no model key is not one: 404', async () => {
+  test('a connection that is not a model key: 404', async () => {
     const { id } = await ok('POST', '/v1/connections', {
       display_name: 'Mail',
       provider: 'custom',
@@ -388,7 +388,7 @@ describe('keys', () => {
     expect((await send('DELETE', `/v1/llm-provider-keys/${id}?force=true`)).status).toBe(204);
   });
 
-  test('are tried without a question', async () => {
+  test('are tested without a question to a model', async () => {
     const { id } = await addKey();
     models.expectKey(KEY);
     expect(await ok('POST', `/v1/llm-provider-keys/${id}/test`)).toEqual({
@@ -413,7 +413,7 @@ describe('keys', () => {
 });
 
 describe('catalog and resolve', () => {
-  test('say what there is and what is configured', async () => {
+  test('list the models and which of them are configured', async () => {
     const before = (await ok('GET', '/v1/llm-provider-keys/catalog')).providers as Body[];
     expect(before.map(({ provider, configured }) => [provider, configured])).toEqual(
       modelProviders.map(provider => [provider, false]),
@@ -429,7 +429,7 @@ describe('catalog and resolve', () => {
     ]);
   });
 
-  test('resolve tells whose key a model would use', async () => {
+  test('resolve returns whose key a model would use', async () => {
     const resolve = (model: string) => send('POST', '/v1/llm/resolve', { model });
     expect(await resolve('openai/gpt-5')).toMatchObject({
       status: 200,
@@ -514,11 +514,11 @@ describe('catalog and resolve', () => {
     expect('reason' in resolved).toBe(!available);
   });
 
-  test('a purpose that is none is 422', async () => {
+  test('an unknown purpose is 422', async () => {
     expect((await send('POST', '/v1/llm/resolve', { model: 'openai/gpt-5', purpose: 'fun' })).status).toBe(422);
   });
 
-  test('a key made as a connection with other settings serves nothing', async () => {
+  test('a key created as a connection with other settings serves no model', async () => {
     await ok('POST', '/v1/connections', {
       display_name: 'Odd',
       provider: 'openai',
@@ -533,7 +533,7 @@ describe('catalog and resolve', () => {
   });
 });
 
-test('without leave of the operator no local server is asked, and the message says so', async () => {
+test('without the operator’s permission no local server is called, and the message says so', async () => {
   const strict = await startTestContainer();
   try {
     const tenant = await createTestTenant(strict.container.services, { slug: 'strict' });
@@ -550,7 +550,7 @@ test('without leave of the operator no local server is asked, and the message sa
         details: [{ path: 'base_url', message: expect.stringContaining('BATON_ALLOW_PRIVATE_NETWORK') }],
       },
     });
-    // One that was made otherwise is refused when it is used.
+    // A key that was created otherwise is refused when it is used.
     const connection = { display_name: 'Local', provider: 'openai_compatible', service: 'llm' };
     const { body: made } = await post('/v1/connections', {
       ...connection,

@@ -7,7 +7,7 @@ import * as schema from './schemas.ts';
 import { testModelKey } from './test-key.ts';
 
 const common = { tag: 'Models', mcp: { group: 'llm_keys' } } as const;
-/** A key is a credential: it takes what connections take. */
+/** A key is a credential, so it requires the same rights as a connection. */
 const managing = { ...common, access: 'project_contributor', scope: 'connection:manage' } as const;
 
 export const modelOperations = [

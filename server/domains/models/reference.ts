@@ -1,10 +1,10 @@
 import { isModelProvider, type ModelProvider, modelProviders } from '../../platform/models/providers.ts';
 
-/** `openai/gpt-5`: a provider, and the provider's own name of the model, which may hold slashes itself. */
+/** A provider and the provider's own name of the model, as in `openai/gpt-5`; the name may contain slashes. */
 export type ModelReference = { provider: ModelProvider; model: string };
 export type ReferenceProblem = { code: string; message: string };
 
-/** Reads `provider/model`, or says what is wrong with it. */
+/** Parses `provider/model`, or returns what is wrong with it. */
 export function parseReference(text: string): ModelReference | ReferenceProblem {
   const shown = JSON.stringify(text.slice(0, 80));
   const slash = text.indexOf('/');

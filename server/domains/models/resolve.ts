@@ -6,7 +6,7 @@ import { type ModelReference, parseReference } from './reference.ts';
 import type { ResolveInput, ResolveOutput } from './schemas.ts';
 import { listKeyRows, selectKey, usableKeys } from './select-key.ts';
 
-/** POST /v1/llm/resolve: what a step that names this model would ask. AppError 422 for what is no model of any provider. */
+/** POST /v1/llm/resolve: what a step with this model would call. AppError 422 for an unknown model. */
 export async function resolveModel(
   { principal, services }: Context,
   input: z.output<typeof ResolveInput>,
@@ -30,13 +30,13 @@ export async function resolveModel(
   };
 }
 
-/** Why a model does not serve a purpose; null if it may. */
+/** Returns why a model does not serve a purpose; null if it may. */
 function misfit(reference: ModelReference, purpose: z.output<typeof ResolveInput>['purpose']): string | null {
   if (purpose === undefined) return null;
   if (purpose === 'embedding' && reference.provider === 'anthropic') return 'Anthropic has no embeddings.';
   const embeds = isEmbeddingModel(reference);
   if (purpose !== 'embedding' && embeds) return 'The model makes embeddings: it neither answers nor calls tools.';
-  // What a server of one's own offers under a name of its choice is not known.
+  // A server of one's own chooses the names of its models, so their purpose is unknown.
   if (purpose === 'embedding' && !embeds && reference.provider !== 'openai_compatible') {
     return 'The model answers: it makes no embeddings.';
   }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Id, nextCursor, page, Timestamp } from '../../operation/wire.ts';
 import { connectionStatuses, DisplayName, HeaderSecret, Shared } from '../connections/schemas.ts';
 
-/** Those of server/platform/models/providers.ts, which the console must not run; a test compares them. */
+/** The providers of server/platform/models/providers.ts, which the console must not load; a test compares both. */
 export const providerNames = ['openai', 'anthropic', 'google', 'mistral', 'openai_compatible'] as const;
 const Provider = z.enum(providerNames);
 
@@ -38,7 +38,7 @@ const CatalogModel = z.strictObject({
     structured_output: z.boolean(),
     temperature: z.boolean(),
     tools: z.boolean(),
-    /** It makes embeddings, and nothing else. */
+    /** The model only creates embeddings. */
     embeddings: z.boolean(),
   }),
 });
@@ -48,7 +48,7 @@ export const CatalogOutput = z.strictObject({
     z.strictObject({
       provider: Provider,
       name: z.string(),
-      /** Whether the workspace has a key for it. */
+      /** Whether the workspace has a key for the model. */
       configured: z.boolean(),
       documentation_url: z.string(),
       models: z.array(CatalogModel),
@@ -75,10 +75,10 @@ export const ModelKey = z.strictObject({
   id: Id.meta({ description: 'The id of the connection that holds it' }),
   name: z.string(),
   provider: Provider,
-  /** The project that it belongs to; null: shared with the whole workspace. */
+  /** The project that the key belongs to; null: shared with the whole workspace. */
   project_id: Id.nullable(),
   base_url: z.string().nullable(),
-  /** Where the key may be sent. */
+  /** The origins to which the key may be sent. */
   origins: z.array(z.string()),
   models: z.array(z.string()),
   context_window: z.number().int().nullable(),
@@ -112,7 +112,7 @@ export const PatchKeyInput = z.strictObject({
 });
 export const DeleteKeyInput = z.strictObject({
   id: Id,
-  /** Delete though workflows use the provider's models. */
+  /** Delete the key even if workflows use the provider's models. */
   force: z.boolean().default(false),
 });
 export const TestKeyInput = z.strictObject({ id: Id });

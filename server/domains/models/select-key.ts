@@ -6,9 +6,9 @@ import { KeyConfig } from './schemas.ts';
 
 /** The `service` of connections that hold model keys. */
 export const llmService = 'llm';
-/** More keys than any workspace has. */
+/** More than the keys of any workspace. */
 const MAX_KEYS = 200;
-/** The owner of keys: a project, with those that are shared with its workspace. */
+/** The owner of keys: a project, which also sees the keys that are shared with its workspace. */
 export type KeyScope = { tenantId: string; projectId: string };
 
 /** A key with settings that can be used. */
@@ -21,7 +21,7 @@ export type UsableKey = {
   contextWindow: number | undefined;
 };
 
-/** The model keys that serve a project: its own before the workspace's, each newest first. */
+/** Returns the model keys that serve a project: its own before the workspace's, each newest first. */
 export async function listKeyRows(
   { prisma }: Pick<Services, 'prisma'>,
   { tenantId, projectId }: KeyScope,
@@ -30,7 +30,7 @@ export async function listKeyRows(
   return [...rows.filter(row => row.projectId !== null), ...rows.filter(row => row.projectId === null)];
 }
 
-/** The keys among connections that can serve calls: active, with settings of the right form. */
+/** Returns the keys among connections that can serve calls: active, with valid settings. */
 export function usableKeys(rows: readonly ConnectionRow[]): UsableKey[] {
   return rows.flatMap(({ id, provider, status, config }) => {
     const parsed = KeyConfig.safeParse(config);
@@ -42,7 +42,7 @@ export function usableKeys(rows: readonly ConnectionRow[]): UsableKey[] {
       models: parsed.data.models ?? [],
       contextWindow: parsed.data.context_window,
     };
-    // Without an address there is no server to call.
+    // Without an address, the key has no server to call.
     return key.provider === 'openai_compatible' && key.baseUrl === undefined ? [] : [key];
   });
 }

@@ -20,7 +20,7 @@ test('a short answer is one batch, at the end', () => {
   expect(lines.rest()).toEqual([]);
 });
 
-test('after 250 ms what is whole is told: up to a line break or between words', () => {
+test('after 250 ms the complete part is logged: up to a line break or a space', () => {
   const { clock, batches, lines } = start();
   lines.add('one tw');
   clock.advance(249);
@@ -35,7 +35,7 @@ test('after 250 ms what is whole is told: up to a line break or between words', 
   expect(lines.rest()).toEqual(['four']);
 });
 
-test('4 KiB wait for no time, also without a space, and no character is cut in two', () => {
+test('4 KiB are logged immediately, even without a space, and no character is split', () => {
   const { batches, lines } = start();
   lines.add(`${'x'.repeat(4_095)}😀`.slice(0, 4_096));
   lines.add('\ude00tail');
@@ -44,7 +44,7 @@ test('4 KiB wait for no time, also without a space, and no character is cut in t
   expect(all.join('')).toBe(`${'x'.repeat(4_095)}😀tail`);
 });
 
-test('the longer it takes, the fewer batches: five minutes of words are about a hundred', () => {
+test('a longer stream has fewer batches: five minutes of words have about a hundred', () => {
   const { clock, batches, lines } = start();
   for (let word = 0; word < 15_000; word++) {
     lines.add('w ');
@@ -54,7 +54,7 @@ test('the longer it takes, the fewer batches: five minutes of words are about a 
   expect(batches.length).toBeLessThan(130);
 });
 
-test('after 64 KiB nothing more is told', () => {
+test('after 64 KiB nothing more is logged', () => {
   const { batches, lines } = start();
   for (let at = 0; at < 200; at++) lines.add(`${'y'.repeat(1_000)} `);
   const told = batches.flat().join('\n').length;

@@ -1,10 +1,13 @@
-/** How often a stream may become an event of the run's log at its beginning. */
+/** The least pause between two events of a stream in the run's log, at its beginning. */
 const MIN_PAUSE_MS = 250;
-/** Then each pause is this part of the time since: 60 s are some 70 events, 300 s some 100, and the first seconds are lively. */
+/**
+ * Each later pause is this part of the stream's duration so far: 60 s have some 70 events, 300 s some 100, and the
+ * first seconds have frequent ones.
+ */
 const PAUSE_SHARE = 1 / 20;
 /** Text of this length is logged without waiting for its end, in characters. */
 const MAX_PENDING_LENGTH = 4_096;
-/** A step's log ends there anyway (docs/specification/limits.md#sizes); bytes of UTF-8. */
+/** A step's log ends at this size anyway (docs/specification/limits.md#sizes); bytes of UTF-8. */
 const MAX_LOG_BYTES = 64 * 1024;
 
 /**
@@ -40,7 +43,7 @@ export class StreamedLines {
     this.#pending = this.#pending.slice(cut);
   }
 
-  /** Returns the rest at the end: lines that have not been logged. */
+  /** Returns the rest at the end, as lines that have not been logged. */
   rest(): string[] {
     const lines = this.#logged > MAX_LOG_BYTES ? [] : linesOf(this.#pending);
     this.#pending = '';
@@ -54,7 +57,7 @@ export class StreamedLines {
   #boundary(): number {
     const end = Math.max(this.#pending.lastIndexOf('\n'), this.#pending.lastIndexOf(' ')) + 1;
     if (end > 0 || this.#pending.length < MAX_PENDING_LENGTH) return end;
-    // Not between the halves of a surrogate pair: the log takes well-formed text alone.
+    // Not between the halves of a surrogate pair: the log accepts only well-formed text.
     const last = this.#pending.charCodeAt(this.#pending.length - 1);
     return last >= 0xd800 && last <= 0xdbff ? this.#pending.length - 1 : this.#pending.length;
   }
@@ -67,7 +70,7 @@ export class StreamedLines {
   }
 }
 
-/** Empty lines tell nothing in a log. */
+/** Empty lines have no information in a log. */
 function linesOf(text: string): string[] {
   return text
     .split(/\r?\n/)

@@ -13,12 +13,12 @@ import { addressOfKey, unsendableKey } from './directory.ts';
 import { requireModelKey } from './keys.ts';
 import { KeyConfig, type TestKeyInput, type TestKeyOutput } from './schemas.ts';
 
-/** Somebody waits for it in front of a screen. */
+/** A person waits for the answer at a screen. */
 const PATIENCE_MS = 15_000;
 
 /**
- * POST /v1/llm-provider-keys/{id}/test: lists the models of the key, which costs nothing and shows whether the provider takes it. What goes
- * wrong is the answer, not an error. AppError 404; 409 and 503 as loadCredentials.
+ * POST /v1/llm-provider-keys/{id}/test: lists the models of the key, which costs nothing and shows whether the provider
+ * accepts it. A failure is part of the answer, not an error. AppError 404; 409 and 503 as in loadCredentials.
  */
 export async function testModelKey(
   ctx: Context,
@@ -35,7 +35,7 @@ export async function testModelKey(
   if (loaded === null) throw notFound('Connection');
   const apiKey = loaded.values.api_key;
   if (apiKey !== undefined && !isHeaderValue(apiKey)) return { ok: false, ...unsendableKey, models: [] };
-  // Of the same writing as the key, unlike what was read before.
+  // This base URL was stored together with the key, unlike the one that was read before.
   const baseUrl = KeyConfig.safeParse(loaded.config).data?.base_url;
   const access = { provider: key.provider, apiKey: apiKey === NO_SECRET ? undefined : apiKey, baseUrl };
   const signal = AbortSignal.timeout(PATIENCE_MS);

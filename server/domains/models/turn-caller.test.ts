@@ -53,7 +53,7 @@ const on = () => {
   return { pieces, signal: new AbortController().signal, onPart: (piece: TurnPiece) => pieces.push(piece) };
 };
 
-test('asks with the key of the workspace, and hands on its text in pieces', async () => {
+test('calls with the key of the workspace, and streams the text in pieces', async () => {
   fake.script({ answers: [{ content: [{ text: ['Hel', 'lo.'] }], usage: { input: 9, output: 4, cached: 3 } }] });
   const surroundings = on();
   expect(await turns.turn(request(acme), surroundings)).toEqual({
@@ -72,7 +72,7 @@ test('asks with the key of the workspace, and hands on its text in pieces', asyn
   });
 });
 
-test('cuts the key out of what the model says with it', async () => {
+test('removes the key from the model’s answer', async () => {
   const calls = [{ name: 'send', arguments: { key: KEY } }];
   fake.script({
     answers: [{ content: [{ text: [`Your key is ${KEY.slice(0, 9)}`, KEY.slice(9)] }, { calls }], usage: null }],
@@ -82,14 +82,14 @@ test('cuts the key out of what the model says with it', async () => {
   expect(answer).toMatchObject({
     content: [{ text: 'Your key is [redacted]' }, { arguments: { key: '[redacted]' } }],
     finishReason: 'tool_calls',
-    // Estimated, because the provider told nothing.
+    // Estimated, because the provider reported none.
     usage: { inputTokens: 2, outputTokens: expect.any(Number), estimated: true },
     warnings: [expect.stringContaining('how many tokens')],
   });
   expect(JSON.stringify([answer, surroundings.pieces])).not.toContain(KEY.slice(9));
 });
 
-test('what a provider does not count is estimated, also of an answer that broke off; a refused request has used nothing', async () => {
+test('usage that a provider does not report is estimated, also for an interrupted answer; a refused request has none', async () => {
   const text = 'x'.repeat(1_000);
   const conversation = { messages: [{ role: 'user' as const, content: [{ type: 'text' as const, text }] }] };
   const estimate = { inputTokens: 300, outputTokens: 150, estimated: true };
@@ -105,7 +105,7 @@ test('what a provider does not count is estimated, also of an answer that broke 
   expect(await turns.turn(request(acme, conversation), on())).not.toHaveProperty('usage');
 });
 
-test('checks a form, and tells that a conversation is too long', async () => {
+test('checks the form of an answer, and reports a conversation that is too long', async () => {
   const responseSchema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
   const error = { status: 400, code: 'context_length_exceeded' };
   fake.script({ answers: [{ content: [{ text: '{"n":1}' }] }, { content: [{ text: '{"n":"1"}' }] }, { error }] });
@@ -128,7 +128,7 @@ test('uses no key of another workspace, and names the problem of a model', async
   ]);
 });
 
-test('embeds texts with the keys of the workspace alone', async () => {
+test('embeds texts only with the keys of the workspace', async () => {
   const embed = createEmbed(service.container.services);
   const { signal } = new AbortController();
   const ask = ({ owner: { tenantId, projectId } }: TestTenant) =>

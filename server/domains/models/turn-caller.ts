@@ -6,7 +6,7 @@ import { inSecretScope } from '../../platform/secrets/in-use.ts';
 import { callHeaders, ModelDirectory, type ModelServices, type OpenModel, objectOf } from './directory.ts';
 import { estimatedUsage } from './estimated-usage.ts';
 
-/** The caller of models for agents' turns; it uses only keys of the tenant's own connections. */
+/** Creates the caller of models for agents' turns; it uses only keys of the tenant's own connections. */
 export function createTurnCaller(services: ModelServices): TurnCaller {
   const models = new ModelDirectory(services);
   return {
@@ -33,7 +33,7 @@ function questionOf({ access }: OpenModel, request: TurnRequest): TurnQuestion {
 function answerOf(reply: TurnReply, { access, redactor }: OpenModel, request: TurnRequest): TurnAnswer {
   const { usage, written, ...rest } = reply;
   const used = usage === undefined ? estimatedUsage(sentIn(request), written) : usageOf(usage);
-  // A provider that refused the request at once has counted nothing.
+  // A provider that refused the request immediately has counted nothing.
   if (rest.kind === 'failed') return { ...rest, ...(usage === undefined && written === 0 ? {} : { usage: used }) };
   const { content, object, model, finish, warnings } = rest;
   const untold = usage === undefined ? ['the provider did not tell how many tokens it used: they are estimated'] : [];
@@ -48,7 +48,7 @@ function answerOf(reply: TurnReply, { access, redactor }: OpenModel, request: Tu
   };
 }
 
-/** The characters of a request. */
+/** Returns the number of characters of a request. */
 function sentIn({ messages, tools, responseSchema }: TurnRequest): number {
   const described = [...tools, ...(responseSchema === undefined ? [] : [responseSchema])];
   return charactersOf(messages) + (described.length === 0 ? 0 : JSON.stringify(described).length);

@@ -22,7 +22,7 @@ const PhoneNumber = z.object({ display_phone_number: text, verified_name: text }
 /**
  * Reads the business account and the phone number with the token, before anything is saved. AppError 422
  * `credentials_rejected` names the one that the API did not show; 503 `messaging_unavailable` if the API does not
- * answer. Neither contains anything that the API sent.
+ * answer. Neither error contains anything that the API sent.
  */
 export async function readMessagingAccount(
   { egress }: Pick<Services, 'egress'>,

@@ -22,13 +22,13 @@ import type {
   MessagingOauthUrlInput,
 } from './schemas.ts';
 
-/** AppError 404 if the deployment has no messaging. */
+/** Returns the settings of messaging. AppError 404 if the deployment has none. */
 function requireMessaging({ config }: Pick<Services, 'config'>): MessagingSettings {
   if (config.messaging === null) throw notFound('Messaging connect');
   return config.messaging;
 }
 
-/** AppError 404 if it has no embedded signup. */
+/** Returns the settings of the embedded signup. AppError 404 if the deployment has none. */
 function requireSignup(services: Pick<Services, 'config'>): MessagingSettings & { oauth: OauthSettings } {
   const { apiUrl, oauth } = requireMessaging(services);
   if (oauth === null) throw notFound('Messaging signup');

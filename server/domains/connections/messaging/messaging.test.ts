@@ -48,7 +48,7 @@ beforeAll(async () => {
     const found = known[String(request.url)];
     const status = answer ?? (authorized ? (found ? 200 : 404) : 401);
     response.writeHead(status, { 'Content-Type': 'application/json', Location: 'http://169.254.169.254/' });
-    // As some APIs do: the token is in the words of the error.
+    // Quotes the token in the error, as some APIs do.
     response.end(JSON.stringify(status === 200 ? found : { error: `no ${request.headers.authorization}` }));
   });
   await new Promise<void>(resolve => api.listen(0, '127.0.0.1', resolve));
@@ -103,7 +103,7 @@ describe('by hand', () => {
     expect((await load(made))?.values).toEqual({ access_token: token, app_secret: 'app' });
   });
 
-  it('saves nothing that the API refuses, and repeats nothing it says', async () => {
+  it('saves nothing that the API refuses, and does not quote its answer', async () => {
     const before = await db.prisma.secret.count();
     const refused = { status: 422, code: 'credentials_rejected' };
     const cases = [
@@ -128,7 +128,7 @@ describe('by hand', () => {
     expect(await db.prisma.secret.count()).toBe(before);
   });
 
-  it('puts others in their place, for a connection of this workspace', async () => {
+  it('replaces them, for a connection of this workspace', async () => {
     const made = (await manual({ app_secret: 'app' })) as Made;
     const again = { display_name: 'Ignored', access_token: 'fresh', connection_id: made.id };
     expect(await manual(again)).toMatchObject({ id: made.id, name: 'Shop', credential_keys: ['access_token'] });
@@ -169,7 +169,7 @@ describe('the embedded signup', () => {
     expect((await load(made))?.values.access_token).not.toBe(first?.access_token);
   });
 
-  it('saves nothing where the account is another’s; a suite’s state is no use here', async () => {
+  it('saves nothing for an account of another owner, and refuses the state of a suite flow', async () => {
     const before = await db.prisma.connection.count();
     const foreign = { ...(await signUp()), ...ids, business_account_id: '999' };
     await expect(call(acme.contributor, 'connections_messaging_complete', foreign)).rejects.toMatchObject({
@@ -184,7 +184,7 @@ describe('the embedded signup', () => {
   });
 });
 
-it('says what there is, and 404 where there is nothing', async () => {
+it('describes the configuration, and is 404 without one', async () => {
   expect(await call(acme.contributor, 'connections_messaging_config')).toEqual({
     enabled: true,
     embedded_signup: true,

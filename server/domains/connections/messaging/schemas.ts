@@ -28,6 +28,6 @@ export const MessagingManualInput = z.strictObject({
   /** The key with which the provider signs its messages. */
   app_secret: Secret.optional(),
   connection_id: Id.optional(),
-  /** Default: the origin of its first use by the person who connects; if it is connected again, those that it has. */
+  /** Default: the origin of the first use by the person who connects; for a connection that is connected again, its present origins. */
   origins: Origins.optional(),
 });

@@ -33,7 +33,7 @@ export async function insertFlow(
   await prisma.oauthFlow.create({ data: { ...data, request: exactJson(request) } });
 }
 
-/** Returns the flow that this user started in this tenant; null for another user's. */
+/** Returns the flow if this user started it in this tenant; otherwise null. */
 export async function findFlow(
   prisma: Models,
   { tenantId, userId }: FlowOwner,
@@ -46,7 +46,7 @@ export async function findFlow(
   return row && { id: row.id, request: row.request as JsonObject, expiresAt: row.expiresAt };
 }
 
-/** Deletes a flow. Returns false if a concurrent request has done so first: a flow is finished once. */
+/** Deletes a flow, because a flow is finished once. Returns false if a concurrent request has already deleted it. */
 export async function deleteFlow(prisma: Models, tenantId: string, id: string): Promise<boolean> {
   return (await prisma.oauthFlow.deleteMany({ where: { id, tenantId } })).count === 1;
 }

@@ -24,7 +24,7 @@ const LIFETIME_MS = 10 * 60_000;
 
 const flowSecret = (flowId: string) => `oauth-flow/${flowId}`;
 const FlowSecret = z.object({ verifier: z.string(), nonce: z.string() });
-/** The address to which every provider sends the browser back, and which is registered there. */
+/** Returns the address to which every provider sends the browser back, and which is registered at the provider. */
 export const redirectUri = ({ config }: Pick<Services, 'config'>) => `${config.http.url}/connections/callback`;
 
 export type BegunFlow = { authorization_url: string; state: string; expires_at: string };
@@ -42,7 +42,7 @@ export async function beginFlow(
   await removeLapsedFlows(services);
   const client = await clientFor(services, kind, settings);
   const id = newId();
-  // The prefix tells the callback page which kind of flow ends here: all return to one address.
+  // The prefix tells the callback page the kind of the flow: all kinds return to one address.
   const state = `${kind}.${randomToken()}`;
   const secret = { verifier: randomPKCECodeVerifier(), nonce: randomNonce() };
   const at = new Date(services.clock.now());
@@ -88,8 +88,8 @@ export async function finishFlow(
   if (flow === null || flow.expiresAt.getTime() <= clock.now()) throw unknownState();
   const client = await clientFor(services, kind, settings);
   const secret = await secrets.take(principal.tenantId, flowSecret(flow.id));
-  // A caller that arrives too late for the secret must leave the row to the one that has it. If a store returns a
-  // secret twice, the row decides.
+  // A caller that is too late for the secret must leave the row to the caller that has it. If a store returns a secret
+  // twice, the row decides.
   if (secret === null || !(await deleteFlow(prisma, principal.tenantId, flow.id))) throw unknownState();
   const { verifier, nonce } = FlowSecret.parse(JSON.parse(secret));
   const url = new URL(redirectUri(services));

@@ -114,8 +114,8 @@ function unsavedOf({ pool }: RefreshServices): Map<string, Unsaved> {
 }
 
 /**
- * Stores what an earlier refresh could not store because the secret store was unavailable; null if there
- * is nothing for this secret.
+ * Stores the tokens that an earlier refresh could not store because the secret store was unavailable; returns null if
+ * this secret has none.
  */
 async function saveUnsaved(services: RefreshServices, stored: StoredConnection): Promise<StoredConnection | null> {
   const found = unsavedOf(services).get(stored.row.id);
@@ -132,7 +132,7 @@ async function save(services: RefreshServices, stored: StoredConnection, fresh: 
   return saved;
 }
 
-/** Returns the connection until its access token expires; after that marks the connection as expired and throws. */
+/** Returns the connection until its access token expires. After that, marks the connection as expired and throws. */
 async function orEnd(services: RefreshServices, stored: StoredConnection, reason: string): Promise<StoredConnection> {
   if (stillGood(stored.row, services.clock.now())) return stored;
   const row = await change(services, stored.row, { status: 'expired', lastError: `Connect it again: ${reason}.` });

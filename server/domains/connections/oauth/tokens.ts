@@ -1,10 +1,7 @@
 import type { TokenEndpointResponse } from 'openid-client';
 import { noteSecrets } from '../../../platform/secrets/in-use.ts';
 
-/**
- * Returns the part of a token response that is stored. The id token is not: it has already been
- * read, and is not needed again.
- */
+/** Returns the part of a token response that is stored. The id token is left out: it has been read already, and is not needed again. */
 export function credentialsOf(tokens: TokenEndpointResponse): Record<string, string> {
   const { access_token: accessToken, refresh_token: refreshToken } = tokens;
   noteSecrets([accessToken, ...(refreshToken === undefined ? [] : [refreshToken])]);

@@ -31,7 +31,7 @@ export async function suiteConfig({ services }: Context): Promise<z.input<typeof
   return { enabled: true, services: [...suite.services].map(([name, scopes]) => ({ name, scopes: [...scopes] })) };
 }
 
-/** The data that the end of the flow needs. */
+/** The data that is needed when the flow is finished. */
 const FlowRequest = z.object({
   services: z.array(z.string()),
   scopes: z.array(z.string()),
@@ -80,9 +80,9 @@ export async function requireSuiteConnection(ctx: Context, id: string) {
 }
 
 /**
- * POST /v1/connections/suite/complete: finishes the flow in a connection. One that is connected again must have
- * the same account, or its users would act as another person: AppError 409 `account_differs`. Otherwise 404,
- * 422 and 503 as in the flow.
+ * POST /v1/connections/suite/complete: finishes the flow in a connection. A connection that is connected again must
+ * have the same account, or its users would act as another person: AppError 409 `account_differs`. Otherwise 404, 422
+ * and 503 as in the flow.
  */
 export async function suiteComplete(
   ctx: Context,

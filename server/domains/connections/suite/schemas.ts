@@ -9,13 +9,13 @@ const Service = z.strictObject({ name: z.string(), scopes: z.array(z.string()) }
 
 export const SuiteConfigOutput = z.strictObject({ enabled: z.boolean(), services: z.array(Service) });
 export const SuiteOauthUrlInput = z.strictObject({
-  /** Default: all services; if it is connected again, those that it has. */
+  /** Default: all services; for a connection that is connected again, its present services. */
   services: z.array(ServiceName).max(MAX_SERVICES).optional(),
   /** Default: the account's email. */
   display_name: DisplayName.optional(),
   /** The connection to connect again, instead of creating another. */
   connection_id: Id.optional(),
-  /** Default: the origin of its first use by the person who connects; if it is connected again, those that it has. */
+  /** Default: the origin of the first use by the person who connects; for a connection that is connected again, its present origins. */
   origins: Origins.optional(),
 });
 export const SuiteCompleteInput = z.strictObject({ ...OauthCallback });

@@ -14,8 +14,8 @@ export function isGranted(scopes: readonly string[], granted: readonly string[])
 }
 
 /**
- * Returns the scopes to request for a fresh access token, without those of disabled services, so that they are disabled
- * at the provider too (RFC 6749, 6). Undefined if nothing is left out: a server need not support the parameter at all.
+ * Returns the scopes to request for a fresh access token, without those of disabled services, so that the provider
+ * disables them too (RFC 6749, 6). Undefined if no scope is left out: a server need not support the parameter at all.
  */
 export function narrowedScope(settings: SuiteSettings, row: Pick<ConnectionRow, 'config'>): string | undefined {
   const { services: on, granted_scopes: granted } = suiteConfigOf(row);

@@ -25,7 +25,7 @@ import { connectionOperations } from '../operations.ts';
 
 type Connection = { id: string; config: { services: string[] }; credential_keys: string[]; status: string };
 const redirectUri = 'http://127.0.0.1:3000/connections/callback';
-/** Begins at the real time, since the server's tokens carry it. */
+/** Starts at the real time, because the server's tokens contain it. */
 const clock = new ManualClock(Date.now());
 
 let db: TestDatabase;
@@ -93,7 +93,7 @@ const origins = ['https://tools.example.com'];
 const get = (id: string) => call(acme.contributor, 'connections_get', { id });
 
 describe('connecting', () => {
-  it('goes from the URL over the provider to a connection, without its tokens', async () => {
+  it('leads from the URL through the provider to a connection, without returning its tokens', async () => {
     const made = await connect({ display_name: 'Office' });
     expect(made).toMatchObject({
       name: 'Office',
@@ -126,7 +126,7 @@ describe('connecting', () => {
     expect(rows[0].text).not.toContain(Buffer.from(state).toString('hex'));
   });
 
-  it('takes a state once, from the user who began, in the same tenant, for ten minutes', async () => {
+  it('accepts a state once, from the user who started, in the same tenant, for ten minutes', async () => {
     const refused = { status: 422, code: 'oauth_state_invalid' };
     const callback = await consent();
     const colleague = await createTestMember(services, acme, 'project_contributor', 'colleague@acme.example.com');
@@ -213,7 +213,7 @@ describe('refreshing', () => {
     });
   });
 
-  it('uses a refresh token once, however many ask, in two processes', async () => {
+  it('uses a refresh token once for concurrent callers in two processes', async () => {
     const made = await connect();
     clock.advance(HOUR_MS);
     const other = new pg.Pool({ connectionString: db.url, max: 4 });
@@ -223,12 +223,12 @@ describe('refreshing', () => {
     );
     const before = server.requests.length;
     const { waiting, release } = server.hold();
-    // A busy machine is not a failure.
+    // A slow machine must not fail the test.
     const many = (from: Services) => Array.from({ length: 20 }, () => load(made, from));
     const loading = many(services);
     await expect.poll(waiting).toBe(1);
     loading.push(...many(elsewhere));
-    // The other process now asks too, or stands at the lock.
+    // The other process has also started its request, or waits for the lock.
     const blocked = `SELECT count(*)::int AS n FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`;
     await expect.poll(async () => waiting() - 1 + (await db.pool.query(blocked)).rows[0].n).toBeGreaterThan(0);
     release();
@@ -236,12 +236,12 @@ describe('refreshing', () => {
     expect(server.requests.slice(before)).toEqual(['refresh_token']);
     expect(new Set(loaded.map(each => each?.values.access_token)).size).toBe(1);
     await other.end();
-    // The server revokes all where it sees a refresh token twice: another refresh proves that it did not.
+    // The server revokes all tokens if it sees a refresh token twice; another refresh proves that it did not.
     clock.advance(HOUR_MS);
     expect((await load(made))?.values.access_token).toBeTruthy();
   });
 
-  it('marks a connection whose access was withdrawn as expired, keeps it, and connecting again mends it', async () => {
+  it('marks a connection whose access was revoked as expired and keeps it; connecting again repairs it', async () => {
     const made = await connect();
     await server.revoke();
     clock.advance(HOUR_MS);
@@ -259,7 +259,7 @@ describe('refreshing', () => {
     expect((await load(made))?.values.access_token).toBeTruthy();
   });
 
-  it('gives the old token while it lasts where the provider is away, then 503, then recovers', async () => {
+  it('uses the old token until it expires while the provider is unavailable, then returns 503, then recovers', async () => {
     const made = await connect();
     const first = await load(made);
     clock.advance(HOUR_MS - 30_000);
@@ -276,7 +276,7 @@ describe('refreshing', () => {
     expect(await get(made.id)).toMatchObject({ status: 'active', last_error: null });
   });
 
-  it('loses no rotated token where the secret store is away just then', async () => {
+  it('loses no rotated token if the secret store is unavailable at that moment', async () => {
     const made = await connect();
     clock.advance(HOUR_MS);
     const { secrets } = services;
@@ -299,7 +299,7 @@ describe('refreshing', () => {
 describe('services', () => {
   const patch = (connectionId: string, wanted: object, who = acme.contributor) =>
     call(who, 'connections_suite_services_patch', { connectionId, services: wanted });
-  it('off is off at the provider too, and on again is on', async () => {
+  it('can be disabled at the provider too, and enabled again', async () => {
     const made = await connect();
     const first = (await load(made))?.values.access_token;
     expect(await patch(made.id, { mail: false })).toMatchObject({
@@ -337,13 +337,13 @@ describe('services', () => {
     await expect(patch(made.id, { mail: false }, far.contributor)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('asks for the services that are named only', async () => {
+  it('requests only the named services', async () => {
     const { authorization_url: url } = await begin({ services: ['mail'] });
     expect(new URL(url).searchParams.get('scope')).toBe('openid email profile offline_access mail.read');
     expect((await connect({ services: ['mail'] })).config.services).toEqual(['mail']);
   });
 
-  it('409 where another account would take the place of the first', async () => {
+  it('409 if another account would replace the first', async () => {
     const made = await connect();
     account = 'bob';
     await expect(connect({ connection_id: made.id })).rejects.toMatchObject({ status: 409, code: 'account_differs' });
