@@ -10,7 +10,7 @@ export type Check = z.output<typeof CheckReport>['checks'][number];
 
 export const passed = (name: string, message: string): Check => ({ name, ok: true, message });
 export const failed = (name: string, message: string): Check => ({ name, ok: false, message });
-/** The checks that were skipped because an earlier one failed. */
+/** Returns a check that was skipped because an earlier one failed. */
 export const notChecked = (name: string): Check => failed(name, 'Not checked because an earlier check failed.');
 
 export function report(checks: Check[]): z.output<typeof CheckReport> {
@@ -21,10 +21,7 @@ export function report(checks: Check[]): z.output<typeof CheckReport> {
 export const liveChecks = ['url_allowed', 'reachable', 'authentication', 'protocol_version', 'tools_readable'] as const;
 type LiveCheck = (typeof liveChecks)[number];
 
-/**
- * Returns the check to which a failure of the client belongs; a failure of a server that
- * answered belongs to its protocol.
- */
+/** Returns the check to which a failure of the client belongs. A failure of a server that answered belongs to the protocol check. */
 function failedAt(answer: LiveAnswer & { ok: false }): LiveCheck {
   switch (answer.failure.code) {
     case 'egress_refused':
@@ -44,7 +41,7 @@ function failedAt(answer: LiveAnswer & { ok: false }): LiveCheck {
   }
 }
 
-/** Makes the live checks, and compares the tools with `published`; null: there is nothing to compare with. */
+/** Makes the live checks, and compares the tools with `published`; null: no version to compare with. */
 export async function checkLive(
   services: Pick<Services, 'egress' | 'clock'>,
   access: Access,

@@ -12,7 +12,7 @@ import {
 
 let world: McpWorld;
 let toolServer: Awaited<ReturnType<typeof startToolServer>>;
-/** A token for everything but connections. */
+/** A token with every scope except `connection:manage`. */
 let narrow: Principal;
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ afterAll(async () => {
   await toolServer[Symbol.asyncDispose]();
 });
 
-test('a token without connection:manage cannot say where the credentials of a connection go', async () => {
+test('a token without connection:manage cannot decide where the credentials of a connection are sent', async () => {
   const connection_id = await createConnection(world, world.acme, { token: 'secret-of-acme' });
   const server = await publishedServer(world, toolServer.url);
   const named = { name: 'Mine', server_id: server.id };

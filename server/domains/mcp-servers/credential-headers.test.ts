@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { credentialHeaders } from './credential-headers.ts';
 
-describe('what a connection sends', () => {
+describe('the headers of a connection', () => {
   test.each([
     ['none', { token: 'a' }, {}],
     ['token', { token: 'a', api_key: 'b' }, { Authorization: 'Bearer a' }],

@@ -5,10 +5,7 @@ import type { AuthMode } from './schemas.ts';
 export type CredentialHeaders = { headers: Record<string, string> } | { problem: string };
 
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
-/**
- * The protocol's own headers, and those that frame a request: a credential with such a name would
- * change the request itself.
- */
+/** The protocol's own headers, and those that frame a request. A credential with one of these names would change the request itself. */
 const reservedName =
   /^(?:host|content-.*|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|accept|mcp-.*)$/i;
 

@@ -8,7 +8,7 @@ import type { StoredServerInfo } from './servers/store.ts';
 const TIMEOUT_MS = 15_000;
 const MAX_WARNING_LENGTH = 500;
 
-/** The address, the credentials for it, and the secrets that must not come back. */
+/** The address, the credentials for it, and the secrets that answers must not contain. */
 export type Access = Pick<ConnectOptions, 'url' | 'headers' | 'fetch'> & { secrets: readonly string[] };
 
 export type LiveServer = { info: StoredServerInfo; tools: McpTool[]; warnings: string[] };

@@ -27,7 +27,7 @@ const positions = Object.entries(ODD_SWITCHES).flatMap(([name, values]) =>
 );
 
 describe.each(['json', 'events', 'sse'] as const)('a server that answers with %s', transport => {
-  // What is in an answer does not depend on the transport.
+  // The transport does not affect the content of an answer.
   const matters = (name: string) => transport === 'json' || ['frame', 'envelope', 'failure', 'progress'].includes(name);
   test.each(positions.filter(([name]) => name !== 'transport' && matters(name)))(
     'can be used with %s: %s',
@@ -37,7 +37,7 @@ describe.each(['json', 'events', 'sse'] as const)('a server that answers with %s
   );
 });
 
-test('any combination of switches is a server that can be used', { timeout: 60_000 }, async () => {
+test('a server with any combination of switches can be used', { timeout: 60_000 }, async () => {
   const switches = fc.record(
     Object.fromEntries(Object.entries(ODD_SWITCHES).map(([name, values]) => [name, fc.constantFrom(...values)])),
   ) as unknown as fc.Arbitrary<OddSwitches>;
@@ -100,12 +100,12 @@ describe('discovery says in words what it leaves out or ignores', () => {
     expect(warnings).toEqual(said);
   });
 
-  test('and reads hints that are no booleans in the cautious way', async () => {
+  test('reads hints that are not booleans in the cautious way', async () => {
     const { tools } = await discovered({ tool: 'hints that are text' });
     expect(tools[1]?.annotations).toEqual({ destructiveHint: true });
   });
 
-  test('and keeps what it can of schemas', async () => {
+  test('keeps as much as possible of schemas', async () => {
     const schemaOf = async (tool: string) => (await discovered({ tool })).tools[1]?.inputSchema;
     expect(await schemaOf('no input schema')).toEqual({ type: 'object' });
     expect(await schemaOf('an empty input schema')).toEqual({});
@@ -113,7 +113,7 @@ describe('discovery says in words what it leaves out or ignores', () => {
     expect(await schemaOf('properties that are a list')).toMatchObject({ properties: {} });
   });
 
-  test('and of lists that break off', async () => {
+  test('keeps as much as possible of interrupted lists', async () => {
     expect((await discovered({ cursor: 'object' })).warnings).toEqual([
       'The list of tools was not read further: the cursor of the next page is not text.',
     ]);
@@ -123,7 +123,7 @@ describe('discovery says in words what it leaves out or ignores', () => {
   });
 });
 
-test('what a server says of itself is read as far as it goes', async () => {
+test('a server’s description of itself is read as far as it is valid', async () => {
   const infoOf = async (greeting: OddSwitches['greeting']) => (await discovered({ greeting })).info;
   expect(await infoOf('no-version')).toMatchObject({ name: 'odd', version: '' });
   expect(await infoOf('number-version')).toMatchObject({ name: 'odd', version: '1.2' });
@@ -132,7 +132,7 @@ test('what a server says of itself is read as far as it goes', async () => {
   expect(await infoOf('null-instructions')).not.toHaveProperty('instructions');
 });
 
-test('progress is told although its total is null', async () => {
+test('progress is reported although its total is null', async () => {
   for (const progress of ['plain', 'null-total', 'text-numbers'] as const) {
     server.set({ transport: 'events', progress });
     const session = await connectMcp({ url: server.url, headers: {}, fetch, timeoutMs: 10_000 });

@@ -10,7 +10,10 @@ const VersionNumber = z.coerce.number<number>().int().min(1).max(MAX_INTEGER);
 const Force = z.boolean().default(false);
 /** `third_party`: another owner's server. `platform`: one of the platform catalog. */
 export const ServerMode = z.enum(['third_party', 'platform']);
-/** How a connection's credentials are sent: not at all, as a bearer token, as headers of their names, as an OAuth access token. */
+/**
+ * How a connection's credentials are sent: not at all, as a bearer token, as headers named like the credentials, as an
+ * OAuth access token.
+ */
 export const AuthMode = z.enum(['none', 'token', 'header', 'oauth']);
 export const ServerStatus = z.enum(['draft', 'published']);
 /** Parsed by servers/canonical-url.ts, which reports what is wrong with it. */
@@ -44,7 +47,7 @@ export const CatalogDiff = z.strictObject({
 export const Server = z.strictObject({
   id: Id,
   name: z.string(),
-  /** Slug derived from the name, unique in the workspace; it stays when the name changes. */
+  /** A slug derived from the name, unique in the workspace. It stays when the name changes. */
   service: z.string(),
   canonical_url: z.string(),
   mode: ServerMode,
@@ -114,7 +117,7 @@ export const ListVersionsInput = z.strictObject({ id: Id, ...page });
 export const ListVersionsOutput = z.strictObject({ versions: z.array(VersionSummary), ...nextCursor });
 export const VersionRef = z.strictObject({ id: Id, version: VersionNumber });
 
-/** `valid` is whether every check is ok. A check that was not made because an earlier one failed is not ok. */
+/** `valid`: whether every check is ok. A check that was skipped because an earlier one failed is not ok. */
 export const CheckReport = z.strictObject({
   valid: z.boolean(),
   checks: z.array(z.strictObject({ name: z.string(), ok: z.boolean(), message: z.string() })),
@@ -143,7 +146,7 @@ const PlatformAdapter = z.strictObject({
   auth_mode: AuthMode,
   documentation_url: z.string().nullable(),
   registered: z.boolean(),
-  /** The server it is registered as. */
+  /** The id of the server that the adapter is registered as. */
   server_id: Id.nullable(),
 });
 export const PlatformCatalogOutput = z.strictObject({ adapters: z.array(PlatformAdapter), ...nextCursor });

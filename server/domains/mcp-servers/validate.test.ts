@@ -24,12 +24,12 @@ const check = async (name: Parameters<McpWorld['call']>[1], input: object) =>
   (await act(name, input)) as unknown as Report;
 const server = (canonical_url: string, auth_mode = 'none') =>
   act('mcp_servers_create', { name: 'Checked', canonical_url, auth_mode });
-/** The names of the checks that are not ok, and of those the first one's message. */
+/** Returns the names of the checks that are not ok, and the message of the first one. */
 const wrong = ({ checks }: Report) => checks.flatMap(({ name, ok }) => (ok ? [] : [name]));
 const why = ({ checks }: Report) => checks.find(({ ok }) => !ok)?.message;
 
 describe('a server', () => {
-  it('is valid when it answers with just what is published', async () => {
+  it('is valid if it answers with exactly the published tools', async () => {
     await using live = await startToolServer();
     const { id } = await publishedServer(world, live.url);
     const report = await check('mcp_servers_validate', { id });
@@ -53,7 +53,7 @@ describe('a server', () => {
     expect(report.checks[3]?.message).toContain('SSE');
   });
 
-  it('is not, where its tools are no longer those that are published', async () => {
+  it('is not valid if its tools differ from the published ones', async () => {
     let changed = false;
     await using live = await startToolServer({
       configure: each => {
@@ -68,13 +68,13 @@ describe('a server', () => {
     expect(why(report)).toContain('1 removed, 1 changed');
   });
 
-  it('says that nothing is published, where nothing is', async () => {
+  it('reports that nothing is published', async () => {
     await using live = await startToolServer();
     const { id } = await server(live.url);
     expect(wrong(await check('mcp_servers_validate', { id }))).toEqual(['catalogue_current']);
   });
 
-  it('that cannot be reached, wants credentials, or is no MCP server, fails at just that check', async () => {
+  it('that is unreachable, requires credentials, or is not an MCP server, fails at exactly that check', async () => {
     const gone = await startToolServer();
     await gone[Symbol.asyncDispose]();
     const unreachable = await check('mcp_servers_validate', { id: (await server(gone.url)).id });
@@ -98,7 +98,7 @@ describe('a server', () => {
     expect(JSON.stringify(redirected)).not.toContain('10.0.0.1 answered');
   });
 
-  it('whose name came to mean a private address is not called', async () => {
+  it('whose name now resolves to a private address is not called', async () => {
     const { id } = await server('https://mcp.example.com');
     await world.db.pool.query(`UPDATE mcp_servers SET canonical_url = 'http://192.168.0.1/' WHERE id = $1`, [id]);
     const report = await check('mcp_servers_validate', { id });
@@ -126,7 +126,7 @@ describe('a connection', () => {
     expect(wrong(await of(right))[0]).toBe('connection_active');
   });
 
-  it('404 for another workspace’s, as for one that does not exist', async () => {
+  it('is 404 if it belongs to another workspace or does not exist', async () => {
     const { id } = await server('https://mcp.example.com');
     const theirs = await createConnection(world, world.rival, { token: 'abcdef' });
     for (const connection_id of [theirs, newId()]) {
@@ -141,7 +141,7 @@ describe('a connection', () => {
 });
 
 describe('an instance', () => {
-  it('is checked with what a step would send: the active profile’s connection and headers', async () => {
+  it('is checked with the connection and headers of the active profile, like a step', async () => {
     await using live = await startToolServer({ token: 'right-token' });
     const right = await createConnection(world, world.acme, { token: 'right-token' });
     const bad = await createConnection(world, world.acme, { token: 'wrong-token' });

@@ -10,7 +10,7 @@ import { argumentProblems } from './input-schema.ts';
 const ALL = '*';
 const MAX_PROBLEMS = 5;
 
-/** The tools that agents may be given, by the published versions of their servers. */
+/** Returns the tools that agents may be given, from the published versions of their servers. */
 export function createAgentTools(services: Pick<Services, 'pool'>): AgentTools {
   return {
     async check(scope, { instanceId, tools }) {
@@ -51,7 +51,7 @@ function unknown(instance: string, name: string, index: number): StepProblem {
   return { path: `tools[${index}]`, code: 'unknown_tool', message };
 }
 
-/** The hints of the published version, with the defaults of the MCP specification where they say the worst. */
+/** Returns the hints of the published version; missing ones get the MCP specification's defaults, which assume the worst. */
 function offered({ name, description, inputSchema, annotations }: McpTool): OfferedTool {
   return {
     name,

@@ -34,7 +34,7 @@ describe('arguments that are known', () => {
     expect(paths(schema, { a: 'x', b: 1, c: 2 })).toEqual(['tool_args.c']);
   });
 
-  test('what zod makes of a schema is understood, recursion and tuples too', () => {
+  test('schemas that zod generates are understood, including recursion and tuples', () => {
     type Tree = { value: number; children: Tree[] };
     const Tree: z.ZodType<Tree> = z.lazy(() => z.strictObject({ value: z.number(), children: z.array(Tree) }));
     const made = z.toJSONSchema(
@@ -48,7 +48,7 @@ describe('arguments that are known', () => {
     );
   });
 
-  test('references of both kinds of definitions are followed, and others left out', () => {
+  test('references to both kinds of definitions are followed, and others ignored', () => {
     for (const place of ['definitions', '$defs']) {
       const schema = object({ a: { $ref: `#/${place}/A` } }, { [place]: { A: { type: 'number' } } });
       expect(paths(schema, { a: 'x' })).toEqual(['tool_args.a']);
@@ -65,7 +65,7 @@ describe('arguments that are known', () => {
     }
   });
 
-  test('what cannot be checked makes the check more lenient, also beneath not, if and oneOf', () => {
+  test('anything that cannot be checked makes the check more lenient, also beneath not, if and oneOf', () => {
     const lookAhead = { type: 'string', pattern: '^(?=a)b' };
     const schemas: JsonMap[] = [
       lookAhead,
@@ -92,7 +92,7 @@ describe('arguments that are known', () => {
       { $defs: { x: { anyOf: [{ $ref: '#/$defs/x' }, { $ref: '#/$defs/x' }] } } },
     );
     expect(paths(loop, { a: 1 })).toEqual([]);
-    // Each doubles the work of the one before: 2^40 visits.
+    // Each definition doubles the work of the previous one: 2^40 visits.
     const $defs: JsonMap = { d40: { type: 'string' } };
     for (let at = 0; at < 40; at++) {
       const next = { $ref: `#/$defs/d${at + 1}` };
@@ -170,7 +170,7 @@ describe('arguments with templates', () => {
     { required: ['n'], additionalProperties: { type: 'string' }, $defs: { r: { enum: ['a', 'b'] } } },
   );
 
-  test('alone may become anything; with text around it a template is a string', () => {
+  test('that are a single template may become any value; a template with text around it is a string', () => {
     expect(
       atPublish(schema, { n: '{{input.n}}', s: 'a{{input.s}}', nested: '{{input.all}}', ref: '{{input.r}}' }),
     ).toEqual([]);
@@ -200,7 +200,7 @@ describe('arguments with templates', () => {
     expect(atPublish(schema, { n: '{{input.n}}', choice: 'x' })).not.toEqual([]);
   });
 
-  test('are not judged by keys that are not known yet', () => {
+  test('are not checked against keys that are not known yet', () => {
     const strict = object({ n: { type: 'number' } }, { required: ['n'], additionalProperties: false });
     expect(atPublish(strict, { '{{input.key}}': 1 })).toEqual([]);
     expect(atPublish(strict, { '{{input.key}}': 1, m: 1 })).toEqual(['tool_args.m']);

@@ -13,7 +13,7 @@ export type { InstanceRef } from './queries.ts';
 
 export type BindingServices = Pick<Services, 'pool' | 'prisma' | 'secrets' | 'clock' | 'egress' | 'config'>;
 
-/** The tools of an instance, which are enough to check a step without reading a secret. */
+/** The tools of an instance, which suffice to check a step without reading a secret. */
 export type Offer = {
   instance: { id: string; name: string };
   server: { id: string; name: string; authMode: BoundRow['auth_mode'] };
@@ -29,7 +29,7 @@ export type Binding = Offer & {
   headers: Record<string, string>;
   /** Reaches only the origins for which the credentials are meant. */
   fetch: typeof globalThis.fetch;
-  /** Sent with each call as `_meta.config`; null: nothing to send. */
+  /** Sent with each call as `_meta.config`; null: not sent. */
   config: JsonMap | null;
   /** Values that must not appear in a result, an error or a log line. */
   secrets: string[];
@@ -87,7 +87,7 @@ export async function bindInstance(services: BindingServices, ref: InstanceRef):
   };
 }
 
-/** A credential replaces a header that an instance sets, regardless of case. */
+/** Overlays the headers of an instance with credentials, which replace headers of the same name regardless of case. */
 function overlaid(headers: Readonly<Record<string, string>>, over: Record<string, string>): Record<string, string> {
   const taken = new Set(Object.keys(over).map(name => name.toLowerCase()));
   const kept = Object.entries(headers).filter(([name]) => !taken.has(name.toLowerCase()));
@@ -114,7 +114,7 @@ async function credentialsOf(
   throw new AppError(409, 'mcp_connection_unfit', `The connection “${found.name}” does not match. ${made.problem}`);
 }
 
-/** Returns the problem that an AppError of an instance is for the step that names it; throws what is no problem of the graph. */
+/** Converts an AppError of an instance to a problem of the step that names it; throws any other error. */
 export function instanceProblem(error: unknown): StepProblem {
   if (!(error instanceof AppError) || error.status >= 500) throw error;
   const code = error.status === 404 ? 'unknown_instance' : error.code;

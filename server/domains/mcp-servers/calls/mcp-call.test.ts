@@ -59,7 +59,7 @@ let rival: TestTenant;
 let tools: TestServer;
 let call: ReturnType<typeof createCall<typeof operations>>;
 let instance: string;
-/** The next so many POSTs of tools/call are answered with this instead. */
+/** The answers to the next POSTs of tools/call, instead of results. */
 let refusals: { status: number; headers?: Record<string, string> }[] = [];
 
 const act = async (name: (typeof operations)[number]['name'], input: object, by = acme) =>
@@ -146,7 +146,7 @@ async function inOtherProject(): Promise<string> {
   return id;
 }
 
-/** Calls of a tool as the server saw them. */
+/** Returns the calls of a tool as the server received them. */
 const callsOf = (name: string) => sent().filter(({ params }) => params.name === name);
 const Sent = z.object({ name: z.string(), _meta: z.object({ idempotency_key: z.string() }) });
 const sent = () =>
@@ -163,7 +163,7 @@ async function problems(...steps: object[]): Promise<{ path: string; code: strin
 }
 
 describe('publishing checks an mcp_call', () => {
-  test('its instance, which is this tenant’s and project’s alone', async () => {
+  test('its instance, which must belong to this tenant and project', async () => {
     const unknown = { path: 'instance_id', code: 'unknown_instance' };
     expect(await problems(step('add', { instance_id: newId() }))).toEqual([unknown]);
     expect(await problems(step('add', { instance_id: 'no id' }))).toEqual([unknown]);
@@ -212,7 +212,7 @@ describe('an mcp_call', () => {
     expect(seen?.headers.authorization).toBe(`Bearer ${SECRET}`);
   });
 
-  test('whose arguments do not fit once rendered fails before anything is sent', async () => {
+  test('whose rendered arguments are invalid fails before anything is sent', async () => {
     const before = tools.messages().filter(message => message === 'tools/call').length;
     const id = await publish(step('add', { retry_count: 3, tool_args: { a: '{{input.a}}', b: 3 } }));
     const { error, of } = await outcome(await start(id, { a: 'many' }));
@@ -221,7 +221,7 @@ describe('an mcp_call', () => {
     expect(tools.messages().filter(message => message === 'tools/call')).toHaveLength(before);
   });
 
-  test('is tried again with the same key where the tool failed, and as late as a server asks', async () => {
+  test('is retried with the same key if the tool failed, after the delay that the server requests', async () => {
     const { result, of } = await runs(step('flaky', { retry_count: 1 }));
     expect(of('step_retrying')).toMatchObject([{ data: { error: { code: 'tool_failed' } } }]);
     const keys = callsOf('flaky').map(({ params }) => params._meta.idempotency_key);
@@ -234,7 +234,7 @@ describe('an mcp_call', () => {
     expect(later.result).toEqual({ sum: 2 });
   });
 
-  test('is not tried again where the credentials are refused', async () => {
+  test('is not retried if the credentials are refused', async () => {
     refusals = [{ status: 401 }];
     const { error, of } = await runs(step('add', { retry_count: 3, tool_args: { a: 1, b: 1 } }));
     expect(error).toMatchObject({ code: 'mcp_unauthorized' });
@@ -255,7 +255,7 @@ describe('an mcp_call', () => {
     expect(rows).toEqual([{ count: 0 }]);
   });
 
-  test('keeps other content as it is, and says when it is too large', async () => {
+  test('keeps other content unchanged, and fails if it is too large', async () => {
     expect((await runs(step('image'))).result).toEqual({
       content: [
         { type: 'text', text: 'a picture' },
@@ -278,7 +278,7 @@ describe('an mcp_call', () => {
     expect((await outcome(ref)).of('step_cancelled')).toHaveLength(1);
   });
 
-  test('of an instance that is gone, or another tenant’s, fails and sends nothing', async () => {
+  test('of a deleted instance, or another tenant’s, fails and sends nothing', async () => {
     const foreign = await makeInstance(rival);
     const elsewhere = await inOtherProject();
     const before = tools.seen.length;
@@ -290,7 +290,7 @@ describe('an mcp_call', () => {
     expect(tools.seen).toHaveLength(before);
   });
 
-  test('without a connection is not made with anybody else’s credentials', async () => {
+  test('without a connection uses no other credentials', async () => {
     const bare = await makeInstance(acme, { connection_id: null });
     const before = tools.seen.length;
     const { error } = await runs(step('add', { instance_id: bare, tool_args: { a: 1, b: 1 } }));

@@ -38,7 +38,7 @@ const call = (more: object = {}) => ({
   ...more,
 });
 
-test('a step reads the text beside structured content, and text that is no object or list', async () => {
+test('a step reads the text beside structured content, and text that is not an object or list', async () => {
   const output = { all: '{{steps.call.result}}' };
   server.set({ result: 'structured content and text' });
   expect((await run({ steps: [call()], output })).output).toEqual({ all: { a: 1, text: 'One.' } });
@@ -64,7 +64,7 @@ test.each(['error-with-data', 'details', 'http'] as const)(
   },
 );
 
-test('an agent is given a schema that its provider takes, and the published one is enforced', async () => {
+test('an agent gets a schema that its provider accepts, and the published one is enforced', async () => {
   server.set({ result: 'a list in text' });
   const before = server.messages().filter(message => message === 'tools/call').length;
   const asks = (args: JsonObject) => ({ content: [{ calls: [{ name: 'odd', arguments: args }] }] });

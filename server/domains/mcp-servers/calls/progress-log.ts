@@ -2,11 +2,11 @@ import type { McpProgress } from '../../../platform/mcp-client/index.ts';
 
 /** Each flush becomes an event of the run, and a tool may report progress a thousand times a second. */
 const FLUSH_MS = 500;
-/** The number of messages kept between two flushes, the newest ones. */
+/** The most messages kept between two flushes; older ones are dropped. */
 const MAX_LINES = 50;
 const MAX_LINE_LENGTH = 2_000;
 
-/** Turns progress into log lines: the first immediately, the others every half a second. `end` writes the rest. */
+/** Converts progress to log lines: the first immediately, the others every half a second. `end` writes the rest. */
 export function createProgressLog(
   log: (lines: string[]) => void,
   redact: (line: string) => string,

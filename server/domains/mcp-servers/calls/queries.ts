@@ -15,11 +15,11 @@ export type BoundRow = {
   server_name: string;
   canonical_url: string;
   auth_mode: z.output<typeof AuthMode>;
-  /** The pinned version, else the latest published one; null if there is none. */
+  /** The pinned version, else the latest published one; null if no version is published. */
   version: number | null;
   tools: McpTool[] | null;
   profile_settings: JsonMap | null;
-  /** The active profile's, else the instance's own. */
+  /** The connection of the active profile, else of the instance. */
   connection_id: string | null;
 };
 

@@ -27,7 +27,7 @@ type Failed = Extract<ToolAnswer, { kind: 'failed' }>;
 /** The ToolCaller of this process; closing it ends its sessions with servers. */
 export type McpToolCaller = ToolCaller & { close(): Promise<void> };
 
-/** Calls tools of MCP instances, on sessions that are reused for a while. */
+/** Creates a caller of the tools of MCP instances. Its sessions are reused for a while. */
 export function createToolCaller(services: BindingServices): McpToolCaller {
   const sessions = new SessionPool({ clock: services.clock });
   return {
@@ -79,7 +79,8 @@ async function bindOrFail(services: BindingServices, call: ToolCall): Promise<Bi
 }
 
 /**
- * Each combination of server and credentials has its own session, so that no call uses one made with other credentials.
+ * Returns the key of a session. Each combination of server and credentials has a separate session, so that no call uses
+ * one that was opened with other credentials.
  */
 function sessionKey({ url, headers, instance }: Binding, { tenantId }: ToolCall): string {
   const secret = sha256(JSON.stringify([url, Object.entries(headers).sort()])).toString('base64url');
@@ -159,7 +160,7 @@ function failedOf({ code, message, data, retryable, retryAfterMs, unsent: never 
 
 function redacted(answer: ToolAnswer, redactor: Redactor): ToolAnswer {
   if (answer.kind === 'result') return { ...answer, result: redactor.json(answer.result) };
-  // Cut after redacting: the first half of a secret is secret too.
+  // Cut only after redaction: the first half of a secret is secret too.
   const { message, details } = answer;
   return {
     ...answer,

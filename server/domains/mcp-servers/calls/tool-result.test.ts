@@ -6,20 +6,20 @@ import { storageProblem } from '../../../platform/storable-json.ts';
 import { answerOf } from './tool-result.ts';
 
 const text = (value: string) => ({ type: 'text' as const, text: value });
-/** `sent`: the result as a server sends it. */
+/** Converts a result as a server sends it (`sent`). */
 const of = (sent: unknown, notes: string[] = []) =>
   answerOf(readCallResult(sent as Json), line => void notes.push(line));
 const result = (value: unknown) => ({ kind: 'result', result: value });
 
 describe('the answer of a tool', () => {
-  test('is its structured content where there is some', () => {
+  test('is its structured content, if it has any', () => {
     expect(of({ content: [text('{"a":1}')], structuredContent: { a: 1 } })).toEqual(result({ a: 1 }));
     expect(of({ content: [], structuredContent: {} })).toEqual(result({}));
     for (const value of [[1, 2], 'x', 5, false]) expect(of({ structuredContent: value })).toEqual(result(value));
     expect(of({ content: [text('hi')], structuredContent: null })).toEqual(result({ content: [text('hi')] }));
   });
 
-  test('keeps the text beside it that says something else', () => {
+  test('keeps the text beside it if that has other content', () => {
     const structured = { sum: 5 };
     expect(of({ content: [text('Five.'), text('Ask again.')], structuredContent: structured })).toEqual(
       result({ sum: 5, text: 'Five.\nAsk again.' }),
@@ -27,14 +27,14 @@ describe('the answer of a tool', () => {
     for (const same of ['{ "sum": 5 }', '5', ' ']) {
       expect(of({ content: [text(same)], structuredContent: structured })).toEqual(result(structured));
     }
-    // As FastMCP repeats the items of a list, and a text.
+    // FastMCP repeats the items of a list and a text in this way.
     expect(of({ content: [text('1'), text('b')], structuredContent: { result: [1, 'b'] } })).toEqual(
       result({ result: [1, 'b'] }),
     );
     expect(of({ content: [text('b')], structuredContent: { result: 'b' } })).toEqual(result({ result: 'b' }));
   });
 
-  test('does not change its form for a text, which is then a log line', () => {
+  test('keeps its form if a text cannot be added, and logs the text', () => {
     const notes: string[] = [];
     expect(of({ content: [text('Two.')], structuredContent: [1, 2] }, notes)).toEqual(result([1, 2]));
     expect(of({ content: [text('Own.')], structuredContent: { text: 'mine' } }, notes)).toEqual(
@@ -45,7 +45,7 @@ describe('the answer of a tool', () => {
     expect(notes).toEqual(['Two.', 'Own.', 'y'.repeat(20_000)]);
   });
 
-  test('is its single text block parsed, where it is a JSON object or list', () => {
+  test('is its single text block parsed, if that is a JSON object or list', () => {
     for (const value of ['{"a":[1]}', '[1]', ' {"b":null}\n', '[]']) {
       expect(of({ content: [text(value)] })).toEqual(result(JSON.parse(value)));
     }
@@ -54,11 +54,11 @@ describe('the answer of a tool', () => {
     expect(Object.getPrototypeOf(Reflect.get(proto, 'result'))).toBe(Object.prototype);
   });
 
-  test.each(['42', '1e5', 'true', 'null', '"x"', '-0', '{not json}', '[1'])('stays text where it is %s', value => {
+  test.each(['42', '1e5', 'true', 'null', '"x"', '-0', '{not json}', '[1'])('stays text if it is %s', value => {
     expect(of({ content: [text(value)] })).toEqual(result({ content: [text(value)] }));
   });
 
-  test('stays text where its JSON cannot be kept as it is, and says why', () => {
+  test('stays text if its JSON cannot be stored unchanged, and logs why', () => {
     const notes: string[] = [];
     const deep = `${'['.repeat(150)}${']'.repeat(150)}`;
     expect(of({ content: [text(deep)] }, notes)).toEqual(result({ content: [text(deep)] }));
@@ -71,7 +71,7 @@ describe('the answer of a tool', () => {
     );
   });
 
-  test('is all content as it came otherwise', () => {
+  test('otherwise is all content, unchanged', () => {
     const blocks = [
       [text('hello')],
       [text('1'), text('2')],
@@ -104,7 +104,7 @@ describe('the answer of a tool', () => {
     expect(of(sent)).toEqual(result(expected));
   });
 
-  test('is a failure where the tool says so, with what it says and its details', () => {
+  test('is a failure if the tool reports one, with its text and details', () => {
     const failure = (content: unknown[], more: object = {}) => of({ isError: true, content, ...more });
     expect(failure([text('no'), text('way')])).toEqual({
       kind: 'failed',
@@ -126,7 +126,7 @@ describe('the answer of a tool', () => {
     expect(of({ isError: 'true', content: 'no' })).toMatchObject({ code: 'tool_failed', message: 'no' });
   });
 
-  test('is a failure where it cannot be kept', () => {
+  test('is a failure if it cannot be stored', () => {
     expect(of({ content: [text('x'.repeat(1_100_000))] })).toMatchObject({
       code: 'result_too_large',
       retryable: false,
@@ -140,7 +140,7 @@ describe('the answer of a tool', () => {
     });
   });
 
-  test('is read however deep it is nested', () => {
+  test('is read at any depth of nesting', () => {
     const deep = JSON.parse(`${'['.repeat(500_000)}${']'.repeat(500_000)}`);
     expect(of({ structuredContent: deep })).toMatchObject({ code: 'result_not_storable' });
     expect(of({ structuredContent: { a: deep }, content: [text('x')] })).toMatchObject({ code: 'result_not_storable' });
@@ -158,7 +158,7 @@ describe('the answer of a tool', () => {
     expect(of({ content: [text('a\0')] })).toEqual(result({ content: [text('a\ufffd')] }));
   });
 
-  test('is always a result that can be kept, or a failure with a message', () => {
+  test('is always a result that can be stored, or a failure with a message', () => {
     const block = fc.oneof(
       fc.record({ type: fc.constant('text'), text: fc.oneof(fc.string({ unit: 'binary' }), fc.json()) }),
       fc.record({ type: fc.constant('image'), data: fc.base64String(), mimeType: fc.string() }),

@@ -7,7 +7,7 @@ import { parseAnswerJson } from '../../../platform/json-text.ts';
 import type { CallToolResult, ContentBlock } from '../../../platform/mcp-client/index.ts';
 import { storageProblem } from '../../../platform/storable-json.ts';
 
-/** docs/specification/limits.md#sizes */
+/** The largest result of a step (docs/specification/limits.md#sizes). */
 const MAX_RESULT_BYTES = 1024 * 1024;
 
 type Note = (line: string) => void;
@@ -46,8 +46,8 @@ function resultValue({ structuredContent, content }: CallToolResult, note: Note)
 }
 
 /**
- * Parses a text that is a JSON object or list. Anything else stays text: a tool that returns `1e5` or `true` may mean a name. So
- * does JSON that cannot be kept as it is.
+ * Parses a text that is a JSON object or list. Any other text stays text: a tool that returns `1e5` or `true` may mean
+ * a name. JSON that cannot be stored unchanged also stays text.
  */
 function parsedText(text: string, note: Note): JsonValue | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;
@@ -77,7 +77,10 @@ function withText(structured: JsonValue, content: readonly ContentBlock[], note:
   return structured;
 }
 
-/** Whether texts only repeat a value: as JSON, or as libraries wrap a single value or the items of a list in an object. */
+/**
+ * Returns whether texts only repeat a value: as JSON, or wrapped in an object, as libraries do with a single value or
+ * the items of a list.
+ */
 function saysTheSame(texts: readonly string[], structured: JsonValue): boolean {
   if (texts.length === 0) return true;
   const [wrapped, ...others] = isObject(structured) ? Object.values(structured) : [];
@@ -103,7 +106,7 @@ const textsOf = (content: readonly ContentBlock[]): string[] =>
     type === 'text' && typeof text === 'string' && text.trim() !== '' ? [text] : [],
   );
 
-/** The failure of a tool in the words of its texts, with its structured details if it gives any. */
+/** Returns the failure of a tool, with the text of its content and its structured details if it has any. */
 function failureOf({ content, structuredContent }: CallToolResult): ToolAnswer {
   const texts = textsOf(content);
   const [only = ''] = texts;

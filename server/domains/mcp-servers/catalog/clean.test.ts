@@ -24,7 +24,7 @@ describe('text', () => {
     expect(cleanText(text, 100)).toBe(clean);
   });
 
-  it('is cut at the bound, and never longer, whatever it is', () => {
+  it('is cut at the bound, for any text', () => {
     expect(cleanText('abcdef', 4)).toBe('abc…');
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.integer({ min: 1, max: 20 }), (text, max) => {
@@ -37,7 +37,7 @@ describe('text', () => {
 });
 
 describe('a catalog', () => {
-  it('is in the order of names, with its texts cleaned and its schemas as they were', () => {
+  it('is sorted by name, with its texts cleaned and its schemas unchanged', () => {
     const schema = {
       type: 'object',
       properties: { q: { type: 'string', pattern: '^\u200b?$', description: 'a\u0007b' } },
@@ -82,7 +82,7 @@ describe('a catalog', () => {
     expect(warnings).toEqual([expect.stringContaining(why)]);
   });
 
-  it('keeps the first of a name', () => {
+  it('keeps the first tool of a name', () => {
     const { tools, warnings } = cleanCatalog([tool('a', { title: 'First' }), tool('a', { title: 'Second' })]);
     expect(tools).toMatchObject([{ title: 'First' }]);
     expect(warnings).toEqual(['The tool “a” was left out: its name is given twice.']);
@@ -108,7 +108,7 @@ describe('a catalog', () => {
     expect(warnings).toEqual(['The description of “a” was cut at 8000 characters.']);
   });
 
-  it('takes a schema that names a prototype for what it is: data', () => {
+  it('treats a schema that names a prototype as data', () => {
     const inputSchema = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{}}}');
     const { tools } = cleanCatalog([tool('a', { inputSchema })]);
     expect(Object.getPrototypeOf(tools[0]?.inputSchema.properties)).toBe(Object.prototype);

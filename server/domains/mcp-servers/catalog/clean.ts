@@ -33,7 +33,7 @@ export function cleanText(text: string, max: number): string {
   return clean.length <= max ? clean : `${clean.slice(0, max - 1).toWellFormed()}…`;
 }
 
-/** Returns the tools that can be stored, by name, and what was left out or cut short of the others. */
+/** Returns the tools that can be stored, sorted by name, and warnings about what was left out or cut short. */
 export function cleanCatalog(tools: readonly McpTool[]): CleanCatalog {
   const kept = new Map<string, McpTool>();
   const warnings: string[] = [];
@@ -62,8 +62,8 @@ export function cleanCatalog(tools: readonly McpTool[]): CleanCatalog {
 }
 
 /**
- * Returns why a tool cannot be stored: it could not be called correctly if its name is not what it shows, or if its
- * schema cannot be stored unchanged.
+ * Returns why a tool cannot be stored, or null. A tool could not be called correctly if its name is not what it shows,
+ * or if its schema cannot be stored unchanged.
  */
 function whyUnfit(tool: McpTool): string | null {
   if (tool.name === '' || tool.name.length > bounds.nameLength)

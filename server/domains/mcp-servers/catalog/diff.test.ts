@@ -9,13 +9,13 @@ const tool = (name: string, more: Partial<McpTool> = {}): McpTool => ({
 });
 
 describe('the difference between two catalogs', () => {
-  it('is everything where there was none', () => {
+  it('is everything without a previous catalog', () => {
     const diff = diffCatalogs(null, [tool('a'), tool('b')]);
     expect(diff).toEqual({ previous_version: null, added: ['a', 'b'], removed: [], changed: [] });
     expect(describeDiff(diff)).toBe('2 added');
   });
 
-  it('names what came, went and changed, with the fields', () => {
+  it('names added, removed and changed tools, with the fields', () => {
     const before = [tool('a'), tool('b', { description: 'old' }), tool('c', { title: 'C' })];
     const after = [
       tool('b', { description: 'new', inputSchema: { type: 'object', required: ['q'] } }),
@@ -35,7 +35,7 @@ describe('the difference between two catalogs', () => {
     expect(describeDiff(diff)).toBe('1 added, 1 removed, 2 changed');
   });
 
-  it('is nothing for the same tools with their keys in another order, and neither is the checksum', () => {
+  it('is empty for the same tools with their keys in another order, and the checksum is the same', () => {
     const a = [tool('a', { inputSchema: { type: 'object', required: ['x'] } })];
     const b = [{ inputSchema: { required: ['x'], type: 'object' }, name: 'a' } as McpTool];
     expect(describeDiff(diffCatalogs({ version: 1, tools: a }, b))).toBe('nothing');

@@ -43,7 +43,7 @@ export function catalogChecksum(tools: readonly McpTool[]): string {
   return checksum(tools);
 }
 
-/** "2 added, 1 removed, 3 changed", or "nothing". */
+/** Describes a difference: "2 added, 1 removed, 3 changed", or "nothing". */
 export function describeDiff({ added, removed, changed }: Diff): string {
   const parts = [
     [added.length, 'added'],

@@ -11,7 +11,8 @@ const ToolKey = z.tuple([Id, PlainText(bounds.nameLength)]);
 
 /**
  * Returns every tool that is published in the workspace, with its schemas and the project's instances that offer it. A
- * filter that names another workspace's server, or another project's instance, finds nothing. `name`: those of exactly this name.
+ * filter that names another workspace's server, or another project's instance, finds nothing. `name`: only tools with
+ * exactly this name.
  */
 export async function listTools(
   ctx: Context,

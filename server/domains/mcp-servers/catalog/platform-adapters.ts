@@ -12,8 +12,8 @@ export type Adapter = {
 };
 
 /**
- * Public MCP servers that are run by their owners, for registration with one click. Only an owner's own server, at the
- * address in its own documentation, over https, that works without a browser: no credentials, a header, or a token
+ * The public MCP servers that can be registered with one click; their owners run them. Only servers of an owner, at the
+ * address in the owner's documentation, over https, that work without a browser: no credentials, a header, or a token
  * that can be created manually.
  */
 export const platformAdapters: readonly Adapter[] = [

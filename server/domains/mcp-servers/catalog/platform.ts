@@ -7,7 +7,7 @@ import { parseCanonicalUrl } from '../servers/canonical-url.ts';
 import { serversByUrl } from '../servers/store.ts';
 import { type Adapter, platformAdapters } from './platform-adapters.ts';
 
-/** The key of an adapter; if it is no longer offered, the list starts again. */
+/** The key of the last adapter of a page; if that adapter is no longer offered, the list starts again. */
 const AdapterCursor = z.tuple([z.string().max(100)]);
 
 /** Lists the servers that can be registered with one click, and those that the workspace has already registered. */
@@ -28,7 +28,7 @@ export async function platformCatalog(
   return { adapters, next_cursor };
 }
 
-/** Returns the server that comes with Baton, if it is enabled, followed by those of others. */
+/** Returns the server that comes with Baton, if it is enabled, followed by the public ones. */
 function adaptersOf({ config }: Context['services']): readonly (Omit<Adapter, 'documentation_url'> & {
   documentation_url: string | null;
 })[] {

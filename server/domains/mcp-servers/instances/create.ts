@@ -41,7 +41,7 @@ export async function createInstance(
   return describeInstance(ctx, key.id);
 }
 
-/** AppError 409 for a server that is not published, 422 `unknown_version` for a version that it does not have. */
+/** Throws AppError 409 for a server that is not published, 422 `unknown_version` for a version that the server does not have. */
 export async function requireVersion(ctx: Context, server: ServerRow, version: number | null): Promise<void> {
   if (server.latestVersion === null) {
     const message = 'This server has no published version yet: discover its tools and publish a version first.';

@@ -51,7 +51,7 @@ describe('creating', () => {
     expect(await act('mcp_servers_get', { id: serverId })).toMatchObject({ instance_count: 2 });
   });
 
-  it('422 for what is not the workspace’s own, the same whether it is another’s or nobody’s', async () => {
+  it('422 for a server or connection outside of the workspace, with the same answer whether it exists or not', async () => {
     const theirs = await createConnection(world, world.rival, { token: 'abcdef' });
     for (const connection_id of [theirs, newId()]) {
       await expect(create({ connection_id })).rejects.toMatchObject({ status: 422, code: 'unknown_connection' });
@@ -111,7 +111,7 @@ describe('reading and changing', () => {
     expect(second).toMatchObject({ instances: [{ name: 'a' }], next_cursor: null });
   });
 
-  it('changes what is given and nothing else', async () => {
+  it('changes only the given fields', async () => {
     const connection_id = await createConnection(world, world.acme, { token: 'abcdef' });
     const { id } = await create({ connection_id, version: 1 });
     expect(await act('mcp_instances_patch', { id, name: 'Two' })).toMatchObject({
@@ -142,7 +142,7 @@ describe('where it is used', () => {
     const other = await create();
     const used = await workflow('Uses it', id);
     await workflow('Uses another', other.id);
-    // The id in another field is no use of it.
+    // The id in another field does not count as a use.
     const call = createCall(world.services, workflowOperations);
     const mention = { steps: [{ id: 'a', type: 'lua_script', script: `return "${id}"` }] };
     await call(world.acme.contributor, 'workflows_create', { name: 'Mentions it', graph: mention });
@@ -155,7 +155,7 @@ describe('where it is used', () => {
     };
     await expect(act('mcp_instances_delete', { id })).rejects.toMatchObject(refused);
 
-    // A published version keeps it in use when the draft has gone on.
+    // A published version keeps the instance in use after the draft was changed.
     await world.db.pool.query(
       `INSERT INTO workflow_versions (workflow_id, version, tenant_id, graph_snapshot, run_setup, changelog, graph_checksum, published_by, published_at)
        SELECT id, 1, tenant_id, graph, run_setup, '', graph_checksum, created_by, created_at FROM workflows WHERE id = $1`,
@@ -192,7 +192,7 @@ describe('where it is used', () => {
     await expect(act('mcp_instances_delete', { id })).rejects.toMatchObject({ code: 'instance_in_use' });
   });
 
-  it('resolves a workflow: what each step calls, what stands against it, and who offers the tool', async () => {
+  it('resolves a workflow: what each step calls, its problems, and the instances that offer the tool', async () => {
     const { projectId: _, contributor } = await createTestProject(world.services, world.acme, 'resolve');
     const connection_id = await createConnection(world, { contributor }, { token: 'abcdef' });
     const good = await create({ name: 'Good', connection_id }, contributor);
@@ -261,7 +261,7 @@ describe('where it is used', () => {
 });
 
 describe('config profiles', () => {
-  it('are made, listed by name, changed, made active one at a time, and deleted', async () => {
+  it('are created, listed by name, changed, activated one at a time, and deleted', async () => {
     const connection_id = await createConnection(world, world.acme, { token: 'abcdef' });
     const { id } = await create();
     const live = await act('mcp_config_profiles_create', {
@@ -297,7 +297,7 @@ describe('config profiles', () => {
     const second = await act('mcp_config_profiles_list', { id, limit: 1, cursor: first.next_cursor });
     expect(second).toMatchObject({ profiles: [{ name: 'live' }], next_cursor: null });
     await expect(act('mcp_config_profiles_list', { id, cursor: 'x' })).rejects.toMatchObject({ status: 422 });
-    // Deactivating one that is not active leaves the active one.
+    // Deactivating a profile that is not active keeps the active one.
     expect(await act('mcp_config_profiles_set_active', { ...ref, active: false })).toMatchObject({ active: false });
     expect(await act('mcp_instances_get', { id })).toMatchObject({
       active_profile_id: dev.id,
@@ -319,7 +319,7 @@ describe('config profiles', () => {
     await expect(act('mcp_config_profiles_delete', { id, profile_id: dev.id })).rejects.toMatchObject({ status: 404 });
   });
 
-  it('belong to one instance of the project, and to nobody else', async () => {
+  it('belong to exactly one instance of the project', async () => {
     const { id } = await create();
     const other = await create();
     const { id: profile_id } = await act('mcp_config_profiles_create', { id, name: 'p' });

@@ -167,5 +167,5 @@ const profiles = [
   }),
 ] as const;
 
-/** Instances and their config profiles. */
+/** The operations on instances and their config profiles. */
 export const instanceOperations = [...instances, ...profiles] as const;

@@ -46,7 +46,10 @@ export async function findProfile(pool: Pool, key: ProfileKey): Promise<ProfileR
   return rows[0] ?? null;
 }
 
-/** 'taken': another profile of the instance has the name. 'full': the instance is at its limit, or no longer exists. */
+/**
+ * Inserts a profile. Returns 'taken' if another profile of the instance has the name, and 'full' if the instance is at
+ * its limit or no longer exists.
+ */
 export async function insertProfile(
   pool: Pool,
   key: ProfileKey & { at: Date },
@@ -79,7 +82,7 @@ export async function insertProfile(
   return answer === undefined || answer.full ? 'full' : 'taken';
 }
 
-/** Deletes a profile; if it was active, none is then. Returns false if it does not exist. */
+/** Deletes a profile; if it was active, the instance has no active profile afterwards. Returns false if it does not exist. */
 export async function deleteProfileRow(pool: Pool, key: ProfileKey): Promise<boolean> {
   const { rowCount } = await pool.query(
     `WITH gone AS (

@@ -80,7 +80,7 @@ export async function deleteProfile(ctx: Context, input: z.output<typeof Profile
 }
 
 /**
- * Makes it the only active profile of the instance, or deactivates it (`active: false`). Applies to calls that start
+ * Makes a profile the only active one of the instance, or deactivates it (`active: false`). Applies to calls that start
  * from now on. AppError 404.
  */
 export async function setActive(ctx: Context, input: z.output<typeof SetActiveInput>): Promise<ProfileView> {

@@ -93,7 +93,7 @@ export type InstanceFilter = {
   limit: number;
 };
 
-/** Newest first. */
+/** Returns instances of the project, newest first. */
 export async function listInstanceRows(pool: Pool, key: ProjectKey, filter: InstanceFilter): Promise<InstanceRow[]> {
   const { rows } = await pool.query<InstanceRow>(
     `SELECT ${columns} FROM ${from}
@@ -166,10 +166,7 @@ export type BindingRow = {
   connection_origins: string[] | null;
 };
 
-/**
- * Returns the present bindings of these instances of one project; the active profile's
- * connection comes before their own.
- */
+/** Returns the present bindings of these instances of one project. The active profile's connection has priority over the instance's. */
 export async function findBindings(pool: Pool, key: ProjectKey, ids: readonly string[]): Promise<BindingRow[]> {
   const { rows } = await pool.query<BindingRow>(
     `SELECT i.id, i.name, s.id AS server_id, s.name AS server_name, s.service AS server_service,
@@ -191,7 +188,7 @@ export async function findBindings(pool: Pool, key: ProjectKey, ids: readonly st
 
 export type OfferRow = { tool_name: string; instance_id: string; name: string; server_name: string };
 
-/** Returns instances of the project that offer a tool of these names: at most five for each, newest first. */
+/** Returns instances of the project that offer a tool with one of these names: at most five for each name, newest first. */
 export async function findOffers(pool: Pool, key: ProjectKey, tools: readonly string[]): Promise<OfferRow[]> {
   const { rows } = await pool.query<OfferRow>(
     `SELECT tool_name, instance_id, name, server_name

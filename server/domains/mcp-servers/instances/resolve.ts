@@ -17,9 +17,9 @@ type Step = { id: string; toolName: string | null; instanceId: string | null };
 type Problem = z.output<typeof Resolution>['problems'][number];
 
 /**
- * Returns for each step that calls a tool the instance, server, version and connection that it would call now, the
- * problems, and the instances of the project that offer its tool if its own does not. AppError 404 for a workflow that does not
- * exist, 422 unless exactly one of `workflow_id` and `graph` is given. Calls nothing.
+ * Returns what each step that calls a tool would call now: the instance, server, version and connection. Adds its
+ * problems, and the instances of the project that offer its tool if its own does not. Calls nothing. AppError 404 for a
+ * workflow that does not exist, 422 unless exactly one of `workflow_id` and `graph` is given.
  */
 export async function resolveInstances(
   ctx: Context,
@@ -52,7 +52,7 @@ async function stepsOf(ctx: Context, { workflow_id, graph }: z.output<typeof Res
   const given = workflow_id === undefined ? graph?.steps : (await requireWorkflow(ctx, workflow_id)).graph.steps;
   const all = allSteps({ steps: (given ?? []) as GraphStep[] });
   const steps = all.filter(({ type }) => callingTypes.has(type));
-  // Also for a graph that was never saved.
+  // The limit also applies to a graph that was never saved.
   if (steps.length > MAX_STEPS) {
     throw invalid('The graph has too many steps.', [{ path: 'graph.steps', message: `must be at most ${MAX_STEPS}` }]);
   }
@@ -87,7 +87,7 @@ function problemsOf(step: Step, binding: BindingRow | undefined): Problem[] {
   return problems;
 }
 
-/** Returns whether another instance would help: not if only the connection is wrong. */
+/** Returns whether another instance would help, which it does not if only the connection is wrong. */
 function needsAnother(problems: readonly Problem[]): boolean {
   const codes = ['missing_instance', 'unknown_instance', 'unknown_tool', 'mcp_server_not_published'];
   return problems.some(({ code }) => codes.includes(code));

@@ -46,7 +46,7 @@ describe('settings', () => {
     expect(refusal(value)).toMatch(/^422 /);
   });
 
-  it('of the active profile lie over those of the instance', () => {
+  it('of the active profile override those of the instance', () => {
     const config = {
       headers: { 'X-Team': 'a', 'X-Env': 'dev' },
       default_args: { limit: 1, lang: 'en' },
@@ -66,7 +66,7 @@ describe('settings', () => {
     });
   });
 
-  it('give default arguments to the tools that know them, beneath those of the step', () => {
+  it('give default arguments to the tools that declare them, overridden by those of the step', () => {
     const schema = { type: 'object', properties: { limit: {}, lang: {} } };
     expect(withDefaultArgs({ limit: 2 }, { limit: 9, lang: 'en', other: 1 }, schema)).toEqual({ limit: 2, lang: 'en' });
     expect(withDefaultArgs({ limit: 2 }, { lang: 'en' }, { type: 'object' })).toEqual({ limit: 2 });

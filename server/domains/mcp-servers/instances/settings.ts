@@ -37,10 +37,7 @@ const Known = z.looseObject({
   default_args: z.record(z.string(), z.unknown()).optional(),
 });
 
-/**
- * AppError 422 `invalid_settings` for headers that may not be set, or more than 16 KiB; `field`
- * is the field of the request.
- */
+/** Throws AppError 422 `invalid_settings` for headers that may not be set, or more than 16 KiB. `field` is the field of the request. */
 export function checkSettings(field: 'config' | 'settings', value: JsonMap): void {
   const details = settingsProblems(field, value);
   if (details.length > 0) throw invalid('The settings are not valid.', details, 'invalid_settings');
@@ -61,8 +58,8 @@ function settingsProblems(field: string, value: JsonMap): ErrorDetail[] {
 }
 
 /**
- * Returns the settings in effect: the active profile's replace the instance's own, setting by setting; within `headers`
- * and `default_args` key by key.
+ * Returns the settings in effect. The active profile's replace the instance's, setting by setting; within `headers` and
+ * `default_args` key by key.
  */
 export function effectiveSettings(config: JsonMap, profile: JsonMap | null): Settings {
   const [own, over] = [split(config), split(profile ?? {})];
@@ -78,7 +75,7 @@ export function effectiveSettings(config: JsonMap, profile: JsonMap | null): Set
   };
 }
 
-/** Stored settings were checked when they were set; those that only an older release accepted are left out. */
+/** Splits stored settings, which were checked when they were set. Settings that only an older release accepted are left out. */
 function split(value: JsonMap): { headers: Record<string, string>; defaultArgs: JsonMap; rest: JsonMap } {
   const { headers: _, default_args: defaults, ...rest } = value;
   const known = Known.safeParse(value);
@@ -89,7 +86,7 @@ function split(value: JsonMap): { headers: Record<string, string>; defaultArgs: 
   };
 }
 
-/** Adds the defaults that this tool declares to the step's own arguments, which win. */
+/** Adds the defaults that this tool declares to the step's own arguments, which have priority. */
 export function withDefaultArgs(args: JsonMap, defaults: JsonMap, inputSchema: JsonMap): JsonMap {
   const { properties } = inputSchema;
   if (typeof properties !== 'object' || properties === null || Array.isArray(properties)) return args;

@@ -6,7 +6,7 @@ import type { InstanceKey } from './queries.ts';
 
 export type InstanceChange = {
   name?: string | undefined;
-  /** Null: follow the latest. */
+  /** Null: the instance follows the latest version. */
   version?: number | null | undefined;
   connectionId?: string | null | undefined;
   config?: JsonMap | undefined;
@@ -46,7 +46,7 @@ type ProfileChange = {
   connectionId?: string | null | undefined;
 };
 
-/** Changes the given fields; 'taken': another profile of the instance has the name. */
+/** Changes the given fields. Returns 'taken' if another profile of the instance has the name. */
 export async function updateProfile(
   prisma: Pick<Transaction, 'mcpConfigProfile'>,
   { id, tenantId, projectId, profileId, at }: ProfileKey & { at: Date },

@@ -66,7 +66,7 @@ async function checkConnection(
     : failed(name, `“${connection.name}”, ${from}, is ${connection.status}: it has to be connected again.`);
 }
 
-/** Binds the instance as a step would. What prevents it is reported by `credentials_fit`, or by an earlier check. */
+/** Binds the instance as a step would. A failure is reported by `credentials_fit`, or by an earlier check. */
 async function bindOrProblem(ctx: Context, instanceId: string): Promise<Binding | Check> {
   const { tenantId, projectId } = ctx.principal;
   try {

@@ -43,7 +43,7 @@ describe('an address', () => {
     expect(refusal('https://u:hunter2@mcp.example.com')).not.toContain('hunter2');
   });
 
-  it('is either refused, or http(s) without credentials and fragment, and stays as it is when parsed again', () => {
+  it('is either refused, or http(s) without credentials and fragment, and unchanged when parsed again', () => {
     const any = fc.oneof(
       fc.webUrl({ withFragments: true, withQueryParameters: true }),
       fc.string(),

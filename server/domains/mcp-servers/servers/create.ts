@@ -10,7 +10,7 @@ import { freeSlug, serviceSlug } from './service-slug.ts';
 import { findServer, takenServices } from './store.ts';
 import { toServer } from './view.ts';
 
-/** Servers that are registered concurrently under one name compete for its slug; the losers then try the next. */
+/** Concurrent registrations of one name compete for its slug; the losers then try the next slug. */
 const MAX_TRIES = 10;
 
 /**

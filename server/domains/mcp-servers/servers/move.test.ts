@@ -6,7 +6,7 @@ import { createTestProject } from '../../../testing/workflows.ts';
 
 let world: McpWorld;
 let toolServer: Awaited<ReturnType<typeof startToolServer>>;
-/** A second project of the workspace, and a contributor to it alone. */
+/** A second project of the workspace, and a contributor who is only in that project. */
 let second: Awaited<ReturnType<typeof createTestProject>>;
 
 beforeAll(async () => {
@@ -29,7 +29,7 @@ const refused = {
   message: 'Other projects have instances of the server: only a tenant_admin changes its address.',
 };
 
-test('a server that other projects use is moved to another address by an administrator alone', async () => {
+test('a server that other projects use is moved to another address only by an administrator', async () => {
   const { contributor, owner } = world.acme;
   const id = await published();
   await use(second.contributor, id);
@@ -49,7 +49,7 @@ test('a server that other projects use is moved to another address by an adminis
   });
 });
 
-test('a server that only one’s own project uses, or none, is moved by a contributor', async () => {
+test('a contributor moves a server that no other project uses', async () => {
   const { contributor } = world.acme;
   const unused = await published();
   expect(await patch(contributor, unused, { canonical_url: elsewhere })).toMatchObject({ canonical_url: elsewhere });
@@ -59,7 +59,7 @@ test('a server that only one’s own project uses, or none, is moved by a contri
   await expect(patch(second.contributor, own, { canonical_url: toolServer.url })).rejects.toMatchObject(refused);
 });
 
-test('an instance that another project creates in that moment keeps the server where it is', async () => {
+test('an instance that another project creates at that moment prevents the move', async () => {
   const { tenantId, contributor } = world.acme;
   const id = await published();
   const client = await world.db.pool.connect();

@@ -183,5 +183,5 @@ const versions = [
   }),
 ] as const;
 
-/** Servers, their versions and the catalogs. */
+/** The operations on servers, their versions and the catalogs. */
 export const serverOperations = [...catalog, ...servers, ...versions] as const;

@@ -6,13 +6,13 @@ import type { PublishServerInput, Version } from '../schemas.ts';
 import { findServerVersion, insertServerVersion } from './version-queries.ts';
 import { describeVersion, latestVersion, requireServerDetail, serverKey } from './view.ts';
 
-/** Concurrent callers may discover or publish; then the present tools are published. */
+/** Concurrent callers may discover or publish; the next try then publishes the present tools. */
 const MAX_TRIES = 5;
 
 /**
  * Publishes the tools of the last discovery as the next version, which never changes. AppError 404; 409
  * `not_discovered`; 409 `nothing_changed` if the latest version has the same tools. (A server that was moved and is a
- * draft again still gets a new version: it states that the tools are the same at the new address.)
+ * draft again still gets a new version, which states that the tools are the same at the new address.)
  */
 export async function publishServer(
   ctx: Context,

@@ -4,7 +4,7 @@ import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { type AuthMode, limits } from '../schemas.ts';
 import type { ServerKey } from './store.ts';
 
-/** Inserts a draft. Returns 'taken' if the service was taken meanwhile, 'full' if the tenant is at its limit. */
+/** Inserts a draft. Returns 'taken' if another server has got the service meanwhile, 'full' if the tenant is at its limit. */
 export async function insertServer(
   pool: Pool,
   row: {

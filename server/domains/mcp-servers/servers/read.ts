@@ -25,7 +25,7 @@ import {
   toVersionSummary,
 } from './view.ts';
 
-/** The workspace's servers, newest first. */
+/** Returns the workspace's servers, newest first. */
 export async function listServers(
   ctx: Context,
   input: z.output<typeof ListServersInput>,

@@ -33,7 +33,7 @@ const act = (name: Parameters<McpWorld['call']>[1], input: object, by = world.ac
 const missing = { status: 404, code: 'not_found', message: 'MCP server not found.' };
 
 describe('registering', () => {
-  it('makes a draft without tools, under a slug of its own', async () => {
+  it('creates a draft without tools, under a unique slug', async () => {
     const first = await register({ name: 'My Server', auth_mode: 'token', mode: 'third_party' });
     expect(first).toMatchObject({
       name: 'My Server',
@@ -48,11 +48,11 @@ describe('registering', () => {
     });
     expect(await register({ name: 'My server!' })).toMatchObject({ service: 'my-server-2' });
     expect(await register({ name: 'My Server' })).toMatchObject({ service: 'my-server-3' });
-    // Another workspace has slugs of its own.
+    // Slugs of another workspace are independent.
     expect(await register({ name: 'My Server' }, world.rival.contributor)).toMatchObject({ service: 'my-server' });
   });
 
-  it('gives many at once different slugs', async () => {
+  it('gives concurrent registrations different slugs', async () => {
     const made = await Promise.all(Array.from({ length: 6 }, () => register({ name: 'Rush' })));
     expect(new Set(made.map(server => server.service)).size).toBe(6);
   });
@@ -73,7 +73,7 @@ describe('registering', () => {
     expect(await register({ canonical_url: 'https://not-there.invalid/mcp' })).toMatchObject({ status: 'draft' });
   });
 
-  it('has a bound for each workspace', async () => {
+  it('is limited for each workspace', async () => {
     await world.db.pool.query(
       `INSERT INTO mcp_servers (id, tenant_id, name, service, canonical_url, mode, auth_mode, status, tool_count, created_by, created_at, updated_at)
        SELECT gen_random_uuid(), 'rival', 'x', 'x' || n, 'https://x.example/', 'third_party', 'none', 'draft', 0, gen_random_uuid(), now(), now()
@@ -108,7 +108,7 @@ describe('listing', () => {
 });
 
 describe('discovering and publishing', () => {
-  it('reads the live tools, publishes them as versions that never change, and tells the difference', async () => {
+  it('reads the live tools, publishes them as versions that never change, and returns the difference', async () => {
     let more = false;
     await using live = await startToolServer({
       configure: server => {
@@ -176,7 +176,7 @@ describe('discovering and publishing', () => {
     await expect(act('mcp_servers_get_version', { id, version: 3 })).rejects.toMatchObject({ status: 404 });
   });
 
-  it('publishes once, to whoever comes first of many', async () => {
+  it('publishes once for concurrent callers', async () => {
     await using live = await startToolServer();
     const { id } = await register({ canonical_url: live.url });
     await act('mcp_servers_discover', { id });
@@ -189,7 +189,7 @@ describe('discovering and publishing', () => {
     }
   });
 
-  it('sends the credentials of the connection that is named, and none else', async () => {
+  it('sends only the credentials of the named connection', async () => {
     await using live = await startToolServer({ token: 's3cret-token' });
     const { id } = await register({ canonical_url: live.url, auth_mode: 'token' });
     const refused = {
@@ -236,7 +236,7 @@ describe('discovering and publishing', () => {
     expect(rows[0].text).not.toContain(secret);
   });
 
-  it('leaves what was found when a later discovery fails, and says why', async () => {
+  it('keeps the discovered tools if a later discovery fails, and says why', async () => {
     const live = await startToolServer();
     const { id } = await register({ canonical_url: live.url });
     await act('mcp_servers_discover', { id });
@@ -253,7 +253,7 @@ describe('discovering and publishing', () => {
     });
   });
 
-  it('refuses what it found where the server was moved meanwhile', async () => {
+  it('refuses the discovered tools if the server was moved meanwhile', async () => {
     await using live = await startToolServer();
     const { id } = await register({ canonical_url: live.url });
     const outcome = act('mcp_servers_discover', { id }).then(
@@ -262,7 +262,7 @@ describe('discovering and publishing', () => {
     );
     await live.until(() => live.messages().includes('tools/list'));
     await act('mcp_servers_patch', { id, canonical_url: 'https://elsewhere.example.com/' });
-    // Whichever came first: the tools of one address are never kept for another.
+    // In either order, the tools of one address are never stored for another.
     expect(['found', 'server_changed']).toContain(await outcome);
     expect(await act('mcp_servers_get', { id })).toMatchObject({ discovered: null, tool_count: 0 });
   });
@@ -328,7 +328,7 @@ describe('the catalogs', () => {
     expect(theirs.adapters[0]).toMatchObject({ registered: false });
   });
 
-  it('of the platform begins with the demo server, where there is one', async () => {
+  it('of the platform starts with the demo server, if it is enabled', async () => {
     const config = testConfig({ BATON_DEMO_MCP: 'true', PORT: '80', HOST: '0.0.0.0' });
     const call = createCall({ ...world.services, config }, testOperations);
     const { adapters } = (await call(world.acme.contributor, 'mcp_platform_catalog')) as { adapters: object[] };
@@ -357,7 +357,7 @@ describe('the catalogs', () => {
     await expect(page({ cursor: 'x' })).rejects.toMatchObject({ status: 422 });
   });
 
-  it('of the platform is in order: unique keys, https, addresses as they are kept', () => {
+  it('of the platform has unique keys and canonical https addresses', () => {
     expect(new Set(platformAdapters.map(({ key }) => key)).size).toBe(platformAdapters.length);
     for (const adapter of platformAdapters) {
       expect(adapter.key).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);

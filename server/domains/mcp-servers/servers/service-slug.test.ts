@@ -18,7 +18,7 @@ describe('the slug of a name', () => {
     expect(serviceSlug(name)).toBe(slug);
   });
 
-  it('is a slug whatever the name, and its own slug', () => {
+  it('is a slug for any name, and its own slug', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), name => {
         const slug = serviceSlug(name);

@@ -13,7 +13,7 @@ export function serviceSlug(name: string): string {
   return slug === '' ? 'server' : slug;
 }
 
-/** Returns the slug itself, or with the smallest suffix from `-2` on that is not taken. */
+/** Returns the slug itself, or the slug with the smallest suffix from `-2` on that is not taken. */
 export function freeSlug(slug: string, taken: ReadonlySet<string>): string {
   if (!taken.has(slug)) return slug;
   let number = 2;

@@ -63,7 +63,7 @@ export async function findServer(prisma: Models, { tenantId, id }: ServerKey): P
   return row && toRow(row);
 }
 
-/** The same with the tools of the last discovery. */
+/** Returns the same with the tools of the last discovery. */
 export async function findServerDetail(prisma: Models, { tenantId, id }: ServerKey): Promise<ServerDetailRow | null> {
   const found = await prisma.mcpServer.findFirst({
     where: { id, tenantId },
@@ -81,7 +81,7 @@ export type ServerFilter = {
   limit: number;
 };
 
-/** Newest first. */
+/** Returns the tenant's servers, newest first. */
 export async function listServerRows(
   prisma: Models,
   tenantId: string,
@@ -103,7 +103,7 @@ export async function listServerRows(
   return rows.map(toRow);
 }
 
-/** Returns the ids of the tenant's servers by address, the oldest for each. */
+/** Returns the ids of the tenant's servers by address; if several have one address, the oldest. */
 export async function serversByUrl(
   prisma: Models,
   tenantId: string,
@@ -153,7 +153,7 @@ export async function updateServer(
 }
 
 /**
- * Stores what a discovery found, or why it failed (what was found before then stays). Returns false if the server was
+ * Stores what a discovery found, or why it failed (the tools found before then stay). Returns false if the server was
  * changed or deleted during the discovery.
  */
 export async function saveDiscovery(
@@ -174,7 +174,7 @@ export async function saveDiscovery(
 
 /**
  * Deletes a server, its versions and its instances in these projects. Returns 'in_use' if it has instances and `force`
- * is 'none', and 'used_elsewhere' if it has some outside of the one named project.
+ * is 'none', and 'used_elsewhere' if it has instances outside of the one named project.
  */
 export async function deleteServerRow(
   prisma: Pick<Services, 'prisma'>,

@@ -11,9 +11,9 @@ import { latestVersion, requireServer } from './view.ts';
 type Report = z.input<typeof CheckReport>;
 
 /**
- * Checks whether the server can be used as it is published: address, protocol, credentials, tools, and that
- * nothing has changed since. Problems of the server are in the checks. AppError 404, 422
- * `unknown_connection` or `unfit_connection`.
+ * Checks whether the server can be used as it is published: address, protocol, credentials, tools, and whether the
+ * tools have changed since. Problems of the server are in the checks. AppError 404, 422 `unknown_connection` or
+ * `unfit_connection`.
  */
 export async function validateServer(ctx: Context, input: z.output<typeof WithConnection>): Promise<Report> {
   const server = await requireServer(ctx, input.id);
@@ -22,8 +22,8 @@ export async function validateServer(ctx: Context, input: z.output<typeof WithCo
 }
 
 /**
- * The same with one connection, checking first whether it is active and fits the server's
- * `auth_mode`. AppError 404 for either.
+ * Does the same with one connection, after checking whether it is active and fits the server's `auth_mode`. AppError
+ * 404 if either does not exist.
  */
 export async function validateConnection(
   ctx: Context,

@@ -49,7 +49,7 @@ export async function insertServerVersion(
   return rowCount === 1;
 }
 
-/** Newest first, without their tools; `before` is the number after which the page begins. */
+/** Returns versions, newest first, without their tools; `before` is the number after which the page begins. */
 export async function listServerVersions(
   pool: Pool,
   { tenantId, id }: ServerKey,

@@ -20,7 +20,7 @@ export async function requireServer(ctx: Context, id: string): Promise<ServerRow
   return row;
 }
 
-/** The same with the tools of the last discovery. */
+/** Returns the same with the tools of the last discovery. */
 export async function requireServerDetail(ctx: Context, id: string): Promise<ServerDetailRow> {
   const row = await findServerDetail(ctx.services.prisma, serverKey(ctx, id));
   if (row === null) throw notFound('MCP server');
@@ -46,7 +46,7 @@ export function toServer(row: ServerRow): z.input<typeof Server> {
   };
 }
 
-/** Returns the server with its discovery, compared with what is published. */
+/** Returns the server with its discovery, compared with the published version. */
 export async function describeServer(ctx: Context, row: ServerDetailRow): Promise<z.input<typeof ServerDetail>> {
   const { discovered } = row;
   if (discovered === null) return { ...toServer(row), discovered: null };
@@ -62,7 +62,7 @@ export async function describeServer(ctx: Context, row: ServerDetailRow): Promis
   };
 }
 
-/** Returns the published version; null if there is none. */
+/** Returns the published version; null if none is published. */
 export async function latestVersion(ctx: Context, row: ServerRow): Promise<VersionRow | null> {
   if (row.latestVersion === null) return null;
   return findServerVersion(ctx.services.pool, serverKey(ctx, row.id), row.latestVersion);
