@@ -11,7 +11,7 @@ export const OWN_PASSWORD = 'the password of the person';
 export type Accepted = { user_id: string; tenant_id: string; email: string };
 export type AccountWorld = Awaited<ReturnType<typeof createAccountWorld>>;
 
-/** Returns two workspaces, identity's operations, and a clock of their own; `settings` are environment variables. */
+/** Creates two workspaces, identity's operations, and a separate clock; `settings` are environment variables. */
 export async function createAccountWorld(settings: Record<string, string> = {}) {
   const db = await createTestDatabase();
   const clock = new ManualClock();

@@ -15,8 +15,8 @@ export type AgentService = { db: TestDatabase; services: Services; close(): Prom
 export const UNUSABLE_MODEL = 'openai/no-key';
 
 /**
- * A leading orchestrator whose steps of the type `agent` do what `execute` says: for tests of what is around agents. Default: they answer
- * with their prompt.
+ * Starts a leading orchestrator whose steps of the type `agent` do what `execute` says, for tests of the code around
+ * agents. Default: they answer with their prompt.
  */
 export async function startAgentService(
   execute: (attempt: Attempt, signal: AbortSignal) => Promise<Outcome> = echo,

@@ -2,16 +2,16 @@ import type { Pool } from 'pg';
 import { SCALE } from './run-scale.ts';
 
 /**
- * Writes usage for the runs of `generateHistory` like the engine's commits would: the start and end of each run,
- * its steps, tool calls and tokens, with one commit for every `together` runs of a workflow, all in one
- * workspace. Durations of 0.2 to 12 s.
+ * Writes usage for the runs of `generateHistory` like the engine's commits would: the start and end of each run, its
+ * steps, tool calls and tokens, all in one workspace. Every `together` runs of a workflow share a commit. Durations of
+ * 0.2 to 12 s.
  */
 export async function generateUsage(pool: Pool, { together = 5 } = {}): Promise<void> {
   const client = await pool.connect();
   try {
     await client.query(`SET statement_timeout = 0; SET synchronous_commit = off; SET timezone = 'UTC'`);
     await client.query('TRUNCATE run_usage');
-    // As if they had ended after durations of their own, derived from the hash of the id.
+    // Gives each run a duration derived from the hash of its id.
     await client.query(
       `UPDATE runs SET ended_at = started_at + interval '1 ms' * (200 * exp(2.5 * (hashtext(id::text) & 65535) / 65536.0)
                                                                 * (1 + abs(hashtext(workflow_id::text)) % 5))::int

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Ports that the Fetch standard blocks, and that need no privileges. The first that is free here is used. */
+/** Ports that the Fetch standard blocks, and that need no privileges. The first free one is used. */
 const BLOCKED = [6000, 6666, 10_080, 5060, 5061, 6665, 6667, 6668, 6669, 6679, 6697, 1719, 1720, 1723, 3659, 4190];
 
-/** Forwards a port that browsers refuse to reach to a server on 127.0.0.1. */
+/** Forwards a port that browsers refuse to connect to to a server on 127.0.0.1. */
 export async function startBlockedPort(target: string): Promise<{ url: string; close(): Promise<void> }> {
   const sockets = new Set<Socket>();
   const to = Number(new URL(target).port);

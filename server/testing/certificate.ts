@@ -1,4 +1,4 @@
-/** Self-signed for `secure.test`, 2020 to 2120. It protects nothing. */
+/** A self-signed certificate for `secure.test`, valid from 2020 to 2120. It protects nothing. */
 export const testCertificate = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBdzCCAR2gAwIBAgIUUv/AmKHgg7M67sUZ+Ea1cLO0NQMwCgYIKoZIzj0EAwIw

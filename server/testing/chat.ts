@@ -24,7 +24,7 @@ export type ChatMessage = {
     sent_by: string;
   };
 };
-/** The fields that tests read of what operations answer. */
+/** The fields of operations' answers that tests read. */
 type Answer = { id: string; run_id: string; workflow_id: string; head_id: string | null } & {
   messages: ChatMessage[];
   threads: { id: string }[];
@@ -42,9 +42,9 @@ export type ChatService = {
   instanceOf(url: string): Promise<string>;
   /** Starts an MCP server with these tools until `close`, and publishes it; returns the id of an instance of it. */
   serveTools(configure: Configure): Promise<string>;
-  /** A new thread's id. */
+  /** Creates a thread; returns its id. */
   thread(input?: object, by?: Principal): Promise<string>;
-  /** The last 200 messages. */
+  /** Returns the last 200 messages. */
   messages(id: string, by?: Principal): Promise<ChatMessage[]>;
   /** Waits until no answer is being written, and returns the messages. */
   settled(id: string, by?: Principal): Promise<ChatMessage[]>;

@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from './postgres.ts';
 
 export type TestContainer = { container: Container; db: TestDatabase; url: string; close(): Promise<void> };
 
-/** Replaces Next, whose part of a response is its own. */
+/** Replaces Next, whose responses have headers of its own. */
 const noConsole: Frontend = {
   request: (_, response) => void response.writeHead(404).end(),
   upgrade: () => false,

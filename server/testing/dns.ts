@@ -3,11 +3,9 @@ import dns from 'dns2';
 import type { Lookup } from '../platform/egress/egress.ts';
 
 export type TestDns = {
-  /** Looks a name up at the server over UDP, for A and AAAA. */
+  /** Looks a name up at the test's DNS server over UDP, for A and AAAA. */
   lookup: Lookup;
-  /**
-   * Gives the name these addresses from now on; with several lists, one after the other, and the last one permanently.
-   */
+  /** Gives the name these addresses from now on. Several lists are returned one after the other, and the last one permanently. */
   set(name: string, ...answers: string[][]): void;
   /** Returns how often the name was looked up. */
   asked(name: string): number;

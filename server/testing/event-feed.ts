@@ -6,10 +6,10 @@ import type { TestDatabase } from './postgres.ts';
 
 type Listener = (items: StreamItem[]) => void;
 type Filter = Parameters<Orchestrator['subscribe']>[0];
-/** Where the rows and events of a test belong. */
+/** The tenant and the project of a test's rows and events. */
 export type FeedScope = { tenantId: string; projectId: string };
 
-/** Where live events come from in tests of streams: the committed facts are handed over as the runtime would. */
+/** The source of live events in tests of streams: it hands over committed facts as the runtime would. */
 export class TestFeed {
   readonly #listeners = new Map<Listener, Filter>();
   readonly #interrupted = new Map<Listener, (() => void) | undefined>();
@@ -24,7 +24,7 @@ export class TestFeed {
   interrupt(): void {
     for (const listener of this.#listeners.keys()) this.#interrupted.get(listener)?.();
   }
-  /** How many listen. */
+  /** The number of listeners. */
   get size(): number {
     return this.#listeners.size;
   }
@@ -39,7 +39,7 @@ export class TestFeed {
       if (mine.length > 0) listener(mine);
     }
   }
-  /** A leading orchestrator with this feed; it is commanded nothing. */
+  /** Returns a leading orchestrator with this feed, which accepts no commands. */
   orchestrator(): Orchestrator {
     const never = () => expect.unreachable('the stream commands nothing');
     return {
@@ -79,7 +79,7 @@ export async function insertWorkflow(db: TestDatabase, { tenantId, projectId }: 
   return id;
 }
 
-/** A run with `count` logged events, of which the last ends it unless it is running; returns its id. */
+/** Inserts a run with `count` logged events and returns its id. The last event ends the run, unless the run is to be running. */
 export async function insertRun(
   db: TestDatabase,
   { tenantId, projectId, workflowId }: FeedScope & { workflowId: string },
@@ -126,13 +126,13 @@ export async function insertRun(
 
 type EventScope = FeedScope & { workflowId: string; runId: string };
 
-/** A committed `step_log`. */
+/** Returns a committed `step_log`. */
 export const liveEvent = (scope: EventScope, seq: number, lines = ['live']): StreamItem => ({
   kind: 'event',
   item: { ...scope, seq, event: { at: 0, type: 'step_log', step: 'a', attempt: 1, data: { lines } } },
 });
 
-/** The committed end of a run. */
+/** Returns the committed end of a run. */
 export const liveEnd = (scope: EventScope, seq: number): StreamItem => ({
   kind: 'event',
   item: { ...scope, seq, event: { at: 0, type: 'state_changed', data: { from: 'running', to: 'completed' } } },

@@ -1,12 +1,15 @@
 import fc from 'fast-check';
 
-/** Histories of agents whose model an attacker writes, and what may happen in them by the rules of docs/agents.md alone. */
+/**
+ * Generates histories of agents whose model an attacker controls, and states the permitted behavior. Written only from
+ * the rules of docs/agents.md.
+ */
 
 /** Each tool as its published version describes it. */
 export const HOSTILE_TOOLS = {
   look: { reads: true, open: false, destroys: false },
   page: { reads: true, open: true, destroys: false },
-  /** Fails, with a text from outside. */
+  /** Fails with a text from outside. */
   broken: { reads: true, open: true, destroys: false },
   note: { reads: false, open: false, destroys: false },
   post: { reads: false, open: true, destroys: false },
@@ -17,16 +20,16 @@ const TOOL_NAMES = Object.keys(HOSTILE_TOOLS) as HostileTool[];
 
 export type Entry = { tools: string[]; approval: 'auto' | 'ask' | 'deny' | undefined };
 export type HostileCall = { tool: HostileTool | 'ghost'; isValid: boolean };
-/** `misspelt` and `unfit` are refused, and an approval follows. `leaver`: approved by a person who is removed before the call begins. */
+/** `misspelt` and `unfit` are refused, and an approval follows. `leaver`: the person who approved is removed before the call starts. */
 export type TaskAnswer = 'approve' | 'edit' | 'reject' | 'misspelt' | 'unfit' | 'leaver';
 export type HostileHistory = {
   entries: Entry[];
   /**
-   * The prompt reads nothing, the input, the result of a tool that a step has called (`secret`: one of a closed world), or of a script that
-   * has read that.
+   * The source that the prompt reads: none, the input, the result of a tool that a step has called (`secret`: one of a
+   * closed world), or of a script that has read that result.
    */
   prompt: 'plain' | 'input' | 'step' | 'script' | 'secret';
-  /** A member started the run, or a webhook. */
+  /** The starter of the run: a member or a webhook. */
   startedBy: 'member' | 'webhook';
   turns: HostileCall[][];
   answers: TaskAnswer[];
@@ -36,7 +39,7 @@ const entry = fc.record({
   tools: fc.uniqueArray(fc.constantFrom('*', '*', ...TOOL_NAMES), { minLength: 1, maxLength: 4 }),
   approval: fc.constantFrom('auto', 'auto', 'ask', 'deny', undefined),
 });
-/** The entries of most agents: every tool, and none that names one. */
+/** The entries of most agents: they include every tool, and none names a single tool. */
 const allTools = fc.constantFrom<Entry['approval'][]>('auto', undefined).map(approval => [{ tools: ['*'], approval }]);
 const call = fc.record({
   tool: fc.constantFrom<(HostileTool | 'ghost')[]>(...TOOL_NAMES, 'note', 'note', 'look', 'page', 'page', 'ghost'),
@@ -54,17 +57,17 @@ const history: fc.Arbitrary<HostileHistory> = fc.record({
   answers: fc.array(taskAnswer, { minLength: 3, maxLength: 6 }),
 });
 
-/** Histories drawn from a seed. */
+/** Returns histories drawn from a seed. */
 export const hostileHistories = (seed: number, count: number): HostileHistory[] =>
   fc.sample(history, { seed, numRuns: count });
 
 /** The rule for one call. `denied`: it is never made. `asks`: only when a person has approved it. */
 export type Rule = 'denied' | 'asks' | 'free';
 
-/** The kinds of text that the conversation has: from outside, and private. */
+/** The kinds of text in the conversation: from outside, and private. */
 export type Read = { isTainted: boolean; isPrivate: boolean };
 
-/** The rule for a call, given what is in the conversation. Written from the documentation, not from the code. */
+/** Returns the rule for a call, given the content of the conversation. Written from the documentation, not from the code. */
 export function ruleFor(
   entries: readonly Entry[],
   { tool, isValid }: HostileCall,
@@ -83,13 +86,13 @@ export function ruleFor(
   return isTainted && isWildcard ? 'asks' : 'free';
 }
 
-/** Returns what the agent has in its conversation when it begins. */
+/** Returns the kinds of text in the conversation when the agent starts. */
 export function begins({ prompt, startedBy }: HostileHistory): Read {
   const isOfStep = prompt === 'step' || prompt === 'script' || prompt === 'secret';
   return { isTainted: isOfStep || (prompt === 'input' && startedBy === 'webhook'), isPrivate: isOfStep };
 }
 
-/** Whether no tool is offered: the model is then asked once, and its calls are none. */
+/** Returns whether no tool is offered; the model is then called once, and its tool calls are ignored. */
 export const offersNothing = ({ entries }: HostileHistory): boolean =>
   TOOL_NAMES.every(
     tool => ruleFor(entries, { tool, isValid: true }, { isTainted: false, isPrivate: false }) === 'denied',

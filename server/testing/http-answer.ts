@@ -1,4 +1,4 @@
-/** The body of an answer as text; of a stream, which may have no end, nothing: it is left as soon as it has begun. */
+/** Returns the body of an answer as text. Returns nothing for a stream, which may never end, and disconnects from it immediately. */
 export async function readAnswer(response: Response): Promise<string> {
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   if (!isStream) return response.text();

@@ -83,7 +83,7 @@ export function createTestServices(
 }
 
 export const testPassword = 'correct horse battery staple';
-// Real hashes take 100 ms each; the parameters are part of the hash, so a test user may have a cheap one.
+// Real hashes take 100 ms each. The parameters are part of the hash, so a test user may have a cheap one.
 const cheapHash = hashPassword(testPassword, { log2N: 4, r: 8, p: 1 });
 
 /** Adds a user with `testPassword` to a tenant and returns the principal of a session. */

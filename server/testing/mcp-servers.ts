@@ -41,7 +41,7 @@ export async function createMcpWorld(): Promise<McpWorld> {
   };
 }
 
-/** Registers `add` and `echo` with an SDK server. */
+/** Registers the tools `add` and `echo` with an SDK server. */
 export function configureTools(server: McpServer): void {
   server.registerTool(
     'add',

@@ -18,22 +18,22 @@ export type TestMemory = {
   call: Call<typeof memoryOperations>;
   /** Indexes turns `[role, text]` as one episode; returns its id and its chunks. */
   said(by: Principal, turns: [string, string][], more?: Record<string, unknown>): Promise<EpisodeResult>;
-  /** An active item that a person wrote. */
+  /** Adds an active item that a person wrote. */
   remember(by: Principal, subject: string, text: string, more?: Record<string, unknown>): Promise<string>;
-  /** The texts that a search finds. */
+  /** Returns the texts that a search finds. */
   find(by: Principal, query: string, more?: Record<string, unknown>): Promise<string[]>;
   search(by: Principal, query: string, more?: Record<string, unknown>): Promise<SearchResult>;
-  /** A workflow or an agent of a project, that memories may be about; returns its id. */
+  /** Creates a workflow or an agent of a project that memories can be about; returns its id. */
   subjectOf(by: Principal, kind: 'workflow' | 'agent'): Promise<string>;
   close(): Promise<void>;
 };
 
-/** A token of the principal for memory alone: what a program or an agent uses. */
+/** Returns the principal of a token that is only for memory, as programs and agents use it. */
 export const programOf = (principal: Principal): Principal => withScopes(principal, 'memory:use');
 
 let threads = 0;
 
-/** Memory on a database of its own, with one tenant. */
+/** Creates memory on a separate database, with one tenant. */
 export async function createTestMemory(given: Parameters<typeof createTestServices>[1] = {}): Promise<TestMemory> {
   const db = await createTestDatabase();
   const services = createTestServices(db, given);

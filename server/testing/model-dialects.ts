@@ -14,7 +14,7 @@ export type Dialect = {
   begin(about: About): StreamEvent[];
   piece(text: string, about: About): StreamEvent;
   end(text: string, about: About): StreamEvent[];
-  /** The end of an answer that the model, or its safety system, declines to give, with its reason. */
+  /** The end of an answer that the model or its safety system refuses to give, with the reason. */
   refuse(reason: string, about: About): StreamEvent[];
   /** An error in the middle of a stream. */
   fail(error: StreamError): StreamEvent;

@@ -6,16 +6,17 @@ import { connectMcp, McpFailure } from '../platform/mcp-client/index.ts';
 import type { OddServer, OddSwitches } from './odd-mcp-server.ts';
 
 const TIMEOUT_MS = 10_000;
-/** Words of a schema library, and of JSON's parser, that help no reader. */
+/** Words of a schema library, and of the JSON parser, that do not help a reader. */
 const DUMP =
   /"code":\s*"|"path":\s*\[|invalid_type|invalid_union|Invalid input|ZodError|Unexpected (token|end)|undefined/;
 
-/** The switches by which the list of the server leads nowhere. */
+/** The switches that make the server's list of tools endless. */
 const ENDLESS = new Set(['same', 'loop', 'new']);
 
 /**
- * Discovers an odd server and calls its tool. Returns what is wrong: the good tool is missing, a tool that ran has no result, a
- * failure is not the one that the server told, a list was read without end, or a message is no words.
+ * Discovers an odd server and calls its tool. Returns what is wrong: the good tool is missing, a tool that ran has no
+ * result, a failure is not the one that the server reported, a list was read without end, or a message is not
+ * understandable.
  */
 export async function judgeOddServer(server: OddServer, switches: Partial<OddSwitches>): Promise<string[]> {
   server.set(switches);

@@ -5,12 +5,12 @@ import { startHttpServer, type TestServer } from './mcp-server.ts';
 import { ODD_RESULTS, ODD_TOOLS } from './odd-mcp-values.ts';
 
 /**
- * The ways in which a server may depart from the book, each with its positions; the first is by the book. Any combination is a
- * server that can be used: its tool `good` can be found and called.
+ * The ways in which a server may deviate from the protocol, each with its positions; the first position conforms. A
+ * server with any combination can be used: its tool `good` can be found and called.
  */
 export const ODD_SWITCHES = {
   transport: ['json', 'events', 'sse'],
-  /** The content type of an answer that is no stream. */
+  /** The content type of an answer that is not a stream. */
   type: [
     'application/json',
     'none',
@@ -19,7 +19,7 @@ export const ODD_SWITCHES = {
     'application/json-rpc',
     'doubled',
   ],
-  /** How an answer is written down: as JSON, or as an event. */
+  /** The form of an answer: JSON, or an event. */
   frame: [
     'plain',
     'bom',
@@ -82,16 +82,16 @@ const BY_THE_BOOK = Object.fromEntries(
 ) as OddSwitches;
 
 export type OddServer = TestServer & {
-  /** Sets the switches for sessions that begin from now on; those that are not named are by the book. */
+  /** Sets the switches for sessions that start from now on; switches that are not named conform to the protocol. */
   set(switches: Partial<OddSwitches>): void;
 };
 
 type Message = { id?: number; method?: string; params?: { cursor?: Json; _meta?: { progressToken?: number } } };
 
-/** Starts a scripted MCP server whose switches decide in what it is not by the book. It answers every request. */
+/** Starts a scripted MCP server whose switches decide how it deviates from the protocol. It answers every request. */
 export async function startOddServer(initial: Partial<OddSwitches> = {}): Promise<OddServer> {
   let switches: OddSwitches = { ...BY_THE_BOOK, ...initial };
-  /** The stream of the older transport, and what is being written to it. */
+  /** The stream of the older transport, and the pending write to it. */
   let stream: ServerResponse | undefined;
   let written = Promise.resolve();
   const server = await startHttpServer(async (request, response, body) => {
@@ -190,9 +190,9 @@ function greetingOf(greeting: OddSwitches['greeting']): Json {
   }
 }
 
-/** The tool that is by the book. */
+/** The tool that conforms to the protocol. */
 const GOOD = { name: 'good', inputSchema: { type: 'object' } };
-/** More pages than any list has: it is the client that has to end. */
+/** More pages than any real list has; the client must stop first. */
 const PAGES = 1_000;
 
 function pageOf(cursor: Json | undefined, { cursor: how, tool, place }: OddSwitches): Json {
@@ -300,10 +300,10 @@ async function sendEvents(
   response: ServerResponse,
 ): Promise<void> {
   if (!response.headersSent) response.writeHead(200, { 'content-type': 'Text/Event-Stream; charset=utf-8' });
-  // Only the beginning of a stream may have a byte order mark.
+  // Only the start of a stream may have a byte order mark.
   const mark = frame === 'bom' && transport !== 'sse' ? '\ufeff' : '';
   const texts = messages.map((message, at) => framed(message, frame, at === messages.length - 1));
-  // A stream for many answers has to say where each ends.
+  // A stream with several answers must mark the end of each.
   const text = mark + texts.join('') + (transport === 'sse' && frame === 'unterminated' ? '\n\n' : '');
   if (frame === 'pieces') {
     for (let at = 0; at < text.length; at += 16) {

@@ -3,7 +3,7 @@ import type { Json } from '../platform/json.ts';
 const object = { type: 'object' };
 const odd = { name: 'odd', inputSchema: object };
 
-/** The schema of arguments of which there is one. */
+/** Returns a schema that allows a single argument, which is required. */
 const only = (name: string): Json => ({
   type: 'object',
   properties: { [name]: { type: 'string' } },
@@ -11,7 +11,7 @@ const only = (name: string): Json => ({
   additionalProperties: false,
 });
 
-/** Entries of a list of tools, most of them not as the protocol has them. */
+/** Entries of a list of tools, most of which violate the protocol. */
 export const ODD_TOOLS: Record<string, Json> & Record<'plain', Json> = {
   plain: odd,
   'no input schema': { name: 'odd' },
@@ -54,7 +54,7 @@ export const ODD_TOOLS: Record<string, Json> & Record<'plain', Json> = {
 
 const text = (value: Json) => ({ type: 'text', text: value });
 
-/** Results of a call of a tool that has run. */
+/** Results of a tool that has run. */
 export const ODD_RESULTS: Record<string, Json> & Record<'plain', Json> = {
   plain: { content: [text('done')] },
   'no content': {},

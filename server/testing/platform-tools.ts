@@ -5,7 +5,7 @@ import { createRegistry } from '../api/registry.ts';
 import { readConfig } from '../operation/config.ts';
 import { MCP_GROUPS } from '../operation/mcp-groups.ts';
 
-/** The tools of a deployment with every feature, and with these groups, risk tools included. Only their definitions are of use. */
+/** Returns the tools of these groups in a deployment with every feature, including risk tools. Only their definitions can be used. */
 export function toolsOf(groups: readonly string[]): PlatformTool[] {
   const features = operations.flatMap(each => ('feature' in each && each.feature ? [String(each.feature)] : []));
   const mcp = { ...readConfig({}).mcp, groups, risk: true };

@@ -69,7 +69,7 @@ export async function startTestCluster(): Promise<{ url: string; stop(): Promise
     detached: true,
   });
   const reaped = new Promise<void>(resolve => reaper.once('exit', () => resolve()));
-  // Neither may keep vitest alive; closing the pipe ends the reaper.
+  // Neither the reaper nor its pipe may keep vitest alive; closing the pipe ends the reaper.
   reaper.unref();
   const password = randomBytes(12).toString('hex');
   const stop = async () => {

@@ -1,6 +1,6 @@
 /**
- * Ends the test cluster in the folder given as argument once standard input closes, that is when the test run ends in
- * any way. A separate process, because no handler runs in a process that is killed.
+ * Ends the test cluster in the folder given as argument once standard input closes, which happens however the test run
+ * ends. A separate process, because a killed process runs no handlers.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -6,10 +6,7 @@ import { migrate } from '../platform/postgres/migrate.ts';
 /** A migrated database for copying, and the server on which copies are created. */
 export type Template = {
   url: string;
-  /**
-   * The clause by which CREATE DATABASE copies files; empty for PostgreSQL 14, which always
-   * does and has no such clause.
-   */
+  /** The clause that makes CREATE DATABASE copy files; empty for PostgreSQL 14, which has no such clause and always copies files. */
   strategy: string;
 };
 

@@ -16,7 +16,7 @@ export async function makeMonths(pool: Pool): Promise<void> {
 
 let counter = 0;
 
-/** Returns a UUIDv7 of that time. */
+/** Returns a UUIDv7 with that time. */
 export function idAt(at: number): string {
   const hex = at.toString(16).padStart(12, '0');
   const tail = (counter++).toString(16).padStart(12, '0');

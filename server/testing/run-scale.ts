@@ -6,7 +6,7 @@ import { ensurePartitions } from '../platform/postgres/partitions.ts';
 export const SCALE = {
   tenant: 'acme',
   projects: ['01900000-0000-7000-8000-00000000a001', '01900000-0000-7000-8000-00000000a002'],
-  /** The first one has most of the runs, and no failed ones. */
+  /** The first workflow has most of the runs, and no failed ones. */
   workflows: Array.from({ length: 10 }, (_, n) => `01900000-0000-7000-8000-0000000000${10 + n}`),
   from: Date.UTC(2026, 0, 1),
   to: Date.UTC(2026, 11, 1),

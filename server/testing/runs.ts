@@ -15,8 +15,8 @@ import { createTestDatabase, type TestDatabase } from './postgres.ts';
 export type RunningService = { db: TestDatabase; services: Services; close(): Promise<void> };
 
 /**
- * Creates a database with a leading orchestrator and all step types, as in production except for the surfaces;
- * everything is free by default.
+ * Creates a database with a leading orchestrator and all step types, as in production except for the surfaces. By
+ * default nothing costs credits.
  */
 export async function startTestService(
   env: Record<string, string> = {},
@@ -48,7 +48,7 @@ export async function startTestService(
   };
 }
 
-/** Publishes a workflow with exactly this graph, valid or not, without validation. */
+/** Publishes a workflow with exactly this graph without validating it. */
 export async function publishGraph(
   services: Services,
   owner: Pick<Principal, 'tenantId' | 'projectId' | 'userId'>,
@@ -63,7 +63,7 @@ export async function publishGraph(
   return id;
 }
 
-/** Settles when the run is in one of the phases; default: when it has ended. */
+/** Settles when the run is in one of the phases; by default when it has ended. */
 export function reached(
   services: Services,
   principal: Principal,
@@ -73,7 +73,7 @@ export function reached(
   return settled(contextFor(services, principal), ref, phases.length === 0 ? ['complete'] : phases);
 }
 
-/** A single human task: a run of it waits until a person answers. */
+/** Returns a graph with a single human task: its runs wait until a person answers. */
 export const asking = (more: Record<string, never> | Record<string, unknown> = {}): Graph => ({
   steps: [{ id: 'ask', type: 'human_task', ...(more as Record<string, never>) }],
 });

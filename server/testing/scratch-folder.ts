@@ -2,13 +2,13 @@ import { statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 
 const IN_MEMORY = '/dev/shm';
-/** Data folders of tests take less than one, and the rest of the machine keeps the others. */
+/** The free memory that is required. Data folders of tests take less than 1 GiB; the other 3 are for the rest of the machine. */
 const NEEDED_BYTES = 4 * 1024 ** 3;
 
 /**
- * Returns the folder in which tests create data folders of PostgreSQL: in memory where there is plenty, else the
- * temporary one. A database is 700 files; creating them on ext4 just after those of other databases were removed takes
- * ten times the CPU.
+ * Returns the folder in which tests create data folders of PostgreSQL: in memory if enough is free, else the temporary
+ * folder. A database is 700 files; creating them on ext4 just after those of other databases were removed takes ten
+ * times the CPU.
  */
 export function scratchFolder(): string {
   return hasRoom() && process.availableMemory() > NEEDED_BYTES ? IN_MEMORY : tmpdir();

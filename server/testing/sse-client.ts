@@ -12,11 +12,11 @@ export type SseConnection = {
   /** Resolves once this many bytes have arrived, or the stream has ended. */
   bytes(count: number): Promise<void>;
   ended: Promise<void>;
-  /** Ends the connection, wherever it is. */
+  /** Ends the connection at any point. */
   cut(): void;
 };
 
-/** Opens a stream, and reads it as the bytes come. */
+/** Opens a stream, and reads it as the bytes arrive. */
 export function openSse(url: string, headers: Record<string, string>): Promise<SseConnection> {
   const { promise, resolve, reject } = Promise.withResolvers<SseConnection>();
   const request = get(url, { headers: { Accept: 'text/event-stream', ...headers } }, response => {

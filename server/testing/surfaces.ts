@@ -1,7 +1,7 @@
 import type { RegisteredOperation } from '../api/registry.ts';
 import { fieldsOf, inWorld, type Name, parametersIn, pathIn, type Sent, type TestWorlds, type World } from './world.ts';
 
-/** How a surface answered, in terms that all of them have: the error's code, or `ok`. */
+/** The answer of a surface in terms that all surfaces share: the error's code, or `ok`. */
 export type Verdict = string;
 export type Ask = (
   entry: RegisteredOperation,
@@ -9,7 +9,7 @@ export type Ask = (
   sent: Sent,
   extra?: Record<string, unknown>,
 ) => Promise<Verdict>;
-/** `catalog`: through the MCP tool that calls a route. */
+/** `catalog` calls a route through the MCP tool for routes. */
 export const surfaceNames = ['rest', 'trpc', 'mcp', 'catalog'] as const;
 export type SurfaceName = (typeof surfaceNames)[number];
 
@@ -55,7 +55,7 @@ async function callTool(worlds: TestWorlds, sent: Sent, name: string, args: Reco
   return body.result.isError === true ? String(JSON.parse(body.result.content[0].text).code) : 'ok';
 }
 
-/** The operations that the surface has. */
+/** Returns whether the surface has the operation. */
 export function isOn(surface: SurfaceName, { operation }: RegisteredOperation): boolean {
   switch (surface) {
     case 'rest':
@@ -74,7 +74,7 @@ export const takesSessions = (surface: SurfaceName): boolean => surface === 'res
 
 function inputOf(entry: RegisteredOperation, ids: World['ids'], extra: Record<string, unknown> = {}) {
   const fields = inWorld(fieldsOf(entry.operation.name as Name), ids);
-  // Examples of queries are written as text, which REST alone reads.
+  // Examples of queries are written as text, which only REST parses.
   if (entry.carrier === 'query')
     for (const [name, value] of Object.entries(fields)) if (value === 'true') fields[name] = true;
   return { ...fields, ...Object.fromEntries(parametersIn(entry, ids)), ...extra };

@@ -21,7 +21,7 @@ export type TestVault = {
   before: (request: string) => Promise<void>;
   /** Whether a write must name the version it replaces. */
   casRequired: boolean;
-  /** Gives out a token as an operator would. `ttlSeconds` 0: for good. */
+  /** Issues a token as an operator would. `ttlSeconds` 0: one that never expires. */
   issue(ttlSeconds: number): string;
   close(): Promise<void>;
 };
@@ -31,8 +31,8 @@ export const testRole = { roleId: 'role-of-baton', secretId: 'secret-id-of-baton
 const errors = (status: number, ...messages: string[]): Answer => ({ status, body: { errors: messages } });
 
 /**
- * A server that keeps state and speaks the part of Vault's HTTP protocol that KV version 2, AppRole and token renewal are made
- * of, in the shapes of its documentation. Mount `secret`; `namespace` must be sent where it is given.
+ * Starts a stateful server that speaks the part of Vault's HTTP protocol for KV version 2, AppRole and token renewal,
+ * in the formats of its documentation. The mount is `secret`; if `namespace` is given, requests must send it.
  */
 export async function startTestVault(clock: Clock, { namespace }: { namespace?: string } = {}): Promise<TestVault> {
   const entries = new Map<string, Version[]>();

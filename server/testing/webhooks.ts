@@ -8,7 +8,7 @@ import { startTestApi } from './api.ts';
 import { createTestPat, createTestTenant, type TestTenant } from './identity.ts';
 import { asking, publishGraph, type RunningService, startTestService } from './runs.ts';
 
-/** The signature of a body, as a sender makes it. */
+/** Returns the signature of a body, as a sender computes it. */
 export function sign(secret: string, body: string | Uint8Array, timestamp?: string | number): string {
   const mac = createHmac('sha256', secret);
   if (timestamp !== undefined) mac.update(`${timestamp}.`);
@@ -18,7 +18,7 @@ export function sign(secret: string, body: string | Uint8Array, timestamp?: stri
 export type Answer = { status: number; headers: Headers; body: Record<string, string> };
 export type TestWebhook = { id: string; secret: string; path: string };
 
-/** The API over a running orchestrator, with a clock of its own, a tenant, a published workflow and a token that may deliver. */
+/** Starts the API with a running orchestrator, a separate clock, a tenant, a published workflow and a token that may deliver. */
 export async function startWebhookService(overrides: Partial<Services> = {}) {
   const running = await startTestService();
   const clock = new ManualClock(Date.now());
@@ -66,12 +66,12 @@ function senderTo(url: string, { db }: RunningService, defaultToken: string) {
     return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
   };
   return {
-    /** A call of the API with a token. */
+    /** Calls the API with a token. */
     async call(token: string, method: string, path: string, body?: unknown): Promise<Answer> {
       const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
       return read(await fetch(url + path, { method, headers, body: body === undefined ? null : JSON.stringify(body) }));
     },
-    /** A delivery, rightly signed unless told otherwise. */
+    /** Delivers a body with a valid signature, unless `sent` has another. */
     async deliver(webhook: TestWebhook, sent: Sent = {}): Promise<Answer> {
       const { body = '{"n":1}', token = defaultToken, timestamp, type = 'application/json' } = sent;
       const { signature = sign(webhook.secret, body, timestamp) } = sent;
@@ -82,12 +82,12 @@ function senderTo(url: string, { db }: RunningService, defaultToken: string) {
         ...(type === null ? {} : { 'Content-Type': type }),
         ...sent.headers,
       };
-      // As bytes: fetch gives a string a content type of its own.
+      // Sent as bytes, because fetch adds a content type to a string.
       return read(
         await fetch(url + webhook.path, { method: 'POST', headers, body: new Uint8Array(Buffer.from(body)) }),
       );
     },
-    /** The input of a run. */
+    /** Returns the input of a run. */
     async inputOf(runId: string | undefined): Promise<unknown> {
       const { rows } = await db.pool.query(
         `SELECT data->'input' AS input FROM run_events WHERE run_id = $1 AND event_type = 'run_started'`,

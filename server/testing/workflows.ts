@@ -9,7 +9,7 @@ import { AppError } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { contextFor, createTestMember, createTestServices, type TestTenant } from './identity.ts';
 
-/** Runs an operation as a surface does: input through its schema (a mismatch is AppError 422), output checked. */
+/** Runs an operation as a surface does: parses the input (a mismatch is AppError 422), and checks the output. */
 export async function call<I extends z.ZodType, O extends z.ZodType>(
   operation: Operation<I, O>,
   ctx: Context,
@@ -21,7 +21,7 @@ export async function call<I extends z.ZodType, O extends z.ZodType>(
   return operation.output.parse(await run(ctx, parsed.data));
 }
 
-/** The AppError that a promise is rejected with; fails where it is not. */
+/** Returns the AppError with which a promise rejects; fails the test if it does not reject. */
 export async function refusal(promise: Promise<unknown>): Promise<AppError> {
   try {
     await promise;
@@ -32,7 +32,7 @@ export async function refusal(promise: Promise<unknown>): Promise<AppError> {
   throw new Error('Expected an AppError, but it went well.');
 }
 
-/** A second project of the tenant with a contributor of its own who is in no other. */
+/** Creates a second project of the tenant, with a contributor who is in no other project. */
 export async function createTestProject(
   services: Services,
   tenant: TestTenant,
@@ -49,7 +49,7 @@ export async function createTestProject(
 
 export { contextFor };
 
-/** Services with all step types over a database; close them before it. */
+/** Creates services with all step types over a database; close them before the database. */
 export function createServicesWithSteps(
   db: Parameters<typeof createTestServices>[0],
   overrides: Partial<Services> = {},
@@ -61,7 +61,7 @@ export function createServicesWithSteps(
 
 type LuaStep = { id: string; type: string; script: string; depends_on: string[] };
 
-/** A step that runs a Lua script. */
+/** Returns a step that runs a Lua script. */
 export const luaStep = (id: string, script: string, ...depends_on: string[]): LuaStep => ({
   id,
   type: 'lua_script',
@@ -69,14 +69,14 @@ export const luaStep = (id: string, script: string, ...depends_on: string[]): Lu
   depends_on,
 });
 
-/** Steps that do nothing but are valid: a chain of Lua scripts. */
+/** Returns a valid graph without effects: a chain of Lua scripts. */
 export function chain(...ids: string[]): { steps: LuaStep[] } {
   return {
     steps: ids.map((id, index) => luaStep(id, `return "${id}"`, ...ids.slice(Math.max(0, index - 1), index))),
   };
 }
 
-/** Inserts a run's projection as the log would, for lists that need many of them. */
+/** Inserts the projection of a run as the log would, for lists that need many runs. */
 export async function insertRun(
   services: Services,
   run: {

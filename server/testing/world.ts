@@ -15,15 +15,15 @@ import { startToolServer } from './mcp-servers.ts';
 
 export type Name = (typeof operations)[number]['name'];
 type Ids = Record<string, string>;
-/** Path parameters that are numbers of versions, not ids, each with a number that no version has. */
+/** Path parameters that are version numbers, not ids, each with the number of a version that does not exist. */
 export const absentVersions: Readonly<Ids> = { 'versions/version': '7', 'versions/a': '7', 'diff/b': '7' };
 /** Ids of one tenant's resources, by the path parameter and the segment before it: `workflows/id`, `runs/runID`. */
 export type World = TestTenant & { ids: Ids };
 
-/** Every operation there is. */
+/** The registry of all operations. */
 export const registry = createRegistry(operations);
 
-/** The whole service with two tenants that have one of everything, and how to ask it. */
+/** The whole service with two tenants that have one of every resource, and functions that call it. */
 export type TestWorlds = {
   service: TestContainer;
   acme: World;
@@ -47,7 +47,7 @@ export async function startTestWorlds(env: Record<string, string> = {}): Promise
     ...connectFeatures(toolServer.url),
     BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32',
     BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '0',
-    // What is hostile here is to reach the codes themselves.
+    // The limit is off, because hostile requests must reach the codes themselves.
     BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR: '0',
     ...env,
   });
@@ -72,7 +72,7 @@ export async function startTestWorlds(env: Record<string, string> = {}): Promise
     },
     async cookieFor({ userId }) {
       const secret = service.container.identity.sessionSecret;
-      // Of now: an operation may have ended the user's sessions.
+      // Read now, because an operation may have ended the user's sessions.
       const user = await service.db.prisma.user.findUniqueOrThrow({ where: { id: userId } });
       const token = { sub: userId, sessionEpoch: user.sessionEpoch };
       return `next-auth.session-token=${await encode({ secret, token })}`;
@@ -84,7 +84,7 @@ export async function startTestWorlds(env: Record<string, string> = {}): Promise
   };
 }
 
-/** Everything a deployment can switch on. No authorization server is there; the messaging API knows no account. */
+/** Returns settings that enable every feature. No authorization server exists at the address; the messaging API knows no account. */
 export function connectFeatures(messagingUrl: string): Record<string, string> {
   const endpoints = (of: string) => ({
     [`BATON_${of}_AUTHORIZATION_ENDPOINT`]: 'http://127.0.0.1:9/authorize',
@@ -92,7 +92,7 @@ export function connectFeatures(messagingUrl: string): Record<string, string> {
     [`BATON_${of}_CLIENT_ID`]: 'baton',
     [`BATON_${of}_CLIENT_SECRET`]: 'secret',
   });
-  // Nothing listens there: what is mailed is lost.
+  // No server listens at this address: mail is lost.
   const mail = { BATON_SMTP_URL: 'smtp://127.0.0.1:9', BATON_MAIL_FROM: 'baton@example.com' };
   return {
     ...mail,
@@ -103,7 +103,7 @@ export function connectFeatures(messagingUrl: string): Record<string, string> {
   };
 }
 
-/** A tenant with one of everything, made through the API itself; `services` share its database. */
+/** Creates a tenant with one of every resource through the API; `services` share its database. */
 export async function createWorld(
   { url, services }: { url: string; services: Services },
   toolUrl: string,
@@ -127,7 +127,7 @@ export async function createWorld(
   const { run_id = '' } = await post(`/v1/workflows/${workflow}/command`, { command: 'start' });
   const pending = `/v1/workflows/${workflow}/runs/${run_id}/tasks/pending`;
   const asked = async () => expect((await request('GET', pending, { token })).body.tasks).toHaveLength(1);
-  // expect.poll works in tests only, and worlds are made before them.
+  // expect.poll works only in tests, and worlds are created before them.
   await vi.waitFor(asked, { timeout: 60_000 });
   const { id: project = '' } = await post('/v1/projects', { name: 'spare' });
   const { id: invitation = '' } = await post('/v1/invitations', {
@@ -146,7 +146,7 @@ export async function createWorld(
   const { id: agent = '' } = await post('/v1/agents', { name: 'First', model: 'openai_compatible/any' });
   const { id: proposal = '' } = await post('/v1/autopilot/proposals', { workflow_id: workflow, title: 'First' });
   await post(`/v1/autopilot/proposals/${proposal}/trial`, { checks: [{ step: 'approve', op: 'completed' }] });
-  // Another agent: the usage of the workspace, which every project's administrators see, names those that have run.
+  // A separate agent: the workspace's usage, which the administrators of every project see, names agents that have run.
   const { id: chatting = '' } = await post('/v1/agents', { name: 'Chatting', model: 'openai_compatible/any' });
   const { id: thread = '' } = await post('/v1/chat/threads', { agent_id: chatting, visibility: 'project' });
   const { message_id: message = '' } = await post(`/v1/chat/threads/${thread}/messages`, { text: 'Hello' });
@@ -154,7 +154,7 @@ export async function createWorld(
     ...memory,
     ...(await stopNothing(post)),
     'proposals/id': proposal,
-    // A run of its own would be in the usage of the workspace, which every project's administrators see.
+    // A run would appear in the workspace's usage, which the administrators of every project see.
     'extract/jobId': newId(),
     'workflows/id': workflow,
     'versions/version': '1',
@@ -170,13 +170,13 @@ export async function createWorld(
     'invitations/id': invitation,
     'pats/id': pat,
     'connections/id': (await post('/v1/connections', connectionExample)).id ?? '',
-    // The legacy path deletes too, so it gets one of its own.
+    // The legacy path also deletes a connection, so it needs a separate one.
     'mcp/connections/id': (await post('/v1/connections', connectionExample)).id ?? '',
     'connections/connection_id': (await post('/v1/connections', connectionExample)).id ?? '',
     'llm-provider-keys/id': key,
     'agents/id': agent,
     'threads/id': thread,
-    // Given with the approval of a call, which takes a model that makes one.
+    // Grants are created by approving a call, which needs a model that makes one.
     'grants/grant_id': newId(),
     'messages/message_id': message,
     'servers/id': server,
@@ -188,7 +188,7 @@ export async function createWorld(
   return { ...tenant, ids };
 }
 
-/** A bulk stop and a bulk action that match no run, and a view of the list. */
+/** Creates a bulk stop and a bulk action that match no run, and a view of the list. */
 async function stopNothing(post: (path: string, body: object) => Promise<Record<string, string>>) {
   const { stop_id = '' } = await post('/v1/runs/stop', { filter: { session_id: 'none' } });
   const { job_id = '' } = await post('/v1/runs/bulk', { action: 'stop', filter: { from: '2100-01-01T00:00:00Z' } });
@@ -196,7 +196,7 @@ async function stopNothing(post: (path: string, body: object) => Promise<Record<
   return { 'stops/stop_id': stop_id, 'bulk/job_id': job_id, 'views/view_id': id };
 }
 
-/** An episode of the project, and an item that waits for review. */
+/** Creates an episode of the project, and an item that waits for review. */
 async function rememberSomething(
   post: (path: string, body: unknown) => Promise<Record<string, string>>,
   get: (path: string) => Promise<Answer>,
@@ -218,7 +218,7 @@ async function send(url: string, method: string, path: string, { token, cookie, 
   const response = await fetch(url + path, {
     method,
     headers: {
-      // MCP demands both; the other surfaces do not look at it.
+      // MCP requires both types; the other surfaces ignore the header.
       Accept: 'application/json, text/event-stream',
       ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
       ...(cookie === undefined ? {} : { Cookie: cookie, 'Sec-Fetch-Site': 'same-origin' }),
@@ -233,7 +233,7 @@ async function send(url: string, method: string, path: string, { token, cookie, 
   return { status: response.status, body: text === '' ? undefined : isJson ? JSON.parse(text) : text };
 }
 
-/** The world's ids for the path parameters; an unknown kind of resource is a failure that says what to add. */
+/** Returns the world's ids for the path parameters; an unknown kind of resource fails with the id to add. */
 export function parametersIn({ operation: { path } }: RegisteredOperation, ids: Ids): Map<string, string> {
   const parameters = [...path.matchAll(/([a-z-]+)\/\{(\w+)\}/g)].map(([, segment = '', parameter = '']) => {
     const key = `${segment}/${parameter}`;
@@ -244,7 +244,7 @@ export function parametersIn({ operation: { path } }: RegisteredOperation, ids: 
   return new Map(parameters);
 }
 
-/** The path with the world's ids in it. */
+/** Returns the path with the world's ids in it. */
 export function pathIn(entry: RegisteredOperation, ids: Ids): string {
   const parameters = parametersIn(entry, ids);
   return entry.operation.path.replace(/\{(\w+)\}/g, (_, name: string) => parameters.get(name) ?? '');
@@ -254,7 +254,7 @@ export function fieldsOf(name: Name): Record<string, unknown> {
   return requiredExamples[name] ?? furtherExamples[name] ?? {};
 }
 
-/** The fields with the world's ids in them. */
+/** Returns the fields with the world's ids in them. */
 export function inWorld(fields: Record<string, unknown>, ids: Ids): Record<string, unknown> {
   const fill = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(fill);

@@ -2,10 +2,7 @@ import type { BillingCode } from '../../domains/billing/codes/code.ts';
 import { insertCode } from '../../domains/billing/codes/store.ts';
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 
-/**
- * Creates a code of the product `baton` without limits, except for the given fields. An existing code
- * of that name is unchanged.
- */
+/** Creates a code of the product `baton`, without limits except for the given fields. An existing code of that name is unchanged. */
 export async function createTestCode(
   db: Queryable,
   given: Partial<BillingCode> & Pick<BillingCode, 'code' | 'kind' | 'value'>,

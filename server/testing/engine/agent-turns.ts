@@ -2,7 +2,10 @@ import type { OfferedTool } from '../../orchestrator/steps/agent/tools.ts';
 import type { TurnAnswer, TurnRequest } from '../../orchestrator/steps/agent/turn-caller.ts';
 import type { ContentPart } from '../../orchestrator/steps/agent/turn-messages.ts';
 
-/** A tool of a server as agents see it: it writes, and is neither destructive nor open to the world, unless `more` says so. */
+/**
+ * Returns a tool of a server as agents see it. By default it writes, and is neither destructive nor open to the world;
+ * `more` overrides this.
+ */
 export const offered = (name: string, more: Partial<OfferedTool> = {}): OfferedTool => ({
   name,
   description: '',
@@ -15,14 +18,14 @@ export const offered = (name: string, more: Partial<OfferedTool> = {}): OfferedT
 
 export const say = (text: string): ContentPart => ({ type: 'text', text });
 
-/** The answer of a model that ends its turn with this content. The provider names the model in full. */
+/** Returns the answer of a model that ends its turn with this content, with the provider's full name of the model. */
 export function answered(content: ContentPart[], usage = { inputTokens: 10, outputTokens: 5 }): TurnAnswer {
   const isCall = content.some(({ type }) => type === 'tool_call');
   const finishReason = isCall ? 'tool_calls' : 'stop';
   return { kind: 'answer', content, finishReason, model: 'test/tiny-1', usage, warnings: [] };
 }
 
-/** The result of a call as the model read it in the last of these turns. */
+/** Returns the result of a call as the model read it in the last of these turns. */
 export const toldIn = (asked: readonly TurnRequest[], id: string) =>
   asked
     .at(-1)

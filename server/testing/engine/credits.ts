@@ -58,7 +58,7 @@ export class TestCredits implements CreditSource {
     return rows[0];
   }
 
-  /** Opens the account if necessary. A new grant does not pay for charges beyond the previous one. */
+  /** Grants credits, opening the account if necessary. A new grant does not pay for earlier charges that were not covered. */
   async grant(tenantId: string, account: 'trial' | 'included' | 'payg', amount: number): Promise<void> {
     await this.#pool.query(
       `INSERT INTO credit_accounts AS a (tenant_id, ${account}, allowance, created_at)
@@ -71,5 +71,5 @@ export class TestCredits implements CreditSource {
   }
 }
 
-/** The usage is the charge. */
+/** SQL for the total of the usage, which is what was charged. */
 const USED = '(SELECT coalesce(sum(microcredits), 0)::bigint AS used FROM run_usage WHERE tenant_id = $1) u';

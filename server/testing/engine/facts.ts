@@ -8,7 +8,7 @@ import type {
 } from '../../orchestrator/core/index.ts';
 import type { Fact } from './specification.ts';
 
-/** Short names for the facts of a run, for tests. */
+/** Returns the data of `run_started`, with defaults for tests. */
 export const startData = (over: Partial<RunStartedData> = {}): RunStartedData => ({
   version: 1,
   input: {},
@@ -22,7 +22,7 @@ export const startData = (over: Partial<RunStartedData> = {}): RunStartedData =>
   ...over,
 });
 
-/** An episode of the named steps. */
+/** Returns an episode of the named steps. */
 export const episode = (named: string[], seeds: Record<string, JsonValue> = {}): RunStartedData =>
   startData({ mode: 'episode', trigger_steps: Object.fromEntries(named.map(id => [id, {}])), seed_results: seeds });
 

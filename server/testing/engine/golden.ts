@@ -1,6 +1,6 @@
 import { effects, type Graph, phase, type RunEvent, type RunState } from '../../orchestrator/core/index.ts';
 
-/** A log as it was once written, and the expected state after some of its events. */
+/** A log as an earlier release wrote it, and the expected state after some of its events. */
 export type Golden = { graph: Graph; events: RunEvent[]; expected: { seq: number; state: unknown }[] };
 
 /** One line of a golden log: the graph at first, then each event, and after some of these the expected state. */
@@ -40,7 +40,7 @@ export function summary(state: RunState) {
     phase: phase(state),
     error: state.error,
     done: state.done,
-    // Absent in logs from before there were credits.
+    // Absent in logs from before credits were recorded.
     ...(state.credits > 0 && { credits: state.credits }),
     results: [...state.results],
     steps: Object.fromEntries(
@@ -52,7 +52,7 @@ export function summary(state: RunState) {
           step.failures,
           step.lost,
           step.skipReason ?? null,
-          // Absent in logs from before attempts had the term of their leader.
+          // Absent in logs from before attempts recorded the term of their leader.
           ...(step.lostIn === undefined ? [] : [step.lostIn]),
           // Absent in logs from before a run could continue after a failure.
           ...(step.error === undefined ? [] : [step.error]),

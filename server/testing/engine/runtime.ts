@@ -22,7 +22,7 @@ import { type Alarm, ManualClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { createLogger } from '../../platform/logger.ts';
 
-/** Time that moves only when told to, for clocks and alarms alike. */
+/** A clock and alarms whose time moves only when the test advances it. */
 export class ManualTime {
   readonly clock = new ManualClock();
   #alarms: { at: number; ring: () => void }[] = [];
@@ -30,8 +30,8 @@ export class ManualTime {
   readonly alarm: Alarm = (delayMs, ring) => {
     const entry = { at: this.clock.now() + delayMs, ring };
     this.#alarms.push(entry);
-    // The test may see events in the log before the process that wrote them continues, which then sets
-    // the alarm for a past time.
+    // The test may see events in the log before the process that wrote them continues. That process then sets the alarm
+    // for a past time.
     if (delayMs <= 0) setImmediate(() => this.#ring());
     return () => {
       this.#alarms = this.#alarms.filter(other => other !== entry);
@@ -71,10 +71,10 @@ export function stepType(type: string, execute: Execute, defaultTimeoutS: number
   ];
 }
 
-/** Completes with `{from: <step id>}`. */
+/** A step type that completes with `{from: <step id>}`. */
 export const echo = stepType('echo', async attempt => ({ kind: 'completed', result: { from: attempt.step.id } }));
 
-/** Asks people; `timeout_s` is their time. */
+/** A step type that asks people; `timeout_s` limits their time. */
 export const humanTask = stepType('human_task', async attempt => {
   const { timeout_s, on_timeout, instructions } = attempt.step;
   const task: TaskRequest = {
@@ -176,7 +176,7 @@ export const DEFAULT_CONFIG = {
   },
 };
 
-/** Up to which event the process has handled the commits of each run in its memory: the log has them earlier. */
+/** Knows for each run in memory the last event whose commit the process has handled; the log has events earlier. */
 class HandledCommits {
   readonly #seqs = new Map<string, number>();
   readonly #waiting = new Map<string, { seq: number; resolve: () => void }[]>();
@@ -191,7 +191,7 @@ class HandledCommits {
     },
   };
 
-  /** Settles when the commit of the event is handled; at once if the run is not in memory. */
+  /** Settles once the commit of the event is handled, or immediately if the run is not in memory. */
   async handled(runId: string, seq: number): Promise<void> {
     if ((this.#seqs.get(runId) ?? seq) >= seq) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -238,12 +238,12 @@ class DatabaseHarness implements Harness {
     const unsubscribe = this.orchestrator.subscribe({ tenantId: ref.tenantId, runId: ref.runId }, items => {
       if (items.some(item => item.kind === 'event' && matches(item.item.event))) resolve();
     });
-    // Subscribed first, so that no event is missed between the log and the stream.
+    // The subscription starts first, so that no event is missed between the log and the stream.
     const logged = (await this.events(ref)).find(({ event }) => matches(event));
     if (logged !== undefined) void this.#commits.handled(ref.runId, logged.seq).then(resolve);
     await promise;
     unsubscribe();
-    // What follows the commit (the run leaves memory, uncommitted results are released) happens in the same turn.
+    // The effects of the commit (the run leaves memory, uncommitted results are released) happen in the same turn.
     await nextTurn();
   }
 

@@ -12,15 +12,15 @@ import {
   type RunState,
 } from '../../orchestrator/core/index.ts';
 
-/** Events as tests write them, without a time, which the specification adds. */
+/** An event as tests write it, without a time, which the specification adds. */
 export type Fact = RunEvent extends infer E ? (E extends RunEvent ? Omit<E, 'at'> : never) : never;
 
-/** The time of given events and, unless `when` says otherwise, of commands. */
+/** The time of given events and, by default, of commands. */
 export const NOW = Date.UTC(2026, 0, 1);
 
 /**
- * Given these events, when a command is decided, then these events follow (the style of emmett's DeciderSpecification).
- * Every `when` also checks that deciding does not change the state.
+ * Creates a test of a decision: given these events, when a command is decided, then these events follow (the style of
+ * emmett's DeciderSpecification). Every `when` also checks that deciding does not change the state.
  */
 export function specification(...steps: GraphStep[]) {
   const graph = compile({ steps } satisfies Graph);
@@ -57,7 +57,7 @@ function outcome(fold: () => RunState, command: Command, now: number) {
     thenRefused(code: CommandRefused['code']): void {
       expect(attempt).toThrow(expect.objectContaining({ name: CommandRefused.name, code }));
     },
-    /** The state after the events. */
+    /** Returns the state after the events. */
     state(): RunState {
       return attempt().reduce(evolve, fold());
     },

@@ -1,4 +1,4 @@
-/** A value of a request as Stripe reads it: text alone, in objects and lists. */
+/** A value of a request as Stripe reads it: only text, in objects and lists. */
 export type FormValue = string | FormValue[] | { [name: string]: FormValue };
 export type Form = { [name: string]: FormValue };
 
@@ -36,7 +36,7 @@ function lists(value: FormValue): FormValue {
   return isList ? entries.map(([, inner]) => inner) : Object.fromEntries(entries);
 }
 
-/** A parameter as text; undefined: not given. */
+/** Returns a parameter as text; undefined: not given. */
 export function text(form: Form, name: string): string | undefined {
   const value = form[name];
   return typeof value === 'string' ? value : undefined;
@@ -52,20 +52,20 @@ export function flag(form: Form, name: string): boolean | undefined {
   return value === undefined ? undefined : value === 'true';
 }
 
-/** A parameter that is an object of texts (`metadata`), or empty. */
+/** Returns a parameter that is an object of texts (`metadata`), or empty. */
 export function texts(form: Form, name: string): Record<string, string> {
   return Object.fromEntries(
     Object.entries(inner(form, name)).flatMap(([key, value]) => (typeof value === 'string' ? [[key, value]] : [])),
   );
 }
 
-/** A parameter that is an object. */
+/** Returns a parameter that is an object. */
 export function inner(form: Form, name: string): Form {
   const value = form[name];
   return typeof value === 'object' && !Array.isArray(value) ? value : {};
 }
 
-/** A parameter that is a list of objects; undefined: not given. An empty text empties the list. */
+/** Returns a parameter that is a list of objects; undefined: not given. An empty text empties the list. */
 export function objects(form: Form, name: string): Form[] | undefined {
   const value = form[name];
   if (value === undefined) return undefined;

@@ -1,8 +1,8 @@
 import type Stripe from 'stripe';
 
 /**
- * Stripe's objects as its servers send them, all fields of the pinned version: the compiler compares each with the SDK's types.
- * References are ids; what is asked to be expanded is put in when it is sent.
+ * Stripe's objects as its servers send them, with all fields of the pinned version: the compiler compares each with the
+ * SDK's types. References are ids; requested expansions are inserted when an object is sent.
  */
 const automaticTax = { disabled_reason: null, enabled: false, liability: null, provider: null, status: null } as const;
 const billingMode = { flexible: { proration_discounts: 'included' }, type: 'flexible' } as const;
@@ -69,7 +69,7 @@ export function priceObject(parts: {
   };
 }
 
-/** The old name of a price, which items still have. */
+/** Returns a price in its former form, which items still contain. */
 function planObject(price: Stripe.Price): Stripe.Plan {
   return {
     id: price.id,

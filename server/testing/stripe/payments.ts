@@ -3,14 +3,14 @@ import { chargeObject, invoicePaymentObject, refundObject, setupIntentObject } f
 import { paymentIntentObject } from './objects.ts';
 import { type CardBehaviour, invalidRequest, need, reference, type StripeWorld } from './world.ts';
 
-/** A card of a customer's: what Stripe's form in the browser makes of a number that no server of ours sees. */
+/** Adds a card of a customer, as Stripe's form in the browser does for a number that none of our servers sees. */
 export function addCard(world: StripeWorld, behaviour: CardBehaviour): string {
   const id = world.id('cards');
   world.cards.set(id, behaviour);
   return id;
 }
 
-/** An invoice gets the payment that pays it. */
+/** Creates the payment of an invoice. */
 export function openPayment(world: StripeWorld, invoice: Stripe.Invoice): Stripe.PaymentIntent {
   const intent = paymentIntentObject({
     id: world.id('paymentIntents'),
@@ -164,7 +164,7 @@ export function confirmSetup(world: StripeWorld, setupId: string, cardId: string
   return intent;
 }
 
-/** Gives back `amount` of a charge (default: all that is left of it), as from Stripe's dashboard. */
+/** Refunds `amount` of a charge (default: its whole remainder), as from Stripe's dashboard. */
 export function refundCharge(world: StripeWorld, chargeId: string, amount?: number): Stripe.Refund {
   const charge = need(world.charges, chargeId, 'charge');
   const left = charge.amount - charge.amount_refunded;

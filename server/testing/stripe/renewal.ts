@@ -3,7 +3,7 @@ import { invoiceObject, type Line } from './objects.ts';
 import { confirmPayment, markPaid, openPayment, paymentOf } from './payments.ts';
 import { need, periodEnd, reference, type StripeWorld } from './world.ts';
 
-/** An unpaid first invoice ends its subscription after this; so does a change that waits. */
+/** The time after which an unpaid first invoice ends its subscription, and an unpaid change is dropped. */
 const GRACE_S = 23 * 3600;
 
 export const itemOf = (subscription: Stripe.Subscription): Stripe.SubscriptionItem => {
@@ -46,9 +46,7 @@ export const couponOff = (coupon: Stripe.Coupon, sum: number): number =>
 
 export type Paying = 'browser' | 'card';
 
-/**
- * Writes an invoice and, with `card`, tries the card that is stored. What is not paid stays open, with a payment to confirm.
- */
+/** Writes an invoice and, with `card`, charges the stored card. An unpaid invoice stays open, with a payment to confirm. */
 export function writeInvoice(
   world: StripeWorld,
   subscription: Stripe.Subscription,
@@ -108,7 +106,7 @@ export function voidInvoice(world: StripeWorld, invoice: Stripe.Invoice): void {
   world.emit('invoice.voided', invoice);
 }
 
-/** Does what falls due until `to` (s), in time order. */
+/** Processes what becomes due until `to` (s), in time order. */
 export function advance(world: StripeWorld, to: number): void {
   for (;;) {
     const due = [...world.subscriptions.values()]
@@ -174,7 +172,7 @@ function renew(world: StripeWorld, subscription: Stripe.Subscription): void {
   world.emit('customer.subscription.updated', subscription);
 }
 
-/** A period of the present price, invoiced in full. */
+/** Starts a period at the present price, invoiced in full. */
 export function startPeriod(
   world: StripeWorld,
   subscription: Stripe.Subscription,

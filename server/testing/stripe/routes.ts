@@ -13,7 +13,7 @@ import {
 } from './subscriptions.ts';
 import { invalidRequest, need, reference, type StripeWorld } from './world.ts';
 
-/** An object, or a list of them, as it is kept: what is to be expanded is put in afterwards. */
+/** A stored object, or a list of them; expansions are inserted afterwards. */
 type Answer = object;
 type Route = { method: string; path: RegExp; run: (world: StripeWorld, form: Form, id: string) => Answer };
 
@@ -23,7 +23,7 @@ const route = (method: string, path: string, run: Route['run']): Route => ({
   run,
 });
 
-/** One page, newest first, as Stripe pages: after the object of that id. */
+/** Returns one page, newest first, as Stripe does: after the object with that id. */
 function page<T extends { id: string }>(found: Iterable<T>, form: Form, url: string): Answer {
   const newest = [...found].reverse();
   const after = text(form, 'starting_after');
@@ -156,7 +156,7 @@ const catalog: Route[] = [
 
 const routes = [...customers, ...subscriptions, ...invoices, ...money, ...catalog];
 
-/** Does what a request asks for, and answers as Stripe would. Throws StripeFault. */
+/** Executes a request, and answers as Stripe would. Throws StripeFault. */
 export function answer(world: StripeWorld, method: string, path: string, form: Form): object {
   for (const { method: wanted, path: pattern, run } of routes) {
     const match = method === wanted ? pattern.exec(path) : null;
@@ -168,7 +168,7 @@ export function answer(world: StripeWorld, method: string, path: string, form: F
   throw invalidRequest(`Unrecognized request URL (${method}: ${path}).`, {}, 404);
 }
 
-/** Puts objects in the place of their ids. */
+/** Replaces ids by their objects. */
 function expand(world: StripeWorld, node: unknown, [name, ...rest]: string[], whole: string): void {
   if (name === undefined || typeof node !== 'object' || node === null) return;
   if (Array.isArray(node)) {

@@ -12,10 +12,10 @@ import { type CardBehaviour, need, reference, type StoredEvent, StripeWorld } fr
 export type StripeServer = Omit<StripeWire, 'server'> & {
   url: string;
   world: StripeWorld;
-  /** The environment of a service that pays here. */
+  /** The environment of a service that uses this server for its payments. */
   env: Record<string, string>;
   addPrice(price: { id: string; amount: number; currency?: string; recurring?: Recurrence }): void;
-  /** A promotion code of Stripe's own on a coupon with these parameters. */
+  /** Adds a promotion code of Stripe on a coupon with these parameters. */
   addPromotionCode(code: string, coupon: Record<string, string>): string;
   /** Acts as the browser with a client secret: confirms with a card of this behavior. */
   confirm(clientSecret: string, behaviour: CardBehaviour): string;
@@ -27,7 +27,7 @@ export type StripeServer = Omit<StripeWire, 'server'> & {
    * itself.
    */
   advance(at: number): void;
-  /** The header of a delivery of `payload`, by the SDK's own signer. */
+  /** Returns the signature header of a delivery of `payload`, computed by the SDK. */
   sign(payload: string, options?: { secret?: string; at?: number }): string;
   /** Delivers events to a webhook; default: those that were not answered with 2xx yet, in order. Returns the statuses. */
   deliver(url: string, events?: readonly StoredEvent[]): Promise<number[]>;
@@ -77,7 +77,7 @@ export async function startStripeServer(clock: () => number = Date.now): Promise
 
 type Controls = Pick<StripeServer, 'addPrice' | 'addPromotionCode' | 'confirm' | 'authenticate' | 'refund' | 'advance'>;
 
-/** Actions of people, banks and time at Stripe. */
+/** Returns actions of people and banks at Stripe, and of the passing of time. */
 function controls(world: StripeWorld): Controls {
   const intentOf = (clientSecret: string) => clientSecret.slice(0, clientSecret.indexOf('_secret_'));
   return {

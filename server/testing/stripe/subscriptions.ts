@@ -41,7 +41,7 @@ function activePrice(world: StripeWorld, form: Form | undefined): Stripe.Price {
   return price;
 }
 
-/** Discounts that a request names, by promotion code, coupon or an existing discount. */
+/** Returns the discounts that a request names, by promotion code, coupon or an existing discount. */
 function readDiscounts(world: StripeWorld, given: Form[], subscription: Stripe.Subscription): string[] {
   return given.map(choice => {
     const existing = text(choice, 'discount');
@@ -166,7 +166,10 @@ function moveTrial(world: StripeWorld, subscription: Stripe.Subscription, form: 
   subscription.status = invoice.status === 'paid' ? 'active' : 'past_due';
 }
 
-/** The unused time at the current price, and the new price for the same time; another interval starts a new period. */
+/**
+ * Returns lines for the unused time at the current price, and for the new price for the same time; another interval
+ * starts a new period.
+ */
 function prorate(subscription: Stripe.Subscription, price: Stripe.Price, at: number): { lines: Line[]; to: number } {
   const item = itemOf(subscription);
   const { current_period_start: start, current_period_end: stop } = item;
@@ -216,7 +219,7 @@ function changeItems(world: StripeWorld, subscription: Stripe.Subscription, form
     Object.assign(changed, { current_period_start: world.now(), current_period_end: to });
   const waits = text(form, 'payment_behavior') === 'pending_if_incomplete';
   if (waits) {
-    // Before the payment is tried: where it succeeds at once, that is what applies the change.
+    // Stored before the payment is tried: if that succeeds immediately, it applies the change.
     subscription.pending_update = {
       billing_cycle_anchor: null,
       cancel_at_period_end: null,
@@ -243,7 +246,7 @@ export function cancelSubscription(world: StripeWorld, id: string): Stripe.Subsc
   return subscription;
 }
 
-/** The invoice that a change would write; nothing is kept. */
+/** Returns the invoice that a change would write, without storing anything. */
 export function previewInvoice(world: StripeWorld, form: Form): Stripe.Invoice {
   const subscription = need(world.subscriptions, text(form, 'subscription'), 'subscription', 'subscription');
   const details = inner(form, 'subscription_details');

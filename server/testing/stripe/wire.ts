@@ -21,15 +21,15 @@ type Kept = { fingerprint: string; status: number; body: string };
 
 export type StripeWire = {
   server: Server;
-  /** Every request that was done, in order. */
+  /** Every request that was executed, in order. */
   requests: StripeRequest[];
   /** The faults of the next requests that match. */
   mishap(kind: Mishap, match?: Partial<Pick<StripeRequest, 'method' | 'path'>>, times?: number): void;
-  /** Until it is up again, no connection is answered. */
+  /** While the server is down, no connection is answered. */
   down(isDown: boolean): void;
 };
 
-/** Stripe's wire format on a world: keys, versions, idempotency, errors, and what may go wrong on the way. */
+/** Serves a world in Stripe's wire format: keys, versions, idempotency, errors, and the faults of requests. */
 export function createStripeWire(world: StripeWorld): StripeWire {
   const requests: StripeRequest[] = [];
   const kept = new Map<string, Kept>();
@@ -77,7 +77,7 @@ export function createStripeWire(world: StripeWorld): StripeWire {
       'Content-Type': 'application/json',
       'Request-Id': `req_${requests.length}`,
       'Stripe-Version': version,
-      // As Stripe does with what is no use to try again.
+      // Stripe marks errors that must not be retried in this way.
       ...(typeof mishap === 'number' && { 'Stripe-Should-Retry': 'false' }),
     });
     response.end(result.body);

@@ -46,7 +46,7 @@ const prefixes = {
   prices: 'price',
 } as const;
 
-/** All that a Stripe account holds, and its time. Objects are kept whole; what they refer to stands in them by its id. */
+/** The content of a Stripe account, and its time. Objects are stored whole, and refer to others by id. */
 export class StripeWorld {
   readonly customers = new Map<string, Stripe.Customer>();
   readonly prices = new Map<string, Stripe.Price>();
@@ -72,9 +72,9 @@ export class StripeWorld {
     this.#clock = clock;
   }
 
-  /** Seconds since the epoch, as Stripe counts. Where the account's time was moved on to. */
+  /** Returns the time in seconds since the epoch, as Stripe does: the time to which the account was advanced, if it was. */
   now = (): number => this.moment ?? Math.floor(this.#clock() / 1000);
-  /** Set while the past is caught up on (`advance`). */
+  /** Set while past events are processed (`advance`). */
   moment: number | null = null;
 
   id(kind: keyof typeof prefixes | 'items' | 'cards' | 'events'): string {
@@ -83,7 +83,7 @@ export class StripeWorld {
     return `${prefix}_${String(this.#count).padStart(14, '0')}`;
   }
 
-  /** Writes down that something happened, with the object as it is now. */
+  /** Records an event with the object as it is now. */
   emit(type: string, object: { id: string }): void {
     this.events.push({
       id: this.id('events'),
@@ -123,7 +123,7 @@ export class StripeWorld {
   }
 }
 
-/** The object of that id, or Stripe's answer that there is none. */
+/** Returns the object with that id. Throws Stripe's answer if it does not exist. */
 export function need<T>(kind: Map<string, T>, id: string | undefined, what: string, param = 'id'): T {
   const found = id === undefined ? undefined : kind.get(id);
   if (found !== undefined) return found;
@@ -137,7 +137,7 @@ export function need<T>(kind: Map<string, T>, id: string | undefined, what: stri
 export const reference = (value: string | { id: string } | null | undefined): string | null =>
   value === null || value === undefined ? null : typeof value === 'string' ? value : value.id;
 
-/** The end of a period that begins at `from` (s): months keep the day where they can. */
+/** Returns the end of a period that starts at `from` (s): months keep the day if they have it. */
 export function periodEnd(from: number, { interval, interval_count: count }: Recurrence): number {
   const date = new Date(from * 1000);
   const day = 86_400;
