@@ -70,12 +70,12 @@ export async function patchModelKey(ctx: Context, input: z.output<typeof PatchKe
     ...(api_key === undefined ? {} : { credentials: { api_key } }),
     ...(settings ? { config: configOf(next) } : {}),
     ...(shared === undefined ? {} : { shared }),
-  }).catch(inWordsOfKeys);
+  }).catch(throwWithKeyFields);
   return keyOf(changed);
 }
 
 /** Renames `credentials.api_key` of a connection to `api_key`. */
-function inWordsOfKeys(error: unknown): never {
+function throwWithKeyFields(error: unknown): never {
   if (!(error instanceof AppError) || error.code !== 'secret_required') throw error;
   const details = error.details?.map(detail => ({ ...detail, path: detail.path.replace(/^credentials\./, '') }));
   throw invalid('The API key must be entered again to be sent to another origin.', details, error.code);

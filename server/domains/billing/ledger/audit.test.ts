@@ -56,7 +56,7 @@ beforeEach(async () => {
 });
 
 /** Makes a change that a trigger would refuse, with the triggers disabled. */
-async function breakIt(sql: string): Promise<void> {
+async function corrupt(sql: string): Promise<void> {
   await transact(db.pool, async client => {
     await client.query(`SET LOCAL session_replication_role = 'replica'`);
     const { rowCount } = await client.query(sql.replaceAll('$tenant', tenantId).replaceAll('$run', runId));
@@ -184,7 +184,7 @@ describe('finds', () => {
       [['grants', 'next expiry', 'none', '2026-01-09T00:00:00.000Z']],
     ],
   ])('%s', async (_, sql, expected) => {
-    await breakIt(sql);
+    await corrupt(sql);
     const found = (await differences()).map(({ check, about, expected: is, found: was }) => [check, about, is, was]);
     for (const [check, about, ...rest] of expected)
       expect(found).toContainEqual([check, String(about).replace('$run', runId), ...rest]);
@@ -243,7 +243,7 @@ test('after usage was purged, later charges are compared, except for the entry t
 });
 
 test('notes what could not be compared', async () => {
-  await breakIt(`DELETE FROM runs WHERE id = '$run'`);
+  await corrupt(`DELETE FROM runs WHERE id = '$run'`);
   const report = await auditLedger(db.pool, { tenantId, now: start });
   expect(report.differences).toEqual([]);
   expect(report.runs).toMatchObject({ compared: 2, dropped: 1 });
@@ -251,7 +251,7 @@ test('notes what could not be compared', async () => {
 });
 
 test('a table for people, everything as JSON, and exit code 1', async () => {
-  await breakIt(`UPDATE runs SET credits_microcredits = 49 WHERE id = '$run'`);
+  await corrupt(`UPDATE runs SET credits_microcredits = 49 WHERE id = '$run'`);
   const { code, text } = await auditCommand(['--tenant', tenantId]);
   expect(code).toBe(1);
   expect(text).toMatch(/^check {2}workspace .*about .*expected .*found$/m);

@@ -58,7 +58,7 @@ type PaymentFact = Extract<ProviderFact, { type: 'payment' }>;
 async function applyPayment(services: FactServices, { db, row, at }: Held, fact: PaymentFact): Promise<Outcome> {
   const provider = services.payments.kind;
   const known = await lockProviderPayment(db, row.tenantId, provider, fact.paymentId);
-  const payment = known ?? (await insertTold(services, { db, row, at }, fact));
+  const payment = known ?? (await insertReportedPayment(services, { db, row, at }, fact));
   switch (fact.status) {
     case 'pending':
       return known === null ? 'applied' : 'ignored';
@@ -77,7 +77,7 @@ async function applyPayment(services: FactServices, { db, row, at }: Held, fact:
 }
 
 /** Inserts a payment that Baton did not request (an invoice), or whose request was lost on our side. */
-async function insertTold(
+async function insertReportedPayment(
   { payments, topUp }: FactServices,
   { db, row }: Held,
   fact: PaymentFact,

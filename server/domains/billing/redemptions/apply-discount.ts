@@ -18,7 +18,7 @@ import { enqueueOutbox, type Pending } from './store.ts';
  * itself at its end. A manual trial ends on the onboarding plan unless the workspace subscribes, so its discount waits
  * for that.
  */
-function takesNow(row: SubscriptionRow, plan: PlanRow, of: Pick<BillingCode, 'planCodes' | 'currency'>): boolean {
+function appliesNow(row: SubscriptionRow, plan: PlanRow, of: Pick<BillingCode, 'planCodes' | 'currency'>): boolean {
   const charged = isSubscribed(row) || (row.status === 'trialing' && row.provider !== 'manual');
   return charged && isForPlan(of, plan);
 }
@@ -38,7 +38,7 @@ export async function applyDiscountCode(ctx: Context, code: BillingCode): Promis
     const row = await lockSubscription(db, tenantId);
     if (readDiscount(row.discount, at) !== null) throw discountPresent();
     const redemption = await redeem(db, { productCode, tenantId, userId, code: name, at });
-    if (takesNow(row, await presentPlan(db, row), code)) {
+    if (appliesNow(row, await presentPlan(db, row), code)) {
       const noted: Pending = { redemptionId: redemption.id, code: name, kind: 'discount', discount };
       await enqueueOutbox(db, tenantId, noted, at);
       return noted;
@@ -66,7 +66,7 @@ export async function applyPromotion(ctx: Context, code: string, known: boolean)
   const { pool, clock } = services;
   const row = await readSubscription(pool, tenantId);
   const plan = await presentPlan(pool, row);
-  if (services.payments.kind !== row.provider || !takesNow(row, plan, { planCodes: [], currency: null })) return null;
+  if (services.payments.kind !== row.provider || !appliesNow(row, plan, { planCodes: [], currency: null })) return null;
   const discount = await services.payments.findPromotion(code, { plan, customerId: row.customerId });
   if (discount === null || known) return null;
   if (readDiscount(row.discount, clock.now()) !== null) throw discountPresent();

@@ -191,7 +191,7 @@ describe('one answer', () => {
         return null;
       },
     });
-    const counted = createCall({ ...services, pool: noting(db.pool, work), payments }, billingOperations);
+    const counted = createCall({ ...services, pool: recordingPool(db.pool, work), payments }, billingOperations);
     // A paid plan, to which the provider's own codes could apply.
     await call(acme.owner, 'billing_subscribe', { plan_code: 'pro' });
     const done = new Map<string, string>();
@@ -211,7 +211,7 @@ describe('one answer', () => {
 });
 
 /** Returns a pool that records every query. */
-function noting(real: Pool, work: string[]): Pool {
+function recordingPool(real: Pool, work: string[]): Pool {
   return new Proxy(real, {
     get(target, property) {
       const value: unknown = Reflect.get(target, property, target);

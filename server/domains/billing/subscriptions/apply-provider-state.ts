@@ -31,14 +31,14 @@ export async function applyProviderState(
 ): Promise<SubscriptionRow> {
   switch (next.status) {
     case 'cancelled':
-      return row.subscriptionId === next.subscriptionId ? await leave(context, row, next) : row;
+      return row.subscriptionId === next.subscriptionId ? await endSubscription(context, row, next) : row;
     case 'incomplete':
-      return await wait(context, row, next);
+      return await waitForPayment(context, row, next);
     case 'trialing':
       return await startTrialPeriod(context, row, next, await planNamed(context, row, next.planCode));
     case 'active':
     case 'past_due':
-      return await run(context, row, next, await planNamed(context, row, next.planCode));
+      return await applyRunning(context, row, next, await planNamed(context, row, next.planCode));
   }
 }
 
@@ -61,7 +61,7 @@ const identity = ({ provider }: ProviderStateContext, row: SubscriptionRow, next
 });
 
 /** Returns an ended subscription to the onboarding plan. */
-async function leave(
+async function endSubscription(
   context: ProviderStateContext,
   row: SubscriptionRow,
   next: ProviderSubscription,
@@ -109,7 +109,7 @@ export async function returnToOnboarding(
 }
 
 /** Keeps the present plan until the first payment: the requested plan waits for it. */
-async function wait(
+async function waitForPayment(
   context: ProviderStateContext,
   row: SubscriptionRow,
   next: ProviderSubscription,
@@ -153,7 +153,7 @@ async function startTrialPeriod(
 }
 
 /** Applies the state of a running subscription, paid or overdue: a trial may have ended, a period or another plan may have started. */
-async function run(
+async function applyRunning(
   context: ProviderStateContext,
   row: SubscriptionRow,
   next: ProviderSubscription,

@@ -48,7 +48,7 @@ export async function changePlan(ctx: Context, input: Input): Promise<Answer> {
     changeSubscription(services, principal.tenantId, async held => {
       const change = await prepare(ctx, held, plan, input, given);
       const quote = await change.provider.quoteChange(change.reference, plan, change);
-      return preview ? await told(ctx, held, change, quote) : await perform(ctx, held, change, quote);
+      return preview ? await answerOf(ctx, held, change, quote) : await perform(ctx, held, change, quote);
     });
   if (!preview || code === undefined) return await withDiscount(ctx, plan, code, inHold);
   // A preview redeems nothing.
@@ -84,7 +84,7 @@ async function prepare(
 }
 
 /** Returns the cost of a change, and the credits that it grants when it takes effect. */
-async function told(
+async function answerOf(
   { services }: Context,
   { db, row }: Held,
   change: Change,
@@ -118,7 +118,7 @@ async function perform(ctx: Context, held: Held, change: Change, quote: ChangeQu
   // The onboarding plan has no subscription: a workspace without a subscription is on it.
   if (plan.onboardingDefault) {
     await cancelHeld(ctx, held, when === 'period_end');
-    return await told(ctx, held, change, quote);
+    return await answerOf(ctx, held, change, quote);
   }
   const key = keyOf(held, `change:${plan.planCode}:${when}:${discount?.code ?? ''}`);
   const next = await provider.changePlan(reference, plan, { when, discount, key });
@@ -132,7 +132,7 @@ async function perform(ctx: Context, held: Held, change: Change, quote: ChangeQu
     const data = { from: row.planCode, to: next.pendingPlanCode };
     await recordEvent(db, { tenantId: row.tenantId, kind: 'change_scheduled', data, at });
   }
-  return await told(ctx, held, change, quote, next);
+  return await answerOf(ctx, held, change, quote, next);
 }
 
 /** Requests the payment of a change, which is the value of the new plan's time less the credit. */

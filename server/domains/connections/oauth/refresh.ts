@@ -51,8 +51,9 @@ async function refreshHeld(services: RefreshServices, ref: ConnectionRef): Promi
   if (saved !== null) return saved;
   const { refresh_token: refreshToken } = stored.document.values;
   if (refreshToken === undefined)
-    return orEnd(services, stored, 'its access token has ended, and it has no refresh token');
-  if (settings === null) return orEnd(services, stored, `connecting ${stored.row.provider} is not configured any more`);
+    return oldTokenOrExpire(services, stored, 'its access token has ended, and it has no refresh token');
+  if (settings === null)
+    return oldTokenOrExpire(services, stored, `connecting ${stored.row.provider} is not configured any more`);
   return askServer(services, stored, settings, refreshToken);
 }
 
@@ -68,7 +69,7 @@ async function askServer(
     const client = await oauthClient(services, settings);
     const { token_endpoint: endpoint = '' } = client.serverMetadata();
     if (row.tokenOrigin !== null && !maySend([row.tokenOrigin], endpoint)) {
-      return await orEnd(
+      return await oldTokenOrExpire(
         services,
         stored,
         `its refresh token is for ${row.tokenOrigin} only, and the provider has moved`,
@@ -85,7 +86,11 @@ async function askServer(
     if (error instanceof AppError) throw error;
     const failure = oauthFailure(error);
     if ('refused' in failure && failure.refused === 'invalid_grant') {
-      return orEnd(services, stored, 'the provider refused its refresh token: access was withdrawn, or has lapsed');
+      return oldTokenOrExpire(
+        services,
+        stored,
+        'the provider refused its refresh token: access was withdrawn, or has lapsed',
+      );
     }
     const reason = 'refused' in failure ? `it answered ${failure.refused}` : failure.away;
     const away = oauthAway(row.provider, reason);
@@ -133,7 +138,11 @@ async function save(services: RefreshServices, stored: StoredConnection, fresh: 
 }
 
 /** Returns the connection until its access token expires. After that, marks the connection as expired and throws. */
-async function orEnd(services: RefreshServices, stored: StoredConnection, reason: string): Promise<StoredConnection> {
+async function oldTokenOrExpire(
+  services: RefreshServices,
+  stored: StoredConnection,
+  reason: string,
+): Promise<StoredConnection> {
   if (stillGood(stored.row, services.clock.now())) return stored;
   const row = await change(services, stored.row, { status: 'expired', lastError: `Connect it again: ${reason}.` });
   throw expired(row);

@@ -80,7 +80,7 @@ export async function bindInstance(services: BindingServices, ref: InstanceRef):
   return {
     ...offer,
     url: row.canonical_url,
-    headers: overlaid(headers, credentials.headers),
+    headers: overlayHeaders(headers, credentials.headers),
     fetch: credentials.fetch,
     config,
     secrets: credentials.secrets,
@@ -88,7 +88,10 @@ export async function bindInstance(services: BindingServices, ref: InstanceRef):
 }
 
 /** Overlays the headers of an instance with credentials, which replace headers of the same name regardless of case. */
-function overlaid(headers: Readonly<Record<string, string>>, over: Record<string, string>): Record<string, string> {
+function overlayHeaders(
+  headers: Readonly<Record<string, string>>,
+  over: Record<string, string>,
+): Record<string, string> {
   const taken = new Set(Object.keys(over).map(name => name.toLowerCase()));
   const kept = Object.entries(headers).filter(([name]) => !taken.has(name.toLowerCase()));
   return { ...Object.fromEntries(kept), ...over };

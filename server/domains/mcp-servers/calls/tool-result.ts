@@ -68,7 +68,7 @@ function parsedText(text: string, note: Note): JsonValue | undefined {
 /** Servers repeat structured content as text, for older clients. Text that says something else is kept. */
 function withText(structured: JsonValue, content: readonly ContentBlock[], note: Note): JsonValue {
   const texts = textsOf(content);
-  if (storageProblem(cleanJson(structured)) !== null || saysTheSame(texts, structured)) return structured;
+  if (storageProblem(cleanJson(structured)) !== null || repeatsStructured(texts, structured)) return structured;
   const text = texts.join('\n');
   const isFree = isObject(structured) && !Object.hasOwn(structured, 'text');
   const value = isFree ? { ...(structured as JsonMap), text } : structured;
@@ -81,7 +81,7 @@ function withText(structured: JsonValue, content: readonly ContentBlock[], note:
  * Returns whether texts only repeat a value: as JSON, or wrapped in an object, as libraries do with a single value or
  * the items of a list.
  */
-function saysTheSame(texts: readonly string[], structured: JsonValue): boolean {
+function repeatsStructured(texts: readonly string[], structured: JsonValue): boolean {
   if (texts.length === 0) return true;
   const [wrapped, ...others] = isObject(structured) ? Object.values(structured) : [];
   const values = [structured, ...(wrapped !== undefined && others.length === 0 ? [wrapped] : [])] as JsonValue[];

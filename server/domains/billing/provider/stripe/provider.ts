@@ -24,7 +24,7 @@ export function createStripeProvider(
     productCode: config.billing.productCode,
   });
   /** Wraps a use case, converting Stripe's errors to ours. */
-  const told =
+  const translatingErrors =
     <Arguments extends unknown[], Result>(call: (account: StripeAccount, ...rest: Arguments) => Promise<Result>) =>
     async (...rest: Arguments): Promise<Result> => {
       try {
@@ -37,16 +37,16 @@ export function createStripeProvider(
     kind: 'stripe',
     publishableKey: settings.publishableKey,
     account,
-    startTrial: told(startTrial),
-    subscribe: told(subscribe),
-    quoteChange: told(quoteChange),
-    changePlan: told(changePlan),
-    cancel: told(cancel),
-    convertTrial: told(convertTrial),
-    extendTrial: told(extendTrial),
-    applyDiscount: told(applyDiscount),
-    topUp: told(topUp),
-    findPromotion: told(findPromotion),
+    startTrial: translatingErrors(startTrial),
+    subscribe: translatingErrors(subscribe),
+    quoteChange: translatingErrors(quoteChange),
+    changePlan: translatingErrors(changePlan),
+    cancel: translatingErrors(cancel),
+    convertTrial: translatingErrors(convertTrial),
+    extendTrial: translatingErrors(extendTrial),
+    applyDiscount: translatingErrors(applyDiscount),
+    topUp: translatingErrors(topUp),
+    findPromotion: translatingErrors(findPromotion),
     close: client.close,
   };
 }
