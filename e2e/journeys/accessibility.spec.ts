@@ -10,7 +10,7 @@ import {
 import { pressPair } from '../fixtures/keyboard.ts';
 import { consolePages } from '../fixtures/pages.ts';
 
-/** The dialogs and views that the URL opens on pages. */
+/** Dialogs and views that a query parameter opens on a page. */
 const opened = [
   '/workflows?create=1',
   '/workflows?import=1',
@@ -27,7 +27,7 @@ const opened = [
   '/billing?tab=ledger',
 ];
 
-test('every page is accessible, in light and dark, also on a phone', async ({ member, api }) => {
+test('every page is accessible in light and dark, and on a phone', async ({ member, api }) => {
   test.setTimeout(480_000);
   const workflow = await publishApproval(api, 'Accessible');
   const run = await startApproval(api, workflow, 'this');
@@ -61,7 +61,7 @@ for (const theme of ['light', 'dark'] as const) {
   });
 }
 
-test('the theme follows the system until one is chosen, and the choice stays', async ({ member }) => {
+test('the theme follows the system until the user chooses one, and the choice persists', async ({ member }) => {
   await member.emulateMedia({ colorScheme: 'dark' });
   await member.goto('/workflows');
   await expect(member.locator('html')).toHaveClass(/dark/);
@@ -72,7 +72,7 @@ test('the theme follows the system until one is chosen, and the choice stays', a
   await expect(member.locator('html')).not.toHaveClass(/dark/);
 });
 
-test('the keyboard leads everywhere', async ({ member }) => {
+test('every part of the page can be reached by keyboard', async ({ member }) => {
   await open(member, '/workflows');
   await member.keyboard.press('Tab');
   await expect(member.getByRole('link', { name: 'Skip to content' })).toBeFocused();

@@ -1,7 +1,7 @@
 import { startTestMailServer, type TestMailServer } from '../../server/testing/mail.ts';
 import { test as base, expect, expectAccessible, signIn } from '../fixtures/console.ts';
 
-/** An account by mail: the mailbox is a server on this machine. */
+/** Sign-up and password reset by email: a mail server on this machine receives the messages. */
 const test = base.extend<{ mail: TestMailServer }>({
   mail: async ({ perFile }, use) => {
     await use(await perFile('mail', startTestMailServer, async mail => mail[Symbol.asyncDispose]()));
@@ -13,7 +13,7 @@ const test = base.extend<{ mail: TestMailServer }>({
 
 const linkIn = (text: string): string => /http\S+#token=\S+/.exec(text)?.[0] ?? '';
 
-test('a forgotten password is set anew by mail, which signs out every other session', async ({
+test('a forgotten password is reset by email, which ends every other session', async ({
   page,
   server,
   mail,
@@ -26,14 +26,14 @@ test('a forgotten password is set anew by mail, which signs out every other sess
     await page.context().clearCookies();
     await page.goto('/sign-in');
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
-    // Until the page has changed, the field of that name is the one of the sign-in form.
+    // The sign-in form has a field of the same name, until the page has changed.
     await expect(page.getByRole('heading', { name: 'Forgot your password?' })).toBeVisible();
     await page.getByLabel('Email').fill(server.email);
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Send link' }).click();
     await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible();
     const link = linkIn((await mail.next(server.email)).text);
-    // A scanner that opens the link uses nothing up.
+    // Opening the link, as an email scanner does, does not use it up.
     await elsewhere.goto(link);
     await expect(elsewhere.getByRole('heading', { name: 'Choose a new password' })).toBeVisible();
     await page.goto(link);
@@ -54,7 +54,7 @@ test('a forgotten password is set anew by mail, which signs out every other sess
   await other.close();
 });
 
-test('a new member is not confirmed until they use the mailed link with their password', async ({
+test('a new member is unconfirmed until they open the emailed link and enter their password', async ({
   member,
   server,
   mail,

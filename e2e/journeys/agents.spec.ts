@@ -6,11 +6,11 @@ test('an agent is created, given a tool and limits, tested, restored and archive
   api,
   model,
 }) => {
-  // It is long: on a machine that gives an eighth of its speed it takes four minutes.
+  // This test is long: it takes four minutes on a machine that is eight times slower.
   test.setTimeout(480_000);
   await makeInstance(api, 'Exchange desk');
 
-  // Without a key the page says what is missing, and where it is added.
+  // Without a model key, the page says that the key is missing and where to add it.
   await open(member, '/agents');
   await expect(member.getByText('No agents yet')).toBeVisible();
   await expect(member.getByRole('status').getByRole('link', { name: 'Model keys' })).toBeVisible();
@@ -117,10 +117,10 @@ test('the run of an agent opens into its turns, calls and approvals @phone', asy
   await open(member, path);
   await expect(member.getByRole('heading', { level: 1 })).toContainText('Waiting for a person');
 
-  // The graph of an agent's own run is open; the list beside it has the same steps.
+  // The graph shows the agent's own run; the list beside it has the same steps.
   await expect(member.getByRole('checkbox', { name: 'Show turns and calls' })).toBeChecked();
   const graph = member.getByRole('region', { name: 'Graph of the run' });
-  // On a phone the graph is too small for names.
+  // On a phone the graph is too small to show step names.
   await expect(graph.locator('[data-step="agent.1.2.ok"]')).toBeVisible();
   await expectThemesAccessible(member);
   const steps = member.getByRole('region', { name: 'Steps' });
@@ -138,7 +138,7 @@ test('the run of an agent opens into its turns, calls and approvals @phone', asy
   await expect(step('agent.1.2.ok').getByRole('link', { name: 'Answer in the inbox' })).toBeVisible();
   await expect(step('agent.1.2.ok')).toContainText('wants to call the tool');
 
-  // In the inbox it is approved for good, which the agent's page lists.
+  // The inbox grants a permanent approval, which the page of the agent lists.
   await step('agent.1.2.ok').getByRole('link', { name: 'Answer in the inbox' }).click();
   await member.getByRole('button', { name: 'Always for this agent', exact: true }).click();
   await expect(member.getByText(/^Approved “/)).toBeVisible();
@@ -176,7 +176,7 @@ test('the run of an agent opens into its turns, calls and approvals @phone', asy
     member.getByRole('region', { name: 'Events' }).getByRole('button', { name: 'agent.2', exact: true }).first(),
   ).toBeVisible();
 
-  // From the second turn, the run begins again with what the first one said and did.
+  // A rerun from the second turn keeps the messages and calls of the first turn.
   const sent = model.requests.length;
   await open(member, `${path}?step=agent.2`);
   await member.getByRole('button', { name: 'Run again', exact: true }).click();

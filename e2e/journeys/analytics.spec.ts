@@ -12,7 +12,7 @@ import {
 } from '../fixtures/console.ts';
 import { pressPair } from '../fixtures/keyboard.ts';
 
-/** A published workflow whose only step fails where the input says so; answers its id. */
+/** Publishes a workflow whose only step fails if the input says so; returns its id. */
 async function publishMoody(api: Api, name: string): Promise<string> {
   const script = 'if input.fail then error("as asked") end return { fine = true }';
   const graph = { steps: [{ id: 'work', type: 'lua_script', script }] };
@@ -27,7 +27,7 @@ async function runs(api: Api, workflow: string, status?: string) {
   return page.runs as { run_id: string; status: string; credits_microcredits: number }[];
 }
 
-/** Starts one run that goes well or fails, and waits for its end. */
+/** Starts one run, which completes or fails as requested, and waits for its end. */
 async function run(api: Api, workflow: string, fail: boolean): Promise<string> {
   const params = { trigger_payload: { fail } };
   const { run_id } = await api.call('POST', `/v1/workflows/${workflow}/command`, { command: 'start', params });
@@ -36,7 +36,7 @@ async function run(api: Api, workflow: string, fail: boolean): Promise<string> {
   return String(run_id);
 }
 
-/** Until what has ended is counted: sums follow the commits within two seconds. */
+/** Waits until the ended runs are rolled up, which happens within two seconds of the commit. */
 async function counted(api: Api, workflow: string, ended: number): Promise<void> {
   const path = `/v1/analytics/success-rate?window=all&workflow_id=${workflow}`;
   await expect.poll(async () => (await api.call('GET', path)).total).toBe(ended);
@@ -54,7 +54,7 @@ const stat = (page: Page, label: string) =>
 const card = (page: Page, title: string) =>
   page.locator('section').filter({ has: page.getByRole('heading', { level: 2, name: title, exact: true }) });
 
-test('what ran is counted, agrees with the list of runs, and can be filtered, read as a table and taken along', async ({
+test('analytics roll up runs, agree with the list of runs, and can be filtered, shown as a table and downloaded', async ({
   member,
   api,
 }) => {
@@ -71,7 +71,7 @@ test('what ran is counted, agrees with the list of runs, and can be filtered, re
   await settled(member);
   await expect(stat(member, 'Live now')).toContainText('waiting for');
 
-  // One workflow: the filter is in the URL, and Back takes it away.
+  // The workflow filter is in the URL, and Back removes it.
   await member.getByRole('combobox', { name: 'Workflow' }).click();
   await member.getByRole('option', { name }).click();
   await expect(member).toHaveURL(new RegExp(`workflow_id=${workflow}`));
@@ -88,7 +88,7 @@ test('what ran is counted, agrees with the list of runs, and can be filtered, re
   await expect(card(member, 'Steps by type')).toContainText('2 failed');
   await expect(card(member, 'LLM tokens over time')).toContainText('No model was called in this period.');
 
-  // Each chart is a drawing with a name, led through by the arrow keys, and speaks.
+  // Each chart has an accessible name, and the arrow keys move through it and announce each value.
   const chart = member.getByRole('application', { name: 'Runs over time' });
   await expect(chart.locator('title')).toHaveText('Runs over time');
   await expect(chart.locator('desc').first()).toContainText('Completed: highest 3');
@@ -98,7 +98,7 @@ test('what ran is counted, agrees with the list of runs, and can be filtered, re
   await expect(card(member, 'Runs over time').getByRole('status')).toHaveText(/Completed \d+, Failed \d+, Stopped 0$/);
   await expectAccessible(member);
 
-  // The same numbers as a table, in the URL, and as a file in which a name is not a formula.
+  // The same numbers can be shown as a table, which is in the URL, and downloaded as a file that escapes formulas in names.
   await member.getByRole('button', { name: 'Show Runs over time as table' }).click();
   await expect(member).toHaveURL(/tables=runs/);
   const rows = member.getByRole('region', { name: 'Runs over time' }).getByRole('row');
@@ -114,7 +114,7 @@ test('what ran is counted, agrees with the list of runs, and can be filtered, re
   expect(byWorkflow[0]).toBe('Workflow,Credits (microcredits),Workflow ID');
   expect(byWorkflow[1]).toBe(`"${name.replaceAll('"', '""')}",${microcredits},${workflow}`);
 
-  // Other periods, other steps, another zone: all in the URL, and a page that was shared looks the same.
+  // Other periods, granularities and time zones are in the URL, so a shared page looks the same.
   await member.getByRole('combobox', { name: 'Period' }).click();
   await member.getByRole('option', { name: 'Last 7 days' }).click();
   await member.getByRole('combobox', { name: 'Granularity' }).click();
@@ -133,7 +133,7 @@ test('what ran is counted, agrees with the list of runs, and can be filtered, re
   await member.goBack();
   await expect(member.getByRole('combobox', { name: 'Time zone' })).not.toHaveText('Asia/Kabul');
 
-  // A period in which nothing ran says so and leads on.
+  // An empty period says that nothing ran, and offers another action.
   await open(member, `/analytics?workflow_id=${workflow}&from=2020-01-01&to=2020-01-31`);
   await expect(stat(member, 'Runs started')).toHaveCount(0);
   await expect(member.getByText('No runs in this period')).toBeVisible();
@@ -144,7 +144,7 @@ test('what ran is counted, agrees with the list of runs, and can be filtered, re
   await expect(member).toHaveURL(/\/runs\?workflow_id=/);
 });
 
-test('a run tells its credits: as a whole, for a step, for an attempt, and in the list', async ({ member, api }) => {
+test('the credits of a run are shown for the run, a step and an attempt, and in the list', async ({ member, api }) => {
   const workflow = await publishMoody(api, `Priced ${Date.now()}`);
   const id = await run(api, workflow, false);
   const [listed] = await runs(api, workflow);
@@ -159,7 +159,7 @@ test('a run tells its credits: as a whole, for a step, for an attempt, and in th
   await expect(member.getByRole('row').locator('data')).toHaveAttribute('value', value);
 });
 
-test('analytics that are away say so, and come back', async ({ member }) => {
+test('unavailable analytics show an error, and recover', async ({ member }) => {
   const analytics = '**/api/trpc/*analytics_*';
   await member.route(analytics, async route => {
     const names = new URL(route.request().url()).pathname.split('/').at(-1)?.split(',') ?? [];
@@ -168,7 +168,7 @@ test('analytics that are away say so, and come back', async ({ member }) => {
     await route.fulfill({ status: 503, json: names.map(() => ({ error })) });
   });
   await member.goto('/analytics');
-  // Until all nine have failed, each of those that have says so itself.
+  // Until all nine requests have failed, each chart whose request failed shows its own alert.
   await expect(member.getByText('Analytics are not available right now')).toBeVisible();
   await expect(member.getByRole('main').getByRole('alert')).toHaveCount(1);
   await expectAccessible(member);

@@ -1,6 +1,9 @@
 import { expect, test } from '../fixtures/console.ts';
 
-test('a key is made, works over REST, is revealed once more, and stops when revoked', async ({ member, server }) => {
+test('a key is created, works over REST, is revealed again, and stops working when revoked', async ({
+  member,
+  server,
+}) => {
   const ask = async (token: string) =>
     (await fetch(`${server.url}/v1/workflows`, { headers: { Authorization: `Bearer ${token}` } })).status;
   await member.goto('/settings/api-keys');
@@ -9,7 +12,7 @@ test('a key is made, works over REST, is revealed once more, and stops when revo
   await member.getByRole('button', { name: 'Create', exact: true }).click();
   const token = await member.getByLabel('API key', { exact: true }).inputValue();
   expect(token).toMatch(/^pat_[0-9A-Za-z]{46}$/);
-  // Escape must not lose the only sight of the key.
+  // Escape must not close the dialog, which is the only place that shows the key.
   await member.keyboard.press('Escape');
   await member.getByRole('button', { name: 'I have copied the key' }).click();
   expect(await ask(token)).toBe(200);
@@ -29,7 +32,7 @@ test('a key is made, works over REST, is revealed once more, and stops when revo
   expect(await ask(token)).toBe(401);
 });
 
-test('the reference shows an operation and keeps it in the address', async ({ member }) => {
+test('the API reference shows an operation and keeps it in the URL', async ({ member }) => {
   await member.goto('/settings/api-reference');
   await member.getByRole('searchbox', { name: 'Search operations' }).fill('pats reveal');
   await expect(member).toHaveURL(/q=pats/);

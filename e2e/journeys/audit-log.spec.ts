@@ -1,11 +1,11 @@
 import { expect, test } from '../fixtures/console.ts';
 
-test('what was changed is in the audit log: filtered, exported, and for administrators alone', async ({
+test('the audit log lists changes, can be filtered and exported, and is open only to administrators', async ({
   member,
   api,
 }) => {
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Audited', graph: { steps: [] } });
-  // A request does not wait for a slow entry, and the page is not loaded again.
+  // A response does not wait for its audit entry, and the page is not reloaded: wait for the entry first.
   await expect.poll(async () => (await api.call('GET', `/v1/audit-log?target=${id}`)).entries).toHaveLength(1);
   await member.goto('/workflows');
   await member.getByRole('link', { name: 'Settings', exact: true }).click();
@@ -30,7 +30,7 @@ test('what was changed is in the audit log: filtered, exported, and for administ
   await expect(member.getByText('Nothing matches these filters.')).toBeVisible();
 });
 
-test('a list that cannot be loaded says so, and is tried again', async ({ member, api }) => {
+test('a list that fails to load shows an error, and can be retried', async ({ member, api }) => {
   await api.call('POST', '/v1/workflows', { name: 'Recorded', graph: { steps: [] } });
   await member.route(/audit_log_list/, route => route.abort(), { times: 4 });
   await member.goto('/settings/audit-log');

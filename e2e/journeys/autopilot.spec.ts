@@ -4,7 +4,7 @@ import { replaceText } from '../fixtures/editor.ts';
 
 const lua = (id: string, script: string, ...depends_on: string[]) => ({ id, type: 'lua_script', script, depends_on });
 
-test('a proposal is shown on the graph, tried, tried live, applied in part, and undone after a manual edit', async ({
+test('a proposal is shown on the graph, tested, tested live, partly applied, and undone after a manual edit', async ({
   member,
   api,
 }) => {

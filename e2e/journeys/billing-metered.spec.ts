@@ -3,7 +3,7 @@ import { expect, expectAccessible, open, settled, test } from '../fixtures/conso
 
 test.use({ serverEnv: { ...tinyPlans, BATON_BILLING: 'metered' } });
 
-test('where nothing is sold, the console shows usage and costs, and no run is refused', async ({ member, api }) => {
+test('with metering only, the console shows usage and costs, and refuses no run', async ({ member, api }) => {
   const workflow = await publishSteps(api.call, 'Ship orders', 4);
   // The plan has no credits.
   expect(await runOnce(api.call, workflow)).toBe('completed');
@@ -19,11 +19,11 @@ test('where nothing is sold, the console shows usage and costs, and no run is re
   for (const name of [/plan/i, /trial/i, /top up/i, /subscribe/i])
     await expect(member.getByRole('main').getByRole('button', { name })).toHaveCount(0);
   await expect(member.getByRole('tab')).toHaveCount(0);
-  // All credits of the plan are used, which is no news where they are not sold.
+  // All credits of the plan are used; the console does not mention it, because this deployment sells no credits.
   await expect(member.getByRole('region', { name: 'Credits', exact: true })).toHaveCount(0);
   await expectAccessible(member);
 
-  // The API sells all the same: a client works on every deployment.
+  // The API still lists plans, so that a client works on every deployment.
   expect((await api.call('GET', '/v1/billing/plans')).plans).not.toEqual([]);
   expect(await api.call('POST', '/v1/billing/trial', { plan_code: 'pro' })).toMatchObject({
     status: { status: 'trialing', enforced: false },

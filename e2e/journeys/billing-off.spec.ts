@@ -3,7 +3,7 @@ import { expect, expectAccessible, open, settled, test } from '../fixtures/conso
 
 test.use({ serverEnv: { ...tinyPlans, BATON_BILLING: 'off' } });
 
-test('where billing is off, no page shows credits', async ({ member, api }) => {
+test('with billing off, no page shows credits', async ({ member, api }) => {
   const workflow = await publishSteps(api.call, 'Ship orders', 4);
   expect(await runOnce(api.call, workflow)).toBe('completed');
   await expect(api.call('GET', '/v1/billing/usage')).rejects.toThrow(/404.*not_found/);

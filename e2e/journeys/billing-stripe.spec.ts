@@ -5,7 +5,7 @@ import { publishSteps, runOnce, tinyPlans, warned } from '../fixtures/billing.ts
 import { test as base, expect, expectAccessible, open, settled } from '../fixtures/console.ts';
 import { standInForStripeJs } from '../fixtures/stripe-js.ts';
 
-/** The server pays at a Stripe of its own, which keeps state and speaks Stripe's wire format. */
+/** The server uses a fake Stripe, which keeps state and speaks Stripe's wire format. */
 const test = base.extend<{ stripe: StripeServer }>({
   stripe: async ({ perFile }, use) => {
     await use(await perFile('stripe', startStripe, stripe => stripe.close()));
@@ -28,7 +28,12 @@ const account = (page: Page, name: string) =>
     .filter({ has: page.getByText(name, { exact: true }) })
     .getByRole('definition');
 
-test('a trial, a top-up by card, a paid plan and its end, through Stripe', async ({ member, api, server, stripe }) => {
+test('a trial, a top-up by card, a paid plan and its cancellation, through Stripe', async ({
+  member,
+  api,
+  server,
+  stripe,
+}) => {
   const webhook = `${server.url}/v1/billing/provider-webhook`;
   let card: 'ok' | 'declined' = 'ok';
   await standInForStripeJs(member, async clientSecret => {
@@ -50,7 +55,7 @@ test('a trial, a top-up by card, a paid plan and its end, through Stripe', async
   await warned(api.call, 80);
   await open(member, '/workflows');
   await expect(member.getByRole('region', { name: 'Credits', exact: true })).toContainText('80% of the credits');
-  // Who confirms nothing never talks to Stripe.
+  // The browser requests nothing from Stripe until the user confirms.
   expect(asked).toEqual([]);
 
   await open(member, '/billing?topup=1');
@@ -69,7 +74,7 @@ test('a trial, a top-up by card, a paid plan and its end, through Stripe', async
   await expect(account(member, 'Pay-as-you-go')).toContainText('20,000');
   expect(asked.every(url => url.startsWith('https://js.stripe.com/'))).toBe(true);
 
-  // Two credits of the trial are left, and two come from the top-up.
+  // The run uses the last two credits of the trial and two of the top-up.
   expect(await runOnce(api.call, workflow)).toBe('completed');
   await open(member, '/billing');
   await expect(account(member, 'Pay-as-you-go')).toContainText('19,998');
@@ -103,7 +108,9 @@ test('a trial, a top-up by card, a paid plan and its end, through Stripe', async
   await expect(member.getByRole('listitem').filter({ hasText: 'Current plan' })).toContainText('Free');
 });
 
-test('a payment form that cannot be loaded says so, and a return from the bank is told', async ({ member }) => {
+test('a payment form that fails to load shows an error, and a return from the bank is acknowledged', async ({
+  member,
+}) => {
   await member.route('https://js.stripe.com/**', route => route.abort());
   await open(member, '/billing?topup=1');
   await member.getByRole('button', { name: /^Continue with/ }).click();

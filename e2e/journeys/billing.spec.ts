@@ -5,23 +5,19 @@ import { expect, expectAccessible, open, settled, test } from '../fixtures/conso
 test.use({ serverEnv: tinyPlans });
 
 const notice = (page: Page) => page.getByRole('region', { name: 'Credits', exact: true });
-/** The balance beside an account's name. */
+/** Returns the balance shown beside the name of an account. */
 const account = (page: Page, name: string) =>
   page
     .locator('dl > div')
     .filter({ has: page.getByText(name, { exact: true }) })
     .getByRole('definition');
 
-test('a trial is started, used up, topped up, paid from the top-up, read step by step, and cancelled', async ({
-  member,
-  api,
-  ownServer,
-}) => {
+test('a trial is started, used up, topped up, read step by step, and cancelled', async ({ member, api, ownServer }) => {
   const workflow = await publishSteps(api.call, 'Ship orders', 4);
   await open(member, '/billing');
   await settled(member);
   await expect(member.getByRole('listitem').filter({ hasText: 'Current plan' })).toContainText('Free');
-  // Without a credit nothing starts.
+  // Without credits, no run starts.
   await expect(runOnce(api.call, workflow)).rejects.toThrow(/422.*insufficient_credits/);
 
   await member.getByRole('button', { name: 'Start trial Pro' }).click();
@@ -32,7 +28,7 @@ test('a trial is started, used up, topped up, paid from the top-up, read step by
   await expect(member.getByText('14 days left')).toBeVisible();
   await expect(account(member, 'Trial')).toContainText('10');
 
-  // Eight of ten credits.
+  // The two runs use eight of the ten credits.
   expect(await runOnce(api.call, workflow)).toBe('completed');
   expect(await runOnce(api.call, workflow)).toBe('completed');
   await warned(api.call, 80);
@@ -44,16 +40,16 @@ test('a trial is started, used up, topped up, paid from the top-up, read step by
   await open(member, '/runs');
   await expect(notice(member)).toHaveCount(0);
 
-  // Of the third run the last two steps cannot be paid.
+  // The credits do not cover the last two steps of the third run.
   expect(await runOnce(api.call, workflow)).toBe('failed');
   await warned(api.call, 100);
   await open(member, '/workflows');
   await expect(notice(member)).toContainText('All credits are used');
-  // The inbox fills what the notice leaves of the window.
+  // The inbox fills the height that the notice leaves.
   await open(member, '/inbox');
   await expect(notice(member)).toBeVisible();
   expect(await member.evaluate(() => document.documentElement.scrollHeight - window.innerHeight)).toBe(0);
-  // What cannot be paid is not started, and says where to go.
+  // A run that cannot be paid does not start, and the page links to billing.
   await open(member, `/workflows/${workflow}`);
   await member.getByRole('button', { name: 'Run', exact: true }).click();
   await member.getByRole('button', { name: 'Start run' }).click();
@@ -78,16 +74,16 @@ test('a trial is started, used up, topped up, paid from the top-up, read step by
   const payments = member.getByRole('region', { name: 'Payments' });
   await expect(payments.getByText('Pending')).toBeVisible();
   await operate(ownServer, 'confirm-payment', payment);
-  // The list looks again by itself while something is pending.
+  // The list refetches while a payment is pending.
   await expect(payments.getByText('Paid', { exact: true })).toBeVisible();
   await expect(payments).toContainText('$5.00');
   await expect(notice(member)).toHaveCount(0);
 
-  // The server hears of what an operator did within seconds; until then it refuses.
+  // The server learns of an operator's change within seconds; until then it refuses runs.
   await expect(async () => expect(await runOnce(api.call, workflow)).toBe('completed')).toPass();
   await member.getByRole('tab', { name: 'Ledger' }).click();
   const charges = member.getByRole('region', { name: 'Ledger' }).getByRole('row', { name: /^Charge/ });
-  // Trial, included, pay-as-you-go: the newest charge is all of the run, and was taken from the last alone.
+  // Columns: trial, included, pay-as-you-go. The newest charge covers the whole run, and only pay-as-you-go paid it.
   for (const [cell, text] of ['Used since the last entry', '0', '0', '-4', '+4'].entries())
     await expect(
       charges
@@ -120,11 +116,15 @@ test('a trial is started, used up, topped up, paid from the top-up, read step by
   await expect(member.getByText('Pro has ended')).toBeVisible();
   await expect(member.getByRole('listitem').filter({ hasText: 'Current plan' })).toContainText('Free');
   await expect(account(member, 'Pay-as-you-go')).toContainText('4,996');
-  // There is no second trial.
+  // A workspace has only one trial.
   await expect(member.getByRole('button', { name: /^Start trial/ })).toHaveCount(0);
 });
 
-test('a plan is bought, changed after its price was told, left and kept', async ({ member, api, ownServer }) => {
+test('a plan is bought, changed after its price is shown, cancelled and resumed', async ({
+  member,
+  api,
+  ownServer,
+}) => {
   await open(member, '/billing');
   await member.getByRole('button', { name: 'Subscribe Pro' }).click();
   const dialog = member.getByRole('dialog');
@@ -135,7 +135,7 @@ test('a plan is bought, changed after its price was told, left and kept', async 
   await dialog.getByLabel(/Discount code/).fill('');
   await dialog.getByRole('button', { name: 'Subscribe' }).click();
   await expect(member.getByText('Pro is yours')).toBeVisible();
-  // Its credits come when its bill is paid.
+  // The credits of the plan are granted when its invoice is paid.
   await expect(account(member, 'Included')).not.toContainText('1,000');
   const due = await api.call('GET', '/v1/billing/payment-history?kind=subscription&limit=1');
   const [bill] = due.payments as { id: string }[];
@@ -168,7 +168,7 @@ test('a plan is bought, changed after its price was told, left and kept', async 
   await expect(member.getByText('Saved')).toBeVisible();
 });
 
-test('whoever may not act is told why', async ({ member, browser, server }) => {
+test('a member without the right to change billing is told why', async ({ member, browser, server }) => {
   await open(member, '/settings/members');
   await member.getByRole('button', { name: 'Invite' }).click();
   await member.getByLabel('Email').fill('viewer@example.com');

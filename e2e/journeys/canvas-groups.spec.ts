@@ -12,10 +12,7 @@ const lua = (id: string, ...depends_on: string[]) => ({
 });
 type StoredStep = { id: string; type: string; depends_on?: string[]; steps?: StoredStep[] };
 
-test('the steps of an open loop are edited within it, with the mouse and with the keyboard', async ({
-  member,
-  api,
-}) => {
+test('the steps of an open loop are edited inside it, by mouse and by keyboard', async ({ member, api }) => {
   const each = { id: 'each', type: 'for_each', items: '[1]', steps: [lua('x')], depends_on: ['a'] };
   const graph = { steps: [lua('a'), each, lua('b', 'each')] };
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Containers', graph });
@@ -27,14 +24,14 @@ test('the steps of an open loop are edited within it, with the mouse and with th
   const { keyboard } = member;
   const canvas = canvasOf(member);
 
-  // A click selects a step in the loop, whose form is that of any step.
+  // A click selects a step in the loop and opens the form of that step.
   await nodeOf(member, 'each.x').click();
   await expect(nodeOf(member, 'each.x')).toBeFocused();
   await expect(member).toHaveURL(/inside=each/);
   await sideOf(member).getByRole('textbox', { name: 'Name' }).fill('Inner');
   await expect(nodeOf(member, 'each.x')).toContainText('Inner');
 
-  // Tab adds a step after it, in the loop.
+  // Tab adds a step after the selected one, inside the loop.
   await nodeOf(member, 'each.x').click();
   await keyboard.press('Tab');
   await expect(member.getByPlaceholder('Step after Inner …')).toBeFocused();
@@ -45,7 +42,7 @@ test('the steps of an open loop are edited within it, with the mouse and with th
   await expect.poll(inner).toEqual(['x', 'human_task']);
   await expectThemesAccessible(member);
 
-  // Escape leads to the loop, O closes and opens it, Shift and Enter lead back to its steps.
+  // Escape selects the loop, O closes and opens it, and Shift+Enter selects its steps again.
   await keyboard.press('Escape');
   await expect(nodeOf(member, 'each')).toBeFocused();
   await keyboard.press('o');
@@ -65,7 +62,7 @@ test('the steps of an open loop are edited within it, with the mouse and with th
   await expect(nodeOf(member, 'each.human_task')).toBeVisible();
   await expect.poll(inner).toEqual(['x', 'human_task']);
 
-  // The search finds a step in a closed loop, says in which, and shows it there.
+  // The search finds a step in a closed loop, names the loop, and opens it.
   await canvas.getByRole('button', { name: 'Steps of each' }).click();
   await expect(nodeOf(member, 'each.x')).toHaveCount(0);
   await nodeOf(member, 'b').click();
@@ -79,7 +76,10 @@ test('the steps of an open loop are edited within it, with the mouse and with th
   await expect(member).toHaveURL(/inside=each/);
 });
 
-test('selected steps are grouped into a loop, extracted into a workflow, and taken back', async ({ member, api }) => {
+test('selected steps are grouped into a loop, extracted into a workflow, and inlined again', async ({
+  member,
+  api,
+}) => {
   const ask = (id: string, instructions: string, after: string) => ({
     id,
     type: 'human_task',
@@ -96,7 +96,7 @@ test('selected steps are grouped into a loop, extracted into a workflow, and tak
   const { keyboard } = member;
   const canvas = canvasOf(member);
 
-  // By the keyboard alone: the arrow keys select several steps, L groups them, and one undo takes it back.
+  // By keyboard: the arrow keys select several steps, L groups them, and one undo reverses it.
   await nodeOf(member, 'load').click();
   await expect(nodeOf(member, 'load')).toBeFocused();
   await keyboard.press('Shift+ArrowDown');
@@ -116,18 +116,18 @@ test('selected steps are grouped into a loop, extracted into a workflow, and tak
   await keyboard.press('ControlOrMeta+Shift+z');
   await expect(nodeOf(member, 'for_each.load')).toBeVisible();
 
-  // By the mouse: the menu of the loop dissolves it.
+  // By mouse: the menu of the loop dissolves it.
   await nodeOf(member, 'for_each').getByText('for_each').click({ button: 'right' });
   await member.getByRole('menuitem', { name: 'Ungroup the loop' }).click();
   await expect.poll(stored).toEqual(steps);
 
-  // A step that another one runs between is refused, and nothing is changed.
+  // Grouping two steps is refused if another step runs between them, and changes nothing.
   await nodeOf(member, 'load').click();
   await nodeOf(member, 'check').click({ modifiers: ['Shift'] });
   await canvas.getByRole('button', { name: 'Group into a loop' }).click();
   await expect(member.getByText('“price” runs between the selected steps.')).toBeVisible();
 
-  // Extracted steps are a published workflow, which a step calls; that step is replaced by them again.
+  // Extraction publishes a workflow with the steps and calls it from one step; inlining replaces that step by the steps again.
   await nodeOf(member, 'price').click();
   await expect(nodeOf(member, 'price')).toBeFocused();
   await keyboard.press('x');
@@ -153,7 +153,7 @@ test('selected steps are grouped into a loop, extracted into a workflow, and tak
   await expect.poll(stored).toEqual(steps);
 });
 
-test('the start shows how a workflow begins, and prints what a scheduler needs', async ({ member, api }) => {
+test('the start shows how a workflow is triggered, and prints the lines for a scheduler', async ({ member, api }) => {
   const graph = { steps: [lua('a'), lua('b')] };
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Night\'s "run"', graph });
   await open(member, `/workflows/${String(id)}`);
@@ -166,7 +166,7 @@ test('the start shows how a workflow begins, and prints what a scheduler needs',
   await keyboard.press('Escape');
   await expect(dialog).toHaveCount(0);
 
-  // The same by the keyboard: a key that may start runs and nothing else stands in the lines at once.
+  // By keyboard: a new key whose only right is to start runs appears in the lines at once.
   await nodeOf(member, 'a').click();
   await expect(nodeOf(member, 'a')).toBeFocused();
   await keyboard.press('s');

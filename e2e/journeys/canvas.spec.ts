@@ -18,10 +18,7 @@ async function middleOf(target: Locator): Promise<{ x: number; y: number }> {
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 }
 
-/**
- * Drags in steps as a hand does. `dragTo` jumps, and waits without end where another element covers the middle of a
- * handle.
- */
+/** Drags in small steps, like a person. `dragTo` jumps, and waits forever if another element covers the middle of a handle. */
 async function drag(page: Page, from: Locator, to: { x: number; y: number }): Promise<void> {
   const start = await middleOf(from);
   await page.mouse.move(start.x, start.y);
@@ -31,7 +28,7 @@ async function drag(page: Page, from: Locator, to: { x: number; y: number }): Pr
   await page.mouse.up();
 }
 
-/** Clicks a step and waits until the keys of the canvas are its. */
+/** Clicks a step and waits until the canvas handles keys for it. */
 async function select(page: Page, id: string): Promise<void> {
   await stepOf(page, id).click();
   await expect(nodeOf(page, id)).toHaveClass(/selected/);
@@ -53,7 +50,7 @@ test('steps are inserted, connected, removed, copied and searched, and every cha
   const canvas = canvasOf(member);
   const { keyboard } = member;
 
-  // The tools of a connection are there while it is pointed at, beneath the place of the “+” of the step.
+  // The tools of a connection are visible while the pointer is on it, and are placed below the “+” of the step.
   const insert = canvas.getByRole('button', { name: 'Insert a step between a and b' });
   await expect(stepOf(member, 'a')).toBeVisible();
   await expect(insert).toHaveCount(0);
@@ -106,7 +103,7 @@ test('steps are inserted, connected, removed, copied and searched, and every cha
   await expect(member).toHaveURL(/step=condition/);
 });
 
-test('a type of step is dragged to where it shall be, and the branches of a condition are drawn in order', async ({
+test('a step type is dragged to a position, and the branches of a condition are drawn in order', async ({
   member,
   api,
 }) => {
@@ -146,7 +143,7 @@ test('a type of step is dragged to where it shall be, and the branches of a cond
   await expect.poll(async () => (await stored()).every(step => 'position' in step)).toBe(true);
 });
 
-test('the steps of a loop are built on a canvas of their own, over the same history', async ({ member, api }) => {
+test('the steps of a loop are edited on a separate canvas, with one undo history for both', async ({ member, api }) => {
   const each = {
     id: 'each',
     type: 'for_each',
@@ -173,7 +170,7 @@ test('the steps of a loop are built on a canvas of their own, over the same hist
   await expect(stepOf(member, 'x')).toBeVisible();
   await expect(canvas).toBeFocused();
 
-  // A step gets an ID that no step outside of the loop has.
+  // A new step in the loop gets an ID that no step outside the loop has.
   await keyboard.press('Tab');
   await expect(member.getByPlaceholder('Step or tool …')).toBeFocused();
   await keyboard.insertText('Human task');
@@ -195,13 +192,13 @@ test('the steps of a loop are built on a canvas of their own, over the same hist
   await member.goBack();
   await expect(nodeOf(member, 'human_task_2')).toBeFocused();
 
-  // Its form completes the item, and shows what is wrong with it as any step's does.
+  // The form completes the fields of the item, and reports problems like the form of any step.
   const instructions = form.getByRole('textbox', { name: 'Instructions' });
   await instructions.focus();
   await expect(instructions).toBeFocused();
   await keyboard.insertText('Check {{item.');
   const sku = member.getByRole('listbox', { name: 'Completions' }).getByRole('option', { name: 'sku' });
-  // CodeMirror ignores a click while it asks again what completes the text.
+  // CodeMirror ignores a click while it recomputes the completions.
   const completed = async () => (await instructions.textContent()) === 'Check {{item.sku';
   await expect(async () => {
     if (!(await completed())) await sku.click({ timeout: 2_000 });
@@ -218,7 +215,7 @@ test('the steps of a loop are built on a canvas of their own, over the same hist
   await expect.poll(stored).toEqual({ ...each, steps: [lua('x'), { ...added, instructions: 'Check {{item.sku}}?' }] });
 });
 
-test('the toolbars cover no step when a workflow is opened, and an open loop has its title in view @phone', async ({
+test('the toolbars cover no step when a workflow opens, and the title of an open loop is in view @phone', async ({
   member,
   api,
 }) => {
@@ -229,7 +226,7 @@ test('the toolbars cover no step when a workflow is opened, and an open loop has
   await expect(stepOf(member, 'a')).toBeVisible();
   const toolbars = canvasOf(member).locator('[data-over-canvas] > *');
   await expect(toolbars.first()).toBeVisible();
-  // What appears above the canvas later moves all of them, and must not come between two measurements.
+  // Elements that appear above the canvas later move all of its steps, which must not happen between two measurements.
   await expect(async () => {
     const first = await stepOf(member, 'a').boundingBox();
     for (const toolbar of await toolbars.all()) {
@@ -237,7 +234,7 @@ test('the toolbars cover no step when a workflow is opened, and an open loop has
       expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(first?.y ?? 0);
     }
   }).toPass({ timeout: 30_000 });
-  // The loop is wider than a phone.
+  // The loop is wider than the screen of a phone.
   await expect(stepOf(member, 'each').getByText('each', { exact: true })).toBeInViewport({ ratio: 1 });
   await expect(canvasOf(member).getByRole('button', { name: 'Steps of each' })).toBeInViewport({ ratio: 1 });
 });
@@ -256,10 +253,7 @@ test('a graph of 100 steps is laid out in a worker, and again when a step is add
   await expect(nodeOf(member, 's0_2')).toBeFocused();
 });
 
-test('a step that is added fades in, unless less motion is asked for; those that were there do not', async ({
-  member,
-  api,
-}) => {
+test('an added step fades in unless reduced motion is requested; existing steps do not', async ({ member, api }) => {
   const { id } = await api.call('POST', '/v1/workflows', {
     name: 'Fading',
     graph: { steps: [lua('a'), lua('b', 'a')] },

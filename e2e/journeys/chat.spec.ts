@@ -74,7 +74,7 @@ test('a message is edited and answered again on branches, and forked', async ({ 
   await expect(answers(member)).toContainText('To the first.');
   await expect(member.getByText('2 of 2')).toHaveCount(0);
 
-  // The copy gets a name, is shared with the project, and deleted.
+  // The fork is renamed, shared with the project, and deleted.
   const act = async (name: string) => {
     await member.getByRole('button', { name: 'Actions for the thread' }).click();
     await member.getByRole('menuitem', { name }).click();
@@ -122,7 +122,7 @@ test('a long conversation shows where it was summarised @phone', async ({ member
   await expectThemesAccessible(member);
 });
 
-test('a call is approved in the inbox while the chat is open elsewhere @phone', async ({
+test('a call is approved in the inbox while the chat is open in another page @phone', async ({
   member,
   api,
   model,
@@ -197,7 +197,7 @@ test('a call is approved in the inbox while the chat is open elsewhere @phone', 
   await member.getByRole('button', { name: 'Revoke', exact: true }).click();
   await expect(allowed).toHaveCount(0);
 
-  // An agent is mentioned by keyboard, and a run of it by mouse.
+  // An agent is mentioned by keyboard, and one of its runs by mouse.
   const field = message(member);
   await field.pressSequentially(`Ask @nobody of this name or @invoice clerk ${test.info().project.name.slice(0, -1)}`);
   const offered = member.getByRole('listbox', { name: 'Mention' }).getByRole('option');
@@ -222,7 +222,7 @@ test('a call is approved in the inbox while the chat is open elsewhere @phone', 
   expect(JSON.stringify(model.requests.at(-1))).toContain(mention);
 });
 
-test('the chat opens beside any page', async ({ member, api, model }) => {
+test('the chat can be opened beside any page', async ({ member, api, model }) => {
   await addModel(api, model);
   model.script({ answers: [{ match: { last: 'Hello' }, content: [{ text: 'Good morning.' }] }] });
   await open(member, '/workflows');
@@ -240,7 +240,7 @@ test('the chat opens beside any page', async ({ member, api, model }) => {
   await expect(panel).toHaveCount(0);
   await expect(answers(member)).toContainText('Good morning.');
 
-  // An administrator sets a daily limit, and the thread shows how much of it is used.
+  // An administrator sets a daily limit, and the thread shows the used share.
   const thread = member.url();
   await open(member, '/settings/chat');
   const credits = member.getByRole('textbox', { name: 'Daily credits per person' });

@@ -30,7 +30,7 @@ test.describe('the code of a step', () => {
     await expect(text).toBeFocused();
     await member.keyboard.insertText('Accept {{steps.order.result.');
     await expect(completions(member).getByRole('option')).toHaveText([/^amount/, /^currency/]);
-    // The list stays as it is when the server has found the template unfinished: a click on it in that moment counts.
+    // The list is not redrawn when the server reports the template as unfinished, so a click at that moment still counts.
     await completions(member).evaluate(list => list.setAttribute('data-first', ''));
     await expect(text).toHaveAttribute('aria-invalid', 'true');
     expect(await member.locator('.cm-tooltip-autocomplete:not([class*=disabled]) > [data-first]').count()).toBe(1);
@@ -41,7 +41,7 @@ test.describe('the code of a step', () => {
     await expect(text).toHaveText('Accept {{steps.order.result.amount}}?');
     await expect(text.locator('.cm-template')).toHaveText('{{steps.order.result.amount}}');
 
-    // The first Escape closes the list, the next one leaves the field.
+    // The first Escape closes the list, and the second one leaves the field.
     await member.keyboard.insertText(' {{input.');
     await expect(completions(member)).toBeVisible();
     await member.keyboard.press('Escape');

@@ -11,7 +11,7 @@ import { test as console, expect, expectAccessible, open, settled } from '../fix
 
 type Peers = { oauth: TestOauthServer; port: number; messaging: string };
 
-/** A server with a real authorization server beside it, and a messaging API that takes one token. */
+/** A server with a real authorization server and a messaging API that accepts one token. */
 const test = console.extend<Peers>({
   port: async ({ perFile }, use) => {
     await use(await perFile('port', freePort, async () => undefined));
@@ -60,7 +60,7 @@ async function stopServer(server: Server): Promise<void> {
   await new Promise(resolve => server.close(resolve));
 }
 
-test('credentials are kept, replaced without being seen, and deleted', async ({ member, api, ownServer }) => {
+test('credentials are stored, replaced without being shown, and deleted', async ({ member, api, ownServer }) => {
   await open(member, '/connections');
   await expect(member.getByText('No connections yet')).toBeVisible();
   await member.getByRole('button', { name: 'Connect' }).first().click();
@@ -108,7 +108,10 @@ test('credentials are kept, replaced without being seen, and deleted', async ({ 
   await expect(row).toHaveCount(0);
 });
 
-test('credentials go where they were said to go, and an administrator shares them', async ({ member, api }) => {
+test('credentials are sent only to their allowed origins, and an administrator shares them', async ({
+  member,
+  api,
+}) => {
   await open(member, '/connections?create=credentials');
   const creating = member.getByRole('dialog', { name: 'Create connection' });
   await creating.getByRole('textbox', { name: 'Name', exact: true }).fill('Bound');
@@ -144,7 +147,7 @@ test('credentials go where they were said to go, and an administrator shares the
   await expect(row).toContainText('Project');
 });
 
-test('one that is in use is deleted only after saying so', async ({ member, api }) => {
+test('deleting a connection that is in use asks for confirmation', async ({ member, api }) => {
   const { id } = await api.call('POST', '/v1/connections', {
     display_name: 'Model key',
     provider: 'openai',
@@ -167,7 +170,9 @@ test('one that is in use is deleted only after saying so', async ({ member, api 
   expect(JSON.stringify(await api.call('GET', '/v1/connections'))).not.toContain(String(id));
 });
 
-test('a suite account is connected through its provider, and its services are switched', async ({ member }) => {
+test('a suite account is connected through its provider, and its services are switched on and off', async ({
+  member,
+}) => {
   await open(member, '/connections');
   await member.getByRole('button', { name: 'Connect' }).first().click();
   await member.getByRole('menuitem', { name: 'Suite account' }).click();
@@ -184,7 +189,7 @@ test('a suite account is connected through its provider, and its services are sw
   await expect(member.getByText('ada@example.com is connected')).toBeVisible();
 });
 
-test('a callback that nobody asked for connects nothing', async ({ member }) => {
+test('an unrequested callback connects nothing', async ({ member }) => {
   await open(member, '/connections/callback?error=access_denied&state=suite.x');
   await expect(member.getByText('Access was denied.')).toBeVisible();
   await expect(member).toHaveURL(/\/connections\/callback$/);
@@ -193,7 +198,7 @@ test('a callback that nobody asked for connects nothing', async ({ member }) => 
   await expectAccessible(member);
 });
 
-test('a messaging account is tried before it is saved', async ({ member }) => {
+test('a messaging account is tested before it is saved', async ({ member }) => {
   await open(member, '/connections?create=messaging');
   await settled(member);
   await member.getByRole('textbox', { name: 'Name', exact: true }).fill('Shop');

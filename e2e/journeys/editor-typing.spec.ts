@@ -5,8 +5,8 @@ const WIDTH = 50;
 const STEPS = 1_000;
 const KEYS = 10;
 /**
- * Calls of functions for a key, in all scripts of the page. A key takes up to 180,000, with the canvas, which a faster
- * machine draws once for several keys. To try whether each step could be connected takes millions.
+ * The maximum number of function calls per key, in all scripts of the page. A key takes up to 180,000, including drawing the canvas, which
+ * a faster machine draws once for several keys. Checking for each step whether it could be connected takes millions.
  */
 const MAX_CALLS_A_KEY = 500_000;
 
@@ -23,8 +23,8 @@ const steps = Array.from({ length: STEPS }, (_, index) => {
 });
 
 /**
- * Types in a field and returns how many functions the page called for each key until `isDrawn` holds: a measure of its work
- * that is the same on a slow machine.
+ * Types in a field and returns how many functions the page called for each key until `isDrawn` holds. The number measures the page's work,
+ * and is the same on a slow machine.
  */
 async function callsForKeys(page: Page, field: Locator, isDrawn: (typed: string) => Promise<void>): Promise<number> {
   await field.focus();

@@ -10,7 +10,7 @@ const lua = (id: string, ...depends_on: string[]) => ({
   ...(depends_on.length > 0 ? { depends_on } : {}),
 });
 
-test('a step is renamed with what refers to it, and says which Lua it could not change', async ({ member, api }) => {
+test('renaming a step updates its references, and names the Lua that it could not change', async ({ member, api }) => {
   const steps = [
     lua('first'),
     { id: 'check', type: 'condition', expression: 'steps.first.result == 1', depends_on: ['first'] },
@@ -31,7 +31,7 @@ test('a step is renamed with what refers to it, and says which Lua it could not 
     .toContain('steps.start.result == 1');
 });
 
-test('unfinished JSON survives leaving the page, and a field says what is wrong in place', async ({ member, api }) => {
+test('unfinished JSON is kept when the page is left, and a field shows its errors', async ({ member, api }) => {
   const steps = [lua('a'), { id: 'ask', type: 'human_task', depends_on: ['a'] }];
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Unfinished', graph: { steps } });
   const page = `/workflows/${String(id)}`;

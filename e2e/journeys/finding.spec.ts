@@ -1,6 +1,6 @@
 import { expect, expectThemesAccessible, publishApproval, startApproval, test } from '../fixtures/console.ts';
 
-test('workflows are found by folder and tag: dragged, moved by the keyboard, renamed and filtered', async ({
+test('workflows are found by folder and tag: dragged, moved by keyboard, renamed and filtered', async ({
   member,
   api,
 }) => {
@@ -19,12 +19,12 @@ test('workflows are found by folder and tag: dragged, moved by the keyboard, ren
   const folders = member.getByRole('navigation', { name: 'Folders' });
   await expect(folders.getByRole('button', { name: 'Finance 1' })).toBeVisible();
 
-  // By mouse: a row into a folder.
+  // By mouse: a row is dragged into a folder.
   await row('Invoices').dragTo(folders.getByRole('button', { name: 'Finance 1' }));
   await expect(folders.getByRole('button', { name: 'Finance 2' })).toBeVisible();
   await expect(row('Invoices').getByRole('button', { name: 'Finance' })).toBeVisible();
 
-  // By the keyboard: selected, moved and tagged.
+  // By keyboard: a workflow is selected, moved and tagged.
   await member.getByRole('checkbox', { name: 'Select Orders' }).focus();
   await member.keyboard.press('Space');
   await member.getByRole('button', { name: 'Move or tag' }).press('Enter');
@@ -37,7 +37,7 @@ test('workflows are found by folder and tag: dragged, moved by the keyboard, ren
   await expect(row('Orders').getByRole('button', { name: 'eu' })).toBeVisible();
   await expectThemesAccessible(member);
 
-  // Into the folder, whose address can be shared, and by tags.
+  // A folder and tags filter the list, and both are in the URL.
   await folders.getByRole('button', { name: 'Finance 3' }).click();
   await expect(member).toHaveURL(/folder=Finance/);
   await member.getByRole('button', { name: 'Tags' }).click();
@@ -81,7 +81,7 @@ test('a view of runs is saved, opened, made the default and deleted', async ({ m
   await member.getByRole('menuitem', { name: 'Delete view' }).click();
   await expect(member.getByRole('button', { name: 'Views' })).toBeVisible();
 
-  // The runs of one workflow have the same filters.
+  // The list of runs of one workflow has the same filters.
   await member.goto(`/workflows/${workflow}?tab=runs`);
   await expect(member.getByRole('row').filter({ hasText: 'Viewed' })).toBeVisible();
   await member.getByRole('searchbox', { name: 'Search runs' }).fill('nothing like it');

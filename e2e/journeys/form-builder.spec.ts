@@ -5,7 +5,7 @@ import { canvasOf, formOf } from '../fixtures/whole-job.ts';
 
 const rows = (form: Locator) => form.locator('[data-field-row]');
 
-test('an approval with a form is built from nothing by keyboard alone, without JSON, and answered', async ({
+test('an approval with a form is built from scratch by keyboard, without JSON, and answered', async ({
   member,
   api,
 }) => {
@@ -16,8 +16,7 @@ test('an approval with a form is built from nothing by keyboard alone, without J
   await open(member, `/workflows/${String(id)}`);
   const side = formOf(member);
 
-  // The input.
-  // Tab on the canvas adds a step; Escape and then Tab leaves it.
+  // First the input. Tab on the canvas adds a step; Escape and then Tab leaves the canvas.
   await expect(canvasOf(member)).toBeFocused();
   await keyboard.press('Escape');
   await pressUntilFocused(member, 'Tab', side.getByText('Input, output and failure handling'));
@@ -35,7 +34,7 @@ test('an approval with a form is built from nothing by keyboard alone, without J
   await expect.poll(stored).toEqual({ steps: [], input_schema });
   await expectThemesAccessible(member);
 
-  // The approval.
+  // Then the approval.
   await pressUntilFocused(member, 'Shift+Tab', canvasOf(member).getByRole('button', { name: 'Add the first step' }));
   await keyboard.press('Enter');
   const palette = member.getByRole('dialog', { name: 'Add a step' });
@@ -63,7 +62,7 @@ test('an approval with a form is built from nothing by keyboard alone, without J
   await keyboard.insertText('**?');
   await expect(instructions).toHaveText('Pay **{{input.amount}}**?');
 
-  // Its form: two fields change places, and one choice is replaced.
+  // The form of the approval: two fields are swapped, and one choice is replaced.
   const form = side.getByRole('region', { name: 'Form', exact: true });
   await addField(member, form, 'Text', 'Reason');
   await addField(member, form, 'Choice', 'Account');
@@ -102,7 +101,7 @@ test('an approval with a form is built from nothing by keyboard alone, without J
   await expect.poll(stored).toEqual({ steps: [ask], input_schema });
   await expectThemesAccessible(member);
 
-  // As JSON it is the same, and what the builder does not know stays as it is.
+  // The JSON of the form is the same, and keywords that the builder does not support stay unchanged.
   await form.getByRole('checkbox', { name: 'Edit as JSON' }).check();
   await expect(form.getByRole('textbox', { name: 'Form' })).toContainText('"pay_on"');
   await form.getByRole('checkbox', { name: 'Edit as JSON' }).uncheck();
@@ -115,7 +114,7 @@ test('an approval with a form is built from nothing by keyboard alone, without J
   await keyboard.press('Escape');
   await expect(preview).toHaveCount(0);
 
-  // The output, by name.
+  // The output is chosen by name.
   await keyboard.press('Escape');
   await canvasOf(member).click({ position: { x: 20, y: 300 } });
   const output = side.getByRole('region', { name: 'Output', exact: true });

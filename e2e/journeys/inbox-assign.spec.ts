@@ -2,7 +2,7 @@ import type { Locator } from '@playwright/test';
 import { expect, expectThemesAccessible, open, publishApproval, startApproval, test } from '../fixtures/console.ts';
 import { colleagueOf } from '../fixtures/workspace.ts';
 
-test('a task is claimed, assigned to a colleague who answers it, and shows who did what', async ({
+test('a task is claimed, assigned to a colleague who answers it, and shows its history', async ({
   member,
   api,
   browser,
@@ -40,7 +40,7 @@ test('a task is claimed, assigned to a colleague who answers it, and shows who d
   await dialog.getByRole('button', { name: 'Assign', exact: true }).click();
   await expect(dialog).toHaveCount(0);
   await expect(task.getByText(`for ${grace}`)).toBeVisible();
-  // An administrator may still answer, and nothing that was typed is lost.
+  // An administrator can still answer, and the typed comment is kept.
   await expect(task.getByLabel('Comment')).toHaveValue('kept');
   await expectThemesAccessible(member);
 
@@ -51,7 +51,7 @@ test('a task is claimed, assigned to a colleague who answers it, and shows who d
   await context.close();
 });
 
-test('keys that are pressed in a row reach the task that they lead to', async ({ member, api }) => {
+test('keys pressed in quick succession act on the task that the earlier keys selected', async ({ member, api }) => {
   const workflow = await publishApproval(api, 'Fast');
   const runs: string[] = [];
   for (const what of ['one', 'two', 'three']) runs.push(await startApproval(api, workflow, what));
@@ -91,7 +91,7 @@ test('a task is answered on a phone @phone', async ({ member, api, hasTouch }) =
   const answered = member.getByRole('region', { name: 'Answered tasks' });
   await press(answered.getByRole('link', { name: /Decide On the way/ }));
   await expect(member.getByRole('status').filter({ hasText: 'Approved by' })).toBeVisible();
-  // Nothing is cut off or makes the page scroll sideways.
+  // No content is cut off, and the page does not scroll sideways.
   const beyond = await member.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   expect(beyond).toBeLessThanOrEqual(0);
   const { steps } = await api.call('GET', `/v1/workflows/${workflow}/runs/${run}/context`);

@@ -2,7 +2,10 @@ import { expect, expectThemesAccessible, publishApproval, startApproval, test } 
 
 const form = { type: 'object', required: ['amount'], properties: { amount: { type: 'number', title: 'Amount' } } };
 
-test('several tasks are answered after one confirmation, and kept as history @phone', async ({ member, api }) => {
+test('several tasks are answered after one confirmation, and are listed in the history @phone', async ({
+  member,
+  api,
+}) => {
   const workflow = await publishApproval(api, 'Many');
   for (const what of ['one', 'two', 'three']) await startApproval(api, workflow, what);
   await member.goto(`/inbox?workflow_id=${workflow}`);
@@ -33,7 +36,10 @@ test('several tasks are answered after one confirmation, and kept as history @ph
   await expect(member.getByRole('region', { name: 'Task', exact: true })).toContainText('Approved by');
 });
 
-test('a task with a form is left out of an approval and can be rejected with others', async ({ member, api }) => {
+test('a task with a form is excluded from a bulk approval, and can be rejected with others', async ({
+  member,
+  api,
+}) => {
   const workflow = await publishApproval(api, 'Forms', form);
   await startApproval(api, workflow, 'one');
   await startApproval(api, workflow, 'two');
@@ -50,7 +56,11 @@ test('a task with a form is left out of an approval and can be rejected with oth
   await expect(member.getByText('Rejected 2 tasks')).toBeVisible();
 });
 
-test('an answer that somebody else gave first is named, the others are sent', async ({ member, api, server }) => {
+test('a task that somebody else answered first is named, and the other answers are sent', async ({
+  member,
+  api,
+  server,
+}) => {
   const workflow = await publishApproval(api, 'Raced');
   const run = await startApproval(api, workflow, 'one');
   await startApproval(api, workflow, 'two');
@@ -70,7 +80,10 @@ test('an answer that somebody else gave first is named, the others are sent', as
   await expect(failed).toHaveCount(0);
 });
 
-test('tasks are searched and filtered, in the URL, and selected by keyboard', async ({ member, api }) => {
+test('tasks are searched and filtered, with the filters in the URL, and selected by keyboard', async ({
+  member,
+  api,
+}) => {
   const first = await publishApproval(api, 'Lamp');
   await startApproval(api, first, 'a lamp');
   await startApproval(api, await publishApproval(api, 'Desk'), 'a desk');

@@ -1,6 +1,6 @@
 import { expect, expectThemesAccessible, open, publishApproval, startApproval, test } from '../fixtures/console.ts';
 
-test('approve with a comment from the list by keyboard', async ({ member, api }) => {
+test('a task is approved with a comment from the list, by keyboard', async ({ member, api }) => {
   const workflow = await publishApproval(api, 'Keyboard');
   const run = await startApproval(api, workflow, 'a holiday');
   await open(member, `/inbox?workflow_id=${workflow}`);
@@ -37,7 +37,7 @@ test('a plain rejection sends only {approved} @phone', async ({ member, api }) =
   await expect(member.getByText('Rejected “Decide Plain”')).toBeVisible();
 });
 
-test('a form as a library emits it is drawn by what its references lead to @phone', async ({ member, api }) => {
+test('a form with JSON Schema references, as libraries emit them, is drawn @phone', async ({ member, api }) => {
   const form = {
     $ref: '#/$defs/Order',
     $defs: {
@@ -106,7 +106,7 @@ test('a form as a library emits it is drawn by what its references lead to @phon
   expect(context).toMatchObject({ steps: { ask: { result } } });
 });
 
-test('the form of a task is filled in and checked before it is sent @phone', async ({ member, api }) => {
+test('the form of a task is filled in and validated before it is sent @phone', async ({ member, api }) => {
   const form = {
     type: 'object',
     required: ['amount', 'reason'],
@@ -131,7 +131,7 @@ test('the form of a task is filled in and checked before it is sent @phone', asy
   expect(context).toMatchObject({ steps: { ask: { result: { amount: 12.5, reason: 'travel', urgent: true } } } });
 });
 
-test('what somebody else answered first is told, not an error', async ({ member, api, server }) => {
+test('an answer that somebody else gave first is shown, not an error', async ({ member, api, server }) => {
   const workflow = await publishApproval(api, 'Race');
   const run = await startApproval(api, workflow, 'this');
   await member.goto(`/inbox/${run}/ask`);
@@ -151,7 +151,7 @@ test('opening a link decides nothing', async ({ member, api }) => {
   expect(orchestration_phase).toBe('blocked');
 });
 
-test('the sidebar says when the waiting tasks cannot be counted', async ({ member }) => {
+test('the sidebar shows an error when it cannot count the waiting tasks', async ({ member }) => {
   await member.route(/\/api\/trpc\/[^?]*tasks_list_pending/, route => route.abort());
   await member.goto('/runs');
   const inbox = member.getByRole('link', { name: 'Inbox Could not count the waiting tasks' });

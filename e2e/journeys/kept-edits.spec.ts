@@ -17,22 +17,22 @@ async function create(api: Api, name: string): Promise<string> {
   return String(id);
 }
 
-/** Saves nothing from now on, as where the connection is lost for writing alone. */
+/** Blocks every save from now on, as if only writes failed. */
 const cutSaves = (context: BrowserContext) => context.route('**/api/trpc/workflows_patch*', route => route.abort());
 
 const uncutSaves = (context: BrowserContext) => context.unroute('**/api/trpc/workflows_patch*');
 
-/** Waits until the browser has kept a text. */
+/** Waits until the browser has stored a text. */
 const kept = (page: Page, text: string) =>
   page.waitForFunction(part => Object.values(window.localStorage).some(entry => entry.includes(part)), text);
 
-/** Goes to an element and presses it, by keyboard alone. */
+/** Moves the focus to an element with the keyboard, and presses it. */
 async function press(page: Page, target: Locator): Promise<void> {
   await pressUntilFocused(page, 'Tab', target);
   await page.keyboard.press('Enter');
 }
 
-test('what is typed while the service is killed and started again is saved by itself', async ({ browser }) => {
+test('text that is typed while the service is killed and restarted is saved automatically', async ({ browser }) => {
   const first = await startConsoleServer();
   const context = await browser.newContext({ baseURL: first.url });
   const page = await context.newPage();
@@ -70,7 +70,7 @@ test('what is typed while the service is killed and started again is saved by it
   await first.stop();
 });
 
-test('edits of two tabs that are gone are offered again, and merged with what came later', async ({
+test('edits of two closed tabs are offered again, and merged with later changes', async ({
   member: page,
   context,
   api,
@@ -87,9 +87,9 @@ test('edits of two tabs that are gone are offered again, and merged with what ca
   };
   const first = await openTab('a', 'return "first"');
   const second = await openTab('b', 'return "other"');
-  // What an open tab keeps is its own.
+  // Edits that an open tab keeps are not offered to another tab.
   await expect(banner(second)).toHaveCount(0);
-  // They are not asked, as in a crash.
+  // The tabs close without a prompt, as in a crash.
   await first.close();
   await second.close();
   await uncutSaves(context);
@@ -101,7 +101,7 @@ test('edits of two tabs that are gone are offered again, and merged with what ca
   await press(page, banner(page).getByRole('button', { name: 'Restore' }));
   const stored = async () => JSON.stringify((await api.call('GET', `/v1${path}`)).graph);
   await expect.poll(stored).toContain('other');
-  // The same script was changed since, which is a question.
+  // The same script has changed since, which is a conflict.
   await press(page, banner(page).getByRole('button', { name: 'Restore' }));
   const conflict = page.getByRole('region', { name: 'Conflict' });
   await expect(conflict).toContainText('return "first"');
@@ -114,7 +114,7 @@ test('edits of two tabs that are gone are offered again, and merged with what ca
   await expect(banner(page)).toHaveCount(0);
 });
 
-test('an expired session asks for the password over the page, in each tab until one has it, and everything is repeated', async ({
+test('an expired session asks every tab for the password until one has it, and repeats all requests', async ({
   page,
   context,
   server,
@@ -125,7 +125,7 @@ test('an expired session asks for the password over the page, in each tab until 
   const other = await context.newPage();
   await other.goto(`/workflows/${id}?panel=json`);
   await page.goto(`/workflows/${id}?step=a`);
-  // A save is refused, but not before the text is there: a poll would bring the dialog over the field.
+  // The save is refused only after the text was typed: a poll would open the dialog over the field.
   await cutSaves(context);
   await replaceText(scriptOf(page), 'return "expired"');
   await unsaved(page);
@@ -140,7 +140,7 @@ test('an expired session asks for the password over the page, in each tab until 
   await page.keyboard.insertText('not the password');
   await page.keyboard.press('Enter');
   await expect(dialog.getByText('Incorrect email or password.')).toBeVisible();
-  // A tab that has asked nothing since learns it with its next call, and is healed by the first.
+  // A tab that has sent no request since notices the end of the session with its next call, and continues once the first tab has signed in.
   await expect(other.getByRole('alertdialog')).toHaveCount(1);
   await dialog.getByLabel('Password').fill(server.password);
   await page.keyboard.press('Enter');
@@ -152,7 +152,7 @@ test('an expired session asks for the password over the page, in each tab until 
   await other.close();
 });
 
-test('signing out asks what becomes of unsaved edits, which no one else sees', async ({
+test('signing out asks what to do with unsaved edits, which no other user sees', async ({
   page,
   context,
   server,

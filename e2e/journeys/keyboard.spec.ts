@@ -15,7 +15,7 @@ import {
 const nodeOf = (page: Page, id: string) => canvasOf(page).locator(`.react-flow__node[data-id="${id}"]`);
 const field = (page: Page, name: string) => formOf(page).getByRole('textbox', { name, exact: true });
 
-/** Adds a step after the one that has the focus, and gives it an ID; leaves the focus in the field of the name. */
+/** Adds a step after the focused one and sets its ID; leaves the focus in the field of the name. */
 async function addStep(page: Page, kind: string, given: string, id: string): Promise<void> {
   await page.keyboard.press('Tab');
   const palette = page.getByRole('dialog', { name: 'Add a step' });
@@ -35,18 +35,18 @@ async function addStep(page: Page, kind: string, given: string, id: string): Pro
   await page.keyboard.insertText(id);
   await page.keyboard.press('Enter');
   await expect(nodeOf(page, id)).toBeVisible();
-  // The form is another one by then, and its field of the ID has the focus.
+  // The form of the new step has opened, with the focus in its ID field.
   await expect(stepIdOf(page)).toBeFocused();
   await pressUntilFocused(page, 'Shift+Tab', formOf(page).getByRole('textbox', { name: 'Name' }));
 }
 
-/** Escape leads from the form back to the step. */
+/** Presses Escape, which moves the focus from the form back to the step. */
 async function leaveForm(page: Page, id: string): Promise<void> {
   await page.keyboard.press('Escape');
   await expect(nodeOf(page, id)).toBeFocused();
 }
 
-/** The first steps of the job. Another journey builds such steps by keyboard (whole-job.spec.ts). */
+/** The first steps of the job. whole-job.spec.ts builds such steps by keyboard. */
 const begun = {
   steps: [
     { id: 'order', type: 'lua_script', name: 'Read the order', script: job.order },
@@ -55,7 +55,7 @@ const begun = {
   ],
 };
 
-/** Adds the other steps: behind the other branch of the condition, and behind the review. */
+/** Adds the remaining steps: after the other branch of the condition, and after the review. */
 async function build(page: Page): Promise<void> {
   const { keyboard } = page;
   await expect(nodeOf(page, 'review')).toBeVisible();
@@ -63,7 +63,7 @@ async function build(page: Page): Promise<void> {
   await keyboard.press('Enter');
   await expect(formOf(page).getByRole('textbox', { name: 'Name' })).toBeFocused();
   await leaveForm(page, 'review');
-  // The arrows lead along the graph; the second step after a condition is its other branch.
+  // The arrow keys follow the graph; the second step after a condition is its other branch.
   await keyboard.press('ArrowUp');
   await expect(nodeOf(page, 'condition')).toBeFocused();
   await addStep(page, 'lua', 'lua_script', 'accept');
@@ -84,7 +84,7 @@ async function build(page: Page): Promise<void> {
   await expect(page.getByRole('region', { name: 'Problems' })).toContainText('can be published');
 }
 
-test('the keyboard alone leads from the first steps of a draft to a run that failed, was mended and is finished', async ({
+test('by keyboard: from the first steps of a draft to a failed run that is repaired and completes', async ({
   member,
   api,
 }) => {
@@ -94,7 +94,7 @@ test('the keyboard alone leads from the first steps of a draft to a run that fai
   await open(member, `/workflows/${String(id)}?step=review`);
   await build(member);
 
-  // One step is tested: the tool, which needs nothing from the steps before it.
+  // Tests one step: the tool, which needs no result of an earlier step.
   await keyboard.press('ArrowUp');
   await expect(nodeOf(member, 'rate')).toBeFocused();
   await keyboard.press('Enter');

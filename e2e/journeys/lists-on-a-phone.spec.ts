@@ -3,7 +3,7 @@ import { expect, expectThemesAccessible, open, publishApproval, startApproval, t
 
 test.use({ viewport: { width: 390, height: 844 }, hasTouch: true });
 
-/** Returns the list of this name, once it has rows; nothing in it, and nothing of it, is cut off or scrolls sideways. */
+/** Returns the list of this name once it has rows, after checking that neither the list nor its content is cut off or scrolls sideways. */
 async function cardsOf(page: Page, name: string) {
   const list = page.getByRole('region', { name, exact: true });
   await expect(page.locator('[data-skeleton]')).toHaveCount(0);
@@ -13,14 +13,17 @@ async function cardsOf(page: Page, name: string) {
   return list;
 }
 
-/** How wide the times of a list are while each says this. What takes more room may break the line, and moves every card below. */
+/** Returns the widths of the times of a list while each shows this text. A wider text may wrap, and moves every card below. */
 const widthsAt = (list: Locator, time: string) =>
   list.locator('[data-ticks]').evaluateAll((times, text) => {
     for (const each of times) each.textContent = text;
     return times.map(each => each.getBoundingClientRect().width);
   }, time);
 
-test('lists are cards on a phone: what matters is seen, and links and menus are reached', async ({ member, api }) => {
+test('lists are cards on a phone: the main facts are visible, and links and menus can be reached', async ({
+  member,
+  api,
+}) => {
   test.setTimeout(480_000);
   const name = 'A workflow whose name is so long that it does not fit into one line of a phone';
   const workflow = await publishApproval(api, name);

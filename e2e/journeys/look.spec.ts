@@ -1,11 +1,14 @@
 import { expect, open, publishApproval, test } from '../fixtures/console.ts';
 
-test('the sidebar collapses to icons, by key and by button, and stays so in this browser', async ({ member, api }) => {
+test('the sidebar collapses to icons, by key and by button, and stays collapsed in this browser', async ({
+  member,
+  api,
+}) => {
   const workflow = await publishApproval(api, 'Collapsed');
   await member.setViewportSize({ width: 1280, height: 800 });
   await open(member, '/runs');
   const sidebar = member.getByRole('navigation', { name: 'Main' });
-  // Nothing is below the fold.
+  // All entries are visible without scrolling.
   for (const name of ['Workflows', 'Memory', 'Settings'])
     await expect(sidebar.getByRole('link', { name })).toBeInViewport({ ratio: 1 });
   await expect(member.locator('aside')).toHaveCSS('width', '232px');
@@ -18,7 +21,7 @@ test('the sidebar collapses to icons, by key and by button, and stays so in this
   await member.getByRole('button', { name: 'Open the sidebar' }).click();
   await expect(member.locator('aside')).toHaveCSS('width', '232px');
 
-  // An editor needs the room: it starts collapsed, until a person chooses otherwise for editors.
+  // An editor needs the width: the sidebar starts collapsed there, until a person chooses otherwise for editors.
   await open(member, `/workflows/${workflow}`);
   await expect(member.locator('aside')).toHaveCSS('width', '56px');
   await member.getByRole('button', { name: 'Open the sidebar' }).click();
@@ -27,7 +30,7 @@ test('the sidebar collapses to icons, by key and by button, and stays so in this
   await expect(member.locator('aside')).toHaveCSS('width', '232px');
 });
 
-test('the palette finds actions of the page and objects, in any order of words, by keyboard alone', async ({
+test('the palette finds actions of the page and objects, with words in any order, by keyboard', async ({
   member,
   api,
 }) => {
@@ -40,7 +43,7 @@ test('the palette finds actions of the page and objects, in any order of words, 
   await expect(member.getByRole('option', { name: /^Quarterly invoice check/ })).toBeVisible();
   await search.fill('keys api');
   await expect(member.getByRole('option', { name: /^API keys/ })).toBeVisible();
-  // The button of this page, which the palette presses.
+  // The palette presses this button of the page.
   await search.fill('proposals');
   const proposals = member.getByRole('group', { name: 'On this page' }).getByRole('option', { name: 'Proposals' });
   await expect(proposals).toHaveAttribute('data-selected', 'true');
@@ -48,7 +51,7 @@ test('the palette finds actions of the page and objects, in any order of words, 
   await expect(member).toHaveURL(/\/workflows\/proposals$/);
 });
 
-test('titles stand at one place, and phones and crawlers find their files', async ({ member }) => {
+test('titles stand at one position, and phones and crawlers find their files', async ({ member }) => {
   await member.setViewportSize({ width: 1280, height: 800 });
   const places = new Set<string>();
   for (const path of ['/workflows', '/inbox', '/chat', '/settings', '/settings/profile', '/workflows/proposals']) {
@@ -61,7 +64,7 @@ test('titles stand at one place, and phones and crawlers find their files', asyn
   expect([...places]).toHaveLength(1);
   for (const path of ['/robots.txt', '/manifest.webmanifest', '/icons/icon-192.png', '/opengraph-image.png'])
     expect((await member.request.get(path)).status(), path).toBe(200);
-  // A picture that is named without the deployment's address is not found by those to whom a link is sent.
+  // The URL of the image must be absolute: the recipients of a link cannot resolve a relative one.
   const picture = await member.locator('meta[property="og:image"]').getAttribute('content');
   expect(picture).toContain(`${new URL(member.url()).origin}/opengraph-image`);
 });
