@@ -2,7 +2,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { torn, value } from './documents.ts';
 import type { Source } from './source.ts';
 
-/** A body, one character for each byte, and the headers that say what it is; null: not sent. */
+/** A body, one character for each byte, and the headers that describe it; null: not sent. */
 type DeliveryBody = { body: string; type: string | null; coding: string | null };
 
 const latin1 = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1');
@@ -51,7 +51,7 @@ function content(source: Source): string {
   }
 }
 
-/** Returns a body as senders send it, or a damaged one: of any type, with or without a content coding. */
+/** Returns a body as senders send it, or a damaged one, of any type, with or without a content coding. */
 export function deliveryBody(source: Source): DeliveryBody {
   const type = source.oneIn(6) ? null : source.pick(types);
   const plain = content(source);
@@ -69,7 +69,7 @@ export function deliveryBody(source: Source): DeliveryBody {
   return { body, type, coding: source.oneIn(8) ? source.pick(['zstd', 'gzip, gzip', 'identity', ',', 'br']) : coding };
 }
 
-/** Returns the headers of an event in the binary mode, some of them odd. */
+/** Returns the headers of an event in the binary mode, some of them malformed. */
 export function cloudEventHeaders(source: Source): [string, string][] {
   const odd = source.pick(['1.0', '"', '%', '%ff', '"\\"', '']);
   const names = ['ce-specversion', 'ce-id', 'ce-source', 'ce-type', 'ce-constructor', 'ce-data'];

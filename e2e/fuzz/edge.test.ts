@@ -7,13 +7,13 @@ import { batchOf } from './exchange.ts';
 import { fuzz } from './fuzz.ts';
 import type { World } from './requests.ts';
 
-/** The settings of `npm run fuzz -- --cases N --seed S --first B`; the short form in `npm test` is always the same. */
+/** The settings of `npm run fuzz -- --cases N --seed S --first B`; the short form in `npm test` always has the same cases. */
 const cases = Number(process.env.BATON_TEST_FUZZ_CASES || 6_000);
 const first = Number(process.env.BATON_TEST_FUZZ_FIRST || 0);
 
 /** The permitted growth of the heap: limited caches that fill up, and garbage that is not collected yet. */
 const MAX_GROWTH_BYTES = 8 * 1024 * 1024;
-/** CPU time of one turn of the event loop: the longest for which others wait, on a busy machine too. */
+/** The most CPU time that one turn of the event loop may take: other callers wait that long, and it is the same on a busy machine. */
 const MAX_TURN_MS = 1_000;
 
 vi.setConfig({ testTimeout: 120_000 + 10 * cases });
@@ -41,7 +41,7 @@ afterAll(async () => {
   await db.close();
 });
 
-/** Creates a workflow with a run and a webhook, which the requests refer to. */
+/** Creates the workflow, run and webhook to which the requests refer. */
 async function prepare(): Promise<World> {
   const client = new Client(service.url, installation.pat);
   const graph = { steps: [{ id: 'a', type: 'lua_script', script: 'return input' }] };
@@ -60,12 +60,12 @@ async function prepare(): Promise<World> {
   };
 }
 
-test('a case depends on seed and number alone', () => {
+test('a case depends only on seed and number', () => {
   expect(batchOf(7, 3, world)).toEqual(batchOf(7, 3, world));
   expect(batchOf(7, 4, world)).not.toEqual(batchOf(7, 3, world));
 });
 
-test(`${cases} cases from seed ${testSeed}: alive, responsive, and no larger than before`, async () => {
+test(`${cases} cases from seed ${testSeed}: the service stays alive, responsive, and no larger than before`, async () => {
   const report = await fuzz({ service, world, seed: testSeed, cases, first });
   process.stdout.write(`fuzz: ${JSON.stringify(report)}\n`);
   expect(service.alive).toBe(true);

@@ -9,21 +9,21 @@ const CLOSED_WITHIN_MS = 15_000;
 /** The number of pipelined requests on one connection. */
 const PIPELINED = 32;
 
-/** The bytes of one connection, which only depend on seed and number. */
+/** The bytes of one connection, which depend only on seed and number. */
 export type Batch = {
   number: number;
   cases: string[];
   /** The frames of an upgrade, sent once it has been answered. */
   frames: string;
-  /** Whether the client closes its side; otherwise a last request asks the server to. */
+  /** Whether the client closes its side; otherwise a last request asks the server to close. */
   closes: boolean;
   /** Where the bytes are split into writes. */
   cuts: number[];
 };
 
 /**
- * Returns a batch. Most are pipelined requests on one connection; the others have a connection to themselves, which the
- * server is expected to close.
+ * Returns a batch. Most batches are pipelined requests on one connection. Each of the others has a separate connection, which the server is
+ * expected to close.
  */
 export function batchOf(seed: number, number: number, world: World): Batch {
   const source = new Source(seed, number);

@@ -10,7 +10,7 @@ export type FuzzOptions = {
   seed: number;
   /** The minimum number of cases. */
   cases: number;
-  /** The number of the first batch, so that one that failed can be sent alone. */
+  /** The number of the first batch, so that a failed batch can be sent separately. */
   first?: number;
 };
 
@@ -26,12 +26,12 @@ export type FuzzReport = {
 };
 
 const CONNECTIONS = 8;
-/** The number of connections after which everything that is loaded and compiled at the first use is there. */
+/** The number of connections after which all code is loaded and compiled. */
 const WARM_UP = 100;
 
 /**
- * Sends seeded cases to a service. Throws with the seed, the batch and the output of the service if it died, did not
- * answer, did not close a connection, or answered with a failure of its own.
+ * Sends seeded cases to a service. Throws with the seed, the batch and the output of the service if it died, did not answer, did not close
+ * a connection, or answered with an internal error.
  */
 export async function fuzz({ service, world, seed, cases, first = 0 }: FuzzOptions): Promise<FuzzReport> {
   const port = Number(new URL(service.url).port);

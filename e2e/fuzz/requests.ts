@@ -11,7 +11,7 @@ type Parts = {
   target: string;
   headers: [string, string][];
   body: string | null;
-  /** The body is bytes, one character each, and its headers say what it is. */
+  /** Whether the body is bytes, one character each, and the headers of this request describe it. */
   typed?: boolean;
 };
 
@@ -46,7 +46,7 @@ const plainTargets = [
   '/_next/static/x.js',
 ] as const;
 
-/** Returns the path of an operation, its parameters filled with existing, unknown and malformed ids. */
+/** Returns the path of an operation with its parameters filled with existing, unknown and malformed ids. */
 function pathOf(source: Source, path: string, world: World): string {
   return path.replace(/\{[^}]*\}/g, () =>
     source.pick([
@@ -97,7 +97,7 @@ function delivery(source: Source, world: World): Parts {
   if (type !== null) headers.push(['Content-Type', type]);
   if (coding !== null) headers.push(['Content-Encoding', coding]);
   if (source.oneIn(8)) headers.push(...cloudEventHeaders(source));
-  // Signed, so that the body is read.
+  // The delivery is signed, so that the service reads the body.
   if (source.oneIn(4)) return { method: 'POST', target, headers, body, typed: true };
   const signed = headers.filter(([name]) => !name.startsWith('X-Service-'));
   const digest = createHmac('sha256', world.webhookSecret).update(Buffer.from(body, 'latin1')).digest('hex');
@@ -111,8 +111,7 @@ function delivery(source: Source, world: World): Parts {
 }
 
 /**
- * Returns a request whose target routing mostly has to refuse. These are the cheapest to answer, so
- * most cases are of this kind.
+ * Returns a request for a target that routing usually refuses. These requests are the cheapest to answer, so most cases are of this kind.
  */
 function plainRequest(source: Source): Parts {
   const known = source.pick(plainTargets);

@@ -1,7 +1,7 @@
 import type { World } from './requests.ts';
 import type { Source } from './source.ts';
 
-/** Returns a WebSocket frame (RFC 6455, 5.2) that a client may or must not send. Latin-1: a character is a byte. */
+/** Returns a WebSocket frame (RFC 6455, 5.2), valid or invalid. Latin-1: a character is a byte. */
 function frame(source: Source): string {
   const opcode = source.pick([0, 1, 1, 2, 8, 9, 10, 3, 7, 11, 15]);
   const first = (source.oneIn(5) ? 0 : 0x80) | (source.oneIn(12) ? source.pick([0x10, 0x40, 0x70]) : 0) | opcode;
@@ -25,7 +25,7 @@ function frame(source: Source): string {
   return head.toString('latin1', 0, length) + (masked ? '\0\0\0\0' : '') + payload;
 }
 
-/** Returns an upgrade to the event stream, or to something else, and the frames to send after it. */
+/** Returns an upgrade to the event stream or to another path, and the frames to send after it. */
 export function upgrade(source: Source, world: World): [handshake: string, frames: string] {
   const stream = `/v1/workflows/${world.workflow}/stream`;
   const target = source.oneIn(3)

@@ -1,7 +1,7 @@
 import { test as base, expect, expectAccessible, signIn } from '../fixtures/console.ts';
 import { startServer } from '../fixtures/server.ts';
 
-/** The server as a newcomer meets it: with the example and its runs. */
+/** The server as a new user sees it: with the example and its runs. */
 const test = base.extend({
   ownServer: async ({ perFile }, use) => {
     const start = () => startServer({ env: { BATON_SEED: 'example' } });
@@ -28,7 +28,7 @@ test('sign in, start the example above the threshold, see it wait, approve it, s
     .fill(JSON.stringify([{ description: 'Difference engine', category: 'software', amount: 940, receipt: true }]));
   await dialog.getByRole('button', { name: 'Start run' }).click();
 
-  // It blocks on the person.
+  // The run waits for the person.
   await expect(page).toHaveURL(/\/workflows\/[0-9a-f-]+\/runs\/[0-9a-f-]+/);
   const runUrl = page.url().split('?')[0] ?? '';
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Waiting for a person');
@@ -37,7 +37,7 @@ test('sign in, start the example above the threshold, see it wait, approve it, s
   await expect(graph.locator('[data-step="auto_approve"]')).toHaveAttribute('data-status', 'skipped');
   await expectAccessible(page);
 
-  // A second window stays on the run, to see that it goes on live.
+  // A second window stays on the run, to check that it updates live.
   const watcher = await page.context().newPage();
   await watcher.goto(runUrl);
   await expect(watcher.getByRole('heading', { level: 1 })).toContainText('Waiting for a person');
@@ -61,7 +61,7 @@ test('sign in, start the example above the threshold, see it wait, approve it, s
   await expectAccessible(watcher);
 });
 
-test('the same through the API with the token', async ({ server, api }) => {
+test('the same job through the API, with the token', async ({ server, api }) => {
   const { workflows } = await api.call('GET', '/v1/workflows?q=Expense');
   const [workflow] = workflows as { id: string }[];
   const start = await fetch(`${server.url}/v1/workflows/${workflow?.id}/command`, {

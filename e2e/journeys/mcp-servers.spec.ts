@@ -1,6 +1,6 @@
 import { expect, expectAccessible, expectPagesAccessibleOnAllScreens, open, test } from '../fixtures/console.ts';
 
-test('register the demo server, discover, publish, bind it, and run a workflow that calls its tool', async ({
+test('register the demo server, discover and publish its tools, bind it, and run a workflow that calls a tool', async ({
   member,
   api,
 }) => {
@@ -57,7 +57,7 @@ test('register the demo server, discover, publish, bind it, and run a workflow t
   await member.getByRole('button', { name: 'Run checks' }).click();
   await expect(member.getByText('All checks passed.')).toBeVisible();
 
-  // Two profiles' worth of switching.
+  // Profiles switch between two sets of tools.
   await member.getByRole('tab', { name: 'Profiles' }).click();
   await member.getByRole('button', { name: 'Create profile' }).click();
   const profile = member.getByRole('dialog', { name: 'Create profile' });
@@ -68,7 +68,7 @@ test('register the demo server, discover, publish, bind it, and run a workflow t
   await expect(member.getByRole('switch', { name: 'in euros is active' })).toBeChecked();
   await expectAccessible(member);
 
-  // A workflow of two steps, imported as a person would, whose first step calls the tool.
+  // A workflow of two steps is imported like a person would; its first step calls the tool.
   const document = {
     baton: 1,
     kind: 'workflow',
@@ -116,7 +116,7 @@ test('register the demo server, discover, publish, bind it, and run a workflow t
     .click();
   await expect(member.getByRole('region', { name: 'Result' })).toContainText('EUR');
 
-  // The instance says where it is used, and does not go while it is.
+  // The instance lists where it is used, and cannot be deleted while it is.
   await member.goto(`/mcp-servers/instances/${instance}`);
   await expect(member.getByRole('link', { name: 'Convert' })).toBeVisible();
   await member.getByRole('button', { name: 'Delete', exact: true }).click();
@@ -124,7 +124,7 @@ test('register the demo server, discover, publish, bind it, and run a workflow t
   await expect(member.getByText('Workflows use this instance.')).toBeVisible();
 });
 
-test('what goes wrong is said where it went wrong', async ({ member }) => {
+test('errors are shown where they occurred', async ({ member }) => {
   await open(member, '/mcp-servers?open=register');
   const dialog = member.getByRole('dialog', { name: 'Register server' });
   await dialog.getByLabel('Name').fill('Metadata');
@@ -143,7 +143,7 @@ test('what goes wrong is said where it went wrong', async ({ member }) => {
   await expectAccessible(member);
 });
 
-test('the pages are accessible, in light and dark, also on a phone', async ({ member, api }) => {
+test('the pages are accessible in light and dark, and on a phone', async ({ member, api }) => {
   const { adapters } = await api.call('GET', '/v1/mcp/platform-catalog');
   const [demo] = adapters as { canonical_url: string }[];
   const server = await api.call('POST', '/v1/mcp/servers', { name: 'Phone demo', canonical_url: demo?.canonical_url });

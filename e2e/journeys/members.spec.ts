@@ -2,7 +2,11 @@ import type { Response } from '@playwright/test';
 import { expect, signIn, test } from '../fixtures/console.ts';
 import { colleagueOf } from '../fixtures/workspace.ts';
 
-test('invite, accept in another browser, change the role, remove', async ({ member, browser, server }) => {
+test('a member is invited, accepts in another browser, changes role, and is removed', async ({
+  member,
+  browser,
+  server,
+}) => {
   const grace = colleagueOf(server, 'grace');
   await member.goto('/settings/members');
   await member.getByRole('button', { name: 'Invite' }).click();
@@ -59,12 +63,12 @@ test('a revoked invitation cannot be accepted', async ({ member, page }) => {
   await expect(page.getByText('Invitation not found.')).toBeVisible();
 });
 
-test('the password can be changed and this session goes on', async ({ page, server, browser }) => {
+test('the password can be changed without losing this session', async ({ page, server, browser }) => {
   const other = await browser.newContext({ baseURL: server.url });
   const elsewhere = await other.newPage();
   await signIn(elsewhere, server.email, server.password);
   await signIn(page, server.email, server.password);
-  // A poll finds the old session ended before the new one is there: that is no reason to sign in again.
+  // A poll may use the ended session before the new one is there; that must not open the sign-in dialog.
   const isRefused = (answer: Response) => answer.url().includes('/api/trpc/') && answer.status() === 401;
   const refused = page.waitForResponse(isRefused, { timeout: 0 });
   await page.route('**/api/auth/callback/credentials*', async route => {

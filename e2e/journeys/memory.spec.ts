@@ -10,7 +10,7 @@ import {
   settled,
 } from '../fixtures/console.ts';
 
-/** Begins each test with an empty memory. */
+/** Starts each test with an empty memory. */
 const test = console.extend<{ nothingKnown: undefined }>({
   nothingKnown: [
     async ({ api }, use) => {
@@ -154,7 +154,7 @@ test('a memory is found, explained, replaced, reinstated, corrected and forgotte
   await expect(hits).toContainText('1st by words');
   await expectAccessible(member);
 
-  // A program proposes a contradicting item, and a person decides.
+  // A program proposes an item that contradicts another one, and a person decides between them.
   const { episode_id } = await api.call('POST', '/v1/memory/index-conversation', {
     thread_id: 'moving',
     turns: [{ role: 'user', text: 'We live in Braga now.' }],

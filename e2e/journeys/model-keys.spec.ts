@@ -3,18 +3,14 @@ import { test as console, expect, expectAccessible, settled } from '../fixtures/
 
 const KEY = 'sk-journey-0123456789';
 
-/** With a model server on this machine. */
+/** The tests use a model server on this machine. */
 const test = console.extend<{ models: ModelServer }>({
   models: async ({ perFile }, use) => {
     await use(await perFile('models', startModelServer, models => models.close()));
   },
 });
 
-test('a model server of one’s own is added, tested, asked by a run, and deleted @phone', async ({
-  member,
-  api,
-  models,
-}) => {
+test('a custom model server is added, tested, called by a run, and deleted @phone', async ({ member, api, models }) => {
   models.expectKey(KEY);
   models.reply({ text: ['It is ', 'all right.'] });
   await member.goto('/settings/model-keys');
@@ -28,7 +24,7 @@ test('a model server of one’s own is added, tested, asked by a run, and delete
   await member.getByRole('textbox', { name: 'Models' }).fill('tiny\nlarge');
   await expectAccessible(member);
   await member.getByRole('button', { name: 'Add', exact: true }).click();
-  // The guard's answer stands at the field.
+  // The field shows the egress guard's refusal.
   await expect(member.getByRole('textbox', { name: 'Base URL' })).toHaveAttribute('aria-invalid', 'true');
   await member.getByRole('textbox', { name: 'Base URL' }).fill(`${models.url}/v1`);
   await member.getByRole('button', { name: 'Add', exact: true }).click();
@@ -65,7 +61,7 @@ test('a model server of one’s own is added, tested, asked by a run, and delete
   await expect(member.getByRole('cell', { name: 'openai_compatible/tiny' })).toHaveCount(0);
 });
 
-test('the models can be searched, and the search is in the address', async ({ member }) => {
+test('the models can be searched, and the search is in the URL', async ({ member }) => {
   await member.goto('/settings/model-keys');
   await settled(member);
   await expectAccessible(member);

@@ -34,7 +34,7 @@ async function choose(page: Page, list: string, option: RegExp): Promise<void> {
 async function chooseTool(page: Page): Promise<void> {
   await choose(page, 'MCP instance', /Exchange desk/);
   await choose(page, 'Tool', /lookup_exchange_rate/);
-  // What the check of the draft shows moves the form: a list that moves while it is pressed chooses nothing.
+  // The results of checking the draft move the form, and a click on a moving list selects nothing.
   await expect(formOf(page).getByRole('alert').first()).toContainText('The tool requires');
   await choose(page, 'from', /^USD$/);
   await choose(page, 'to', /^EUR$/);
@@ -73,10 +73,7 @@ async function build(page: Page): Promise<void> {
   await expectAccessible(page);
 }
 
-test('with the mouse, from an empty workspace to a run that failed, was mended and is finished', async ({
-  member,
-  api,
-}) => {
+test('by mouse: from an empty workspace to a failed run that is repaired and completes', async ({ member, api }) => {
   const instance = await connectDemoTools(api.call, 'Exchange desk');
   await open(member, '/workflows');
   await build(member);
@@ -91,7 +88,7 @@ test('with the mouse, from an empty workspace to a run that failed, was mended a
 
   await member.getByRole('button', { name: 'Test', exact: true }).click();
   await member.getByRole('button', { name: 'Start test run' }).click();
-  // The run lights up over the draft.
+  // The canvas shows the run over the draft.
   const over = member.getByRole('region', { name: 'Run over the draft' });
   await expect(over).toContainText('Test run');
   await expect(over).toContainText('Waiting for a person');
@@ -126,7 +123,7 @@ test('with the mouse, from an empty workspace to a run that failed, was mended a
   await expect(member).not.toHaveURL(/continue=/);
   await expect(titleOf(member)).toContainText('Completed');
   expect(new URL(member.url()).pathname).not.toBe(run);
-  // The person is not asked again, and the tool not called again.
+  // The person is not asked again, and the tool is not called again.
   for (const id of ['review', 'rate']) {
     await expect(member.locator(`[data-step="${id}"]`)).toHaveAttribute('data-status', 'reused');
   }

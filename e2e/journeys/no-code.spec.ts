@@ -72,14 +72,14 @@ test('a request, a condition, a form and a loop are built, published, run and ap
   await creating.getByLabel('Name').fill('Pack orders');
   await creating.getByRole('button', { name: 'Create' }).click();
 
-  // What a run is started with.
+  // The input of a run.
   const form = formOf(member);
   await form.getByText('Input, output and failure handling').click();
   const input = form.getByRole('region', { name: 'Input', exact: true });
   await addField(member, input, 'Text', 'Customer');
   await addField(member, input, 'Number', 'Budget');
 
-  // A request, tested at once: its result is what the next steps choose from.
+  // A request is tested at once: the next steps choose from its result.
   await canvasOf(member).getByRole('button', { name: 'Add the first step' }).click();
   await choose(member, /HTTP request/, 'Find orders');
   const url = form.getByRole('textbox', { name: 'URL' });
@@ -93,7 +93,7 @@ test('a request, a condition, a form and a loop are built, published, run and ap
   await expect(outcomeOf(member).getByRole('region', { name: 'Result' })).toContainText('orders');
   await form.getByRole('tab', { name: 'Step' }).click();
 
-  // A condition of the input.
+  // A condition on the input.
   await addAfter(member, 'Add a step after Find orders', /^Condition/, 'Is it much?');
   await form.getByRole('combobox', { name: 'Rule 1: field' }).click();
   await member.getByRole('option', { name: /budget/i }).click();
@@ -101,7 +101,7 @@ test('a request, a condition, a form and a loop are built, published, run and ap
   await member.getByRole('option', { name: 'is at least', exact: true }).click();
   await form.getByRole('textbox', { name: 'Rule 1: value' }).fill('100');
 
-  // A form that a person fills in.
+  // A form for a person to fill in.
   await addAfter(member, 'Add a step after Is it much?, then', /^Human task/, 'Approve the order');
   await form.getByRole('button', { name: 'Add person or role' }).click();
   await member.getByRole('option', { name: /Administrators/ }).click();
@@ -114,7 +114,7 @@ test('a request, a condition, a form and a loop are built, published, run and ap
 
   // A loop over what the request returned, with a request of its own for each item.
   await addAfter(member, 'Add a step after Approve the order', /^For each/, 'Each order');
-  // What a new loop begins with is replaced.
+  // The default list of a new loop is replaced.
   await form.getByRole('textbox', { name: 'Items' }).click({ clickCount: 3 });
   await insert(member, 'Items', 'body orders', /body\.orders(?!\[)/);
   await expect(form.getByRole('textbox', { name: 'Items' })).toHaveText('{{steps.http_request.result.body.orders}}');
@@ -151,7 +151,7 @@ test('a request, a condition, a form and a loop are built, published, run and ap
   await expect.poll(summary).toBe('completed');
   expect(paths).toEqual(expect.arrayContaining(['/orders?of=Ann', '/pack/tea', '/pack/cup']));
 
-  // The next author sees what it was: in the tree, and beneath the field.
+  // The next author sees the picked value in the tree and below the field.
   await open(member, `/workflows/${workflow}?step=http_request`);
   await expect(form.getByLabel('With the last values')).toContainText('/orders?of=Ann');
   await form.getByRole('button', { name: 'Insert a value into URL' }).click();

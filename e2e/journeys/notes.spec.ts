@@ -67,7 +67,7 @@ test('a note is added, written, moved, resized and deleted with the mouse', asyn
   await expect.poll(stored).toMatchObject([{ id: 'note', color: 'blue' }]);
 });
 
-test('a note is added, written, moved and deleted with the keyboard alone', async ({ member, api }) => {
+test('a note is added, written, moved and deleted by keyboard', async ({ member, api }) => {
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Notes by keyboard', graph });
   const stored = async () => {
     const { graph } = await api.call('GET', `/v1/workflows/${String(id)}`);
@@ -115,7 +115,7 @@ test('the page of a run shows the notes of its graph', async ({ member, api }) =
   const drawn = member.getByRole('region', { name: 'Graph of the run' });
   const note = drawn.locator('[data-note="why"]');
   await expect(note.locator('strong')).toHaveText('Ada');
-  // A note is no step: a click on it selects nothing.
+  // A note is not a step: a click on it selects nothing.
   await note.click();
   await drawn.locator('[data-step="b"]').click();
   await expect(member).toHaveURL(/step=b/);

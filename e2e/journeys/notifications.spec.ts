@@ -13,7 +13,7 @@ import {
 
 const on = (page: Page, name: string) => page.getByRole('switch', { name });
 
-test('a webhook is set up and tested, gets what was chosen, and shows what became of it @phone', async ({
+test('a webhook is set up and tested, receives the chosen events, and shows its deliveries @phone', async ({
   member,
   api,
 }) => {
@@ -88,11 +88,11 @@ function stubNotifications(): void {
 }
 
 const shown = (page: Page) => page.evaluate(() => Reflect.get(window, 'shownNotifications') as string[]);
-/** Whether the browser knows which notifications are old news. */
+/** Returns whether the browser has recorded which notifications are old. */
 const hasLooked = (page: Page) =>
   page.evaluate(() => Object.keys(localStorage).some(key => key.startsWith('baton-notified:')));
 
-test('the browser shows a task that waits, once, and leads to it', async ({ member, api }) => {
+test('the browser shows a notification for a waiting task once, which opens the task', async ({ member, api }) => {
   await member.addInitScript(stubNotifications);
   await open(member, '/settings/notifications');
   await settled(member);
@@ -105,11 +105,11 @@ test('the browser shows a task that waits, once, and leads to it', async ({ memb
   const run = await startApproval(api, workflow, 'this');
   await expect.poll(() => shown(member)).toEqual(['Decide Shown (Shown) is waiting for you']);
 
-  // Another page load remembers it, and shows the next one alone.
+  // The next page load remembers the notification, and shows only the new one.
   await open(member, '/workflows');
   const next = await startApproval(api, workflow, 'that');
   await expect.poll(() => shown(member)).toEqual(['Decide Shown (Shown) is waiting for you']);
-  // The page that would answer may be gone by then.
+  // The page may be closed before it answers.
   await member
     .evaluate(() => (Reflect.get(window, 'lastNotification') as { onclick: () => void }).onclick())
     .catch(() => undefined);
@@ -117,7 +117,7 @@ test('the browser shows a task that waits, once, and leads to it', async ({ memb
   expect(next).not.toBe(run);
 });
 
-test('preferences that cannot be loaded say so, and are tried again', async ({ member }) => {
+test('preferences that fail to load show an error, and can be retried', async ({ member }) => {
   let isAway = true;
   await member.route(/me_notifications_/, route => (isAway ? route.abort() : route.continue()));
   await member.goto('/settings/notifications');

@@ -1,6 +1,9 @@
 import { expect, open, publishApproval, startApproval, test } from '../fixtures/console.ts';
 
-test('a menu opened by keyboard focuses its first entry, and gives the focus back', async ({ member, api }) => {
+test('a menu opened by keyboard focuses its first entry, and restores the focus when it closes', async ({
+  member,
+  api,
+}) => {
   await publishApproval(api, 'Menu by keyboard');
   await open(member, '/workflows');
   const trigger = member.getByRole('button', { name: 'Actions for Menu by keyboard' });
@@ -21,7 +24,9 @@ test('a menu opened by keyboard focuses its first entry, and gives the focus bac
   await expect(member).toHaveURL(/\/workflows\/[0-9a-f-]{36}$/);
 });
 
-test('a list opened by keyboard focuses what is chosen, and gives the focus back', async ({ member }) => {
+test('a list opened by keyboard focuses the selected option, and restores the focus when it closes', async ({
+  member,
+}) => {
   await open(member, '/workflows?status=draft');
   const status = member.getByRole('combobox', { name: 'Status' });
   await expect(status).toHaveText('Draft');
@@ -94,7 +99,7 @@ test('the focus returns when a dialog or palette closes, and stays on the canvas
   await expect(member.getByRole('region', { name: 'Graph of the draft' })).toBeFocused();
 });
 
-test('a page that does not exist has the frame of the console', async ({ member }) => {
+test('a page that does not exist keeps the navigation of the console', async ({ member }) => {
   await member.goto('/no-such-page');
   await expect(member.getByRole('heading', { name: 'Page not found' })).toBeVisible();
   await member.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Runs' }).click();

@@ -33,9 +33,9 @@ async function run(api: Api, name: string, rate: number): Promise<string> {
   return path;
 }
 
-test('a failed run says why and where, beside the line of the script @phone', async ({ member, api }) => {
+test('a failed run shows the error and its position, beside the line of the script @phone', async ({ member, api }) => {
   const path = await run(api, 'Too much', 2);
-  // The page that the server sends has it already, without its scripts and the data for them.
+  // The HTML from the server shows the error without the page's scripts and their data.
   const page = (await (await member.request.get(path)).text()).replace(/<script\b.*?<\/script>/gs, '');
   const said = ['Too much', 'Failed', 'in line 4 of its script', 'Add up', 'Success', 'Skipped'];
   expect(said.filter(text => !page.includes(text))).toEqual([]);
@@ -55,7 +55,7 @@ test('a failed run says why and where, beside the line of the script @phone', as
   await expectAccessible(member);
 });
 
-test('events open to their data, and the open one is in the address', async ({ member, api }) => {
+test('events expand to show their data, and the expanded event is in the URL', async ({ member, api }) => {
   const path = await run(api, 'Events', 1);
   await member.goto(`${path}?tab=events`);
   const events = member.getByRole('region', { name: 'Events' });
@@ -71,7 +71,7 @@ test('events open to their data, and the open one is in the address', async ({ m
   await expectAccessible(member);
 });
 
-test('a value is searched, and its place copied as templates write it', async ({ member, api, context }) => {
+test('a value is searched, and its path copied as templates write it', async ({ member, api, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const path = await run(api, 'Values', 1);
   await member.goto(`${path}?step=amount`);
@@ -113,7 +113,7 @@ test('graph, timeline and events share one selection, by mouse and keyboard @pho
   expect(await events.evaluate(list => list.scrollWidth - list.clientWidth)).toBe(0);
 });
 
-test('a failed run is mended and continued from the failed step', async ({ member, api }) => {
+test('a failed run is repaired and continued from the failed step', async ({ member, api }) => {
   const path = await run(api, 'Mended', 2);
   await member.goto(path);
   await member.getByRole('link', { name: 'Edit and run again from here' }).click();
@@ -135,7 +135,7 @@ test('a failed run is mended and continued from the failed step', async ({ membe
   await expect(list.getByRole('button', { name: /^Check the total/ })).toContainText('Success');
   const graph = member.getByRole('region', { name: 'Graph of the run' });
   await expect(graph.locator('[data-step="check"]')).toContainText(/\d ms|\d s/);
-  // The runs link to each other, and the list has the new one though it ran the draft.
+  // The runs link to each other, and the list contains the new run although it ran the draft.
   const facts = member.getByRole('definition').filter({ hasText: /^Run, / });
   await facts.getByRole('link').click();
   await expect(member).toHaveURL(new RegExp(path));
@@ -144,7 +144,7 @@ test('a failed run is mended and continued from the failed step', async ({ membe
   await member.getByRole('tab', { name: 'Output' }).click();
   await expect(member.getByRole('region', { name: 'Output' })).toContainText('1');
   await member.goto(`${path.replace(/\/runs\/.*/, '')}?tab=runs`);
-  // One step is reused, and none waits for it.
+  // One step is reused, so no step waits for it.
   await expect(member.getByRole('row', { name: /draft · rerun/ })).toContainText('2/2 steps ran, 1 skipped');
 });
 
@@ -181,7 +181,7 @@ test('the views of a run are accessible in both themes @phone', async ({ member,
   await settled(member);
 });
 
-test('a run is linked with the run that it called, and a failed run with that of its failure handler', async ({
+test('a run links to the run that it called, and a failed run to the run of its failure handler', async ({
   member,
   api,
 }) => {
@@ -208,7 +208,7 @@ test('a run is linked with the run that it called, and a failed run with that of
   await member.getByRole('link', { name: /^Caller: Run, / }).click();
   await expect(member).toHaveURL(new RegExp(`${path}$`));
 
-  // The handler starts some seconds after the failure; the page shows it by itself.
+  // The handler starts some seconds after the failure; the page shows it without a reload.
   const handling = member.getByRole('link', { name: 'Run of the failure handler' });
   await expect.poll(async () => (await api.call('GET', `/v1${path}/snapshot`)).failure_handler).not.toBeNull();
   await expect(handling).toBeVisible();

@@ -24,7 +24,10 @@ async function publish(
   return String(id);
 }
 
-test('set what the author opened, let a gated step in, and start by keyboard @phone', async ({ member, api }) => {
+test('a run is started by keyboard, with the settings that the author opened and a gated step enabled @phone', async ({
+  member,
+  api,
+}) => {
   const workflow = await publish(api);
   await open(member, `/workflows/${workflow}`);
   await member.getByRole('button', { name: 'Run', exact: true }).click();
@@ -60,9 +63,12 @@ test('set what the author opened, let a gated step in, and start by keyboard @ph
   expect(steps).toMatchObject({ audit: { result: 'audited' }, check: { result: 1 } });
 });
 
-test('while the settings load, where they cannot be loaded, and where there are none', async ({ member, api }) => {
+test('the dialog while the settings load, when they fail to load, and without any settings', async ({
+  member,
+  api,
+}) => {
   await publish(api, 'Slow settings');
-  // The page of a workflow reads its version by itself; here nothing has been read yet.
+  // The page of a workflow loads its version; on this page, no version has been loaded yet.
   await open(member, '/workflows');
   let answer = (_: 'fails' | 'answers') => undefined as unknown;
   await member.route(/workflows_get_version/, async route => {
@@ -76,7 +82,7 @@ test('while the settings load, where they cannot be loaded, and where there are 
   await member.getByRole('option', { name: 'Run Slow settings' }).click();
   const dialog = member.getByRole('dialog', { name: /^Run “/ });
   await expect(dialog.locator('[data-skeleton]')).toBeVisible();
-  // The client tries a few times before it gives up.
+  // The client retries a few times before it shows an error.
   const failing = setInterval(() => answer('fails'), 50);
   await expect(dialog.getByText(/Could not load the settings of the steps/)).toBeVisible({ timeout: 30_000 });
   clearInterval(failing);

@@ -3,7 +3,7 @@ import { type Api, expect, expectAccessible, expectThemesAccessible, test } from
 
 const lua = (id: string, script: string, more: object = {}) => ({ id, type: 'lua_script', script, ...more });
 const itemsOf = (length: number) => JSON.stringify(Array.from({ length }, (_, at) => at + 1));
-/** Thirty items, of which the tenth, twentieth and thirtieth fail. */
+/** A loop over thirty items, of which the tenth, twentieth and thirtieth fail. */
 const loop = {
   id: 'each',
   type: 'for_each',
@@ -28,7 +28,7 @@ async function run(api: Api, id: string): Promise<string> {
   return path;
 }
 
-test('the items of a loop are looked through, with jumps to those that failed @phone', async ({ member, api }) => {
+test('the items of a loop are browsed, with jumps to the failed ones @phone', async ({ member, api }) => {
   const path = await run(api, await publish(api, 'Invoices', [loop]));
   await member.goto(`${path}?step=each`);
   await expect(member.getByRole('heading', { level: 1 })).toContainText('Invoices');
@@ -36,7 +36,7 @@ test('the items of a loop are looked through, with jumps to those that failed @p
   await expect(step.getByText('1 of 30')).toBeVisible();
   await expect(step.getByText('3 failed')).toBeVisible();
   await expect(step.getByText('2 attempts')).toHaveCount(0);
-  // The graph draws the loop with its steps, in the same item.
+  // The graph draws the steps of the loop for the same item.
   const graph = member.getByRole('region', { name: 'Graph of the run' });
   const charge = graph.locator('[data-step="charge"]');
   await expect(charge).toHaveAttribute('data-status', 'completed');
@@ -64,7 +64,7 @@ test('the items of a loop are looked through, with jumps to those that failed @p
   await expect(charge).toHaveCount(0);
 });
 
-test('the timeline has a scale, is zoomed by mouse and keyboard, and opens loops', async ({ member, api }) => {
+test('the timeline has a scale, is zoomed by mouse and keyboard, and expands loops', async ({ member, api }) => {
   const path = await run(
     api,
     await publish(api, 'Timed', [lua('first', 'return 1'), { ...loop, items: itemsOf(120), depends_on: ['first'] }]),
@@ -104,10 +104,10 @@ test('the timeline has a scale, is zoomed by mouse and keyboard, and opens loops
   await expectThemesAccessible(member);
 });
 
-test('events are told in sentences, searched, and downloaded', async ({ member, api }) => {
+test('events are shown as sentences, searched, and downloaded', async ({ member, api }) => {
   const path = await run(api, await publish(api, 'Told', [lua('first', 'return { code = "K-17" }'), loop]));
   await member.goto(`${path}?tab=events`);
-  // The choice is in the address, which changes a moment later.
+  // The option is in the URL, which changes a moment later.
   const compact = member.getByRole('checkbox', { name: 'Compact' });
   await compact.click();
   await expect(compact).toBeChecked();
@@ -135,7 +135,7 @@ test('events are told in sentences, searched, and downloaded', async ({ member, 
   }
 });
 
-test('selected runs are run again, and all that match continued with the latest version @phone', async ({
+test('selected runs are run again, and all matching runs are continued with the latest version @phone', async ({
   member,
   api,
 }) => {
@@ -165,7 +165,7 @@ test('selected runs are run again, and all that match continued with the latest 
   await expect(bar).toContainText('All 4 that match');
   await bar.getByRole('button', { name: 'Continue from the failing step' }).click();
   const dialog = member.getByRole('alertdialog', { name: 'Continue failed runs?' });
-  // One of the four has been repeated already.
+  // One of the four failed runs has been repeated already.
   await expect(dialog).toContainText('3 runs that match have failed.');
   await dialog.getByRole('checkbox', { name: 'With the latest version' }).check();
   await dialog.getByRole('button', { name: 'Continue from the failing step' }).click();

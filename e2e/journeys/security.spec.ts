@@ -5,7 +5,7 @@ import { expect, publishApproval, settled, startApproval, test } from '../fixtur
 
 /** Attacks on a browser through other users' data and through other sites (docs/security.md). */
 
-/** Each would run a script in a page that trusts it; a page that shows it as text has none of it. */
+/** Each text would run a script in a page that inserts it as HTML; a page that escapes it runs none. */
 const scripts = [
   '<img src=x onerror="window.pwned=1">',
   '<script>window.pwned=1</script>',
@@ -47,7 +47,7 @@ test('data of workflows, runs and tasks is shown, never run', async ({ api, cont
     .poll(async () => (await api.call('GET', `/v1/workflows/${id}/runs/${run_id}/summary`)).pending_tasks)
     .toBe(1);
 
-  // A page of its own: a policy that stops something says so in the browser's console.
+  // The content is drawn in a new page, because the browser's console reports each script that the policy stops.
   await member.close();
   const page = await context.newPage();
   const outside: string[] = [];
@@ -64,7 +64,7 @@ test('data of workflows, runs and tasks is shown, never run', async ({ api, cont
     await page.goto(path);
     await settled(page);
     expect(await page.evaluate(() => 'pwned' in window), path).toBe(false);
-    // Links of data lead to http alone, and no element of it is one that runs.
+    // Links from data lead only to http, and no element from data is executable.
     expect(
       await page.locator('a[href^="javascript:"], a[href^="data:"], iframe, img[onerror], svg[onload]').count(),
       path,
@@ -116,7 +116,7 @@ test('another site can neither decide, nor start, nor read with the cookie of a 
   try {
     await member.close();
     const page = await context.newPage();
-    // Another site by its name: cookies are kept by host, and localhost is not 127.0.0.1.
+    // The other site is opened by its name: cookies are separate for each host, and localhost is not 127.0.0.1.
     await page.goto(`http://localhost:${(evil.address() as AddressInfo).port}/`);
     const outcomes = await page.evaluate(
       async ({ url, path, id }) => {
@@ -152,7 +152,7 @@ test('another site can neither decide, nor start, nor read with the cookie of a 
   expect(summary).toMatchObject({ orchestration_phase: 'blocked', pending_tasks: 1 });
 });
 
-test('a scanner that opens every link, with and without the cookie, decides nothing', async ({
+test('a scanner that opens every link, with or without the cookie, decides nothing', async ({
   api,
   context,
   member,
@@ -177,9 +177,7 @@ test('a scanner that opens every link, with and without the cookie, decides noth
   expect(summary).toMatchObject({ orchestration_phase: 'blocked', pending_tasks: 1 });
 });
 
-test('every HTML response has one policy, whoever makes it: a page, next-auth, an error of Next', async ({
-  server,
-}) => {
+test('every HTML response has exactly one policy: pages, next-auth, and error pages of Next', async ({ server }) => {
   const paths = ['/', '/sign-in', '/nope', '/setup', '/api/auth/signout', '/api/auth/verify-request', '/api/auth/nope'];
   const errors = [
     '/api/nope',
@@ -197,7 +195,7 @@ test('every HTML response has one policy, whoever makes it: a page, next-auth, a
     if (!answer.headers.get('content-type')?.includes('text/html')) continue;
     pages += 1;
     const policy = answer.headers.get('content-security-policy') ?? 'none';
-    // Two headers would come as one text, and a browser would hold a page to both.
+    // Two headers would arrive as one text, and a browser would enforce both.
     expect([path, policy.match(/default-src/g)?.length, policy.match(/frame-ancestors 'none'/g)?.length]).toEqual([
       path,
       1,
@@ -207,7 +205,7 @@ test('every HTML response has one policy, whoever makes it: a page, next-auth, a
   expect(pages).toBeGreaterThan(4);
 });
 
-test('the console takes no upgrade of its own: it is answered and closed', async ({ server }) => {
+test('the console accepts no upgrade: it answers and closes the connection', async ({ server }) => {
   for (const path of ['/', '//', '/sign-in', '/_next/webpack-hmr', '/api/auth/session']) {
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
     let text = '';
@@ -220,7 +218,7 @@ test('the console takes no upgrade of its own: it is answered and closed', async
   }
 });
 
-test('a malformed first line is refused, and no odd one is 500', async ({ server }) => {
+test('a malformed request line is refused, and none causes a 500', async ({ server }) => {
   const refused = ['OPTIONS *', 'TRACE /', 'GET /workflows/%E0%A4%A', 'GET http://x/', 'GET //x/', 'POST /workflows'];
   const odd = [
     'GET /%00',

@@ -1,7 +1,7 @@
 import { expect, test } from '../fixtures/console.ts';
 import { startServer } from '../fixtures/server.ts';
 
-test('the first visit sets up the owner, once', async ({ page }) => {
+test('the first visit sets up the owner, and only the first', async ({ page }) => {
   const none = { BATON_OWNER_EMAIL: '', BATON_OWNER_PASSWORD: '', BATON_PAT: '', BATON_SEED: 'none' };
   const server = await startServer({ env: none });
   try {
@@ -20,7 +20,7 @@ test('the first visit sets up the owner, once', async ({ page }) => {
     await fill(token);
     await expect(page).toHaveURL(`${server.url}/workflows`);
     await expect(page.getByRole('button', { name: 'Account of Ada' })).toBeVisible();
-    // The console would notice by itself that its session is gone, and ask for the password.
+    // An open console would notice the end of its session, and ask for the password.
     await page.goto('about:blank');
     await page.context().clearCookies();
     await page.goto(`${server.url}/setup`);

@@ -1,6 +1,6 @@
 import { expect, open, test } from '../fixtures/console.ts';
 
-test('the link of a workflow leads to the same step from another project', async ({ member, api, context }) => {
+test('the link of a workflow opens the same step from another project', async ({ member, api, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const steps = [
     { id: 'first', type: 'lua_script', script: 'return 1' },
@@ -21,7 +21,7 @@ test('the link of a workflow leads to the same step from another project', async
   await open(member, copied);
   await expect(member.getByRole('heading', { level: 1 })).toContainText('Shared by link');
   await expect(member.getByRole('textbox', { name: 'Name' })).toHaveAttribute('placeholder', 'second');
-  // The other journeys work in the first project, which is the chosen one again.
+  // The other journeys work in the first project, so it is selected again.
   await open(member, '/workflows');
   await expect(member.getByRole('link', { name: 'Shared by link' })).toBeVisible();
 });

@@ -1,6 +1,6 @@
 import { expect, signIn, test } from '../fixtures/console.ts';
 
-test('a page asked for without a session is reached after signing in', async ({ page, server }) => {
+test('a page requested without a session opens after signing in', async ({ page, server }) => {
   await page.goto('/runs?status=failed');
   await expect(page).toHaveURL(/\/sign-in\?next=/);
   await page.getByLabel('Email').fill(server.email);
@@ -10,7 +10,7 @@ test('a page asked for without a session is reached after signing in', async ({ 
   await expect(page.getByRole('heading', { name: 'Runs' })).toBeVisible();
 });
 
-test('a wrong password is refused in words and never enters the address', async ({ page, server }) => {
+test('a wrong password shows an error and never enters the URL', async ({ page, server }) => {
   await page.goto('/sign-in');
   await page.getByLabel('Email').fill(server.email);
   await page.getByLabel('Password').fill('not-the-password');
@@ -19,7 +19,7 @@ test('a wrong password is refused in words and never enters the address', async 
   expect(page.url()).not.toContain('password');
 });
 
-test('the form sleeps until the page is alive, and posts', async ({ browser, server }) => {
+test('the form is disabled until the page is alive, and uses POST', async ({ browser, server }) => {
   const context = await browser.newContext({ javaScriptEnabled: false, baseURL: server.url });
   const page = await context.newPage();
   await page.goto('/sign-in');
@@ -37,7 +37,7 @@ test('signing out ends the session', async ({ page, server }) => {
   await expect(page).toHaveURL(/\/sign-in/);
 });
 
-test('a session that was signed out is dead in a copied cookie, too', async ({ page, server, browser }) => {
+test('a copied cookie is invalid after signing out', async ({ page, server, browser }) => {
   await signIn(page, server.email, server.password);
   const thief = await browser.newContext({ baseURL: server.url });
   await thief.addCookies(await page.context().cookies());

@@ -7,7 +7,7 @@ const COMMAND = String.raw`curl -X POST 'https://api.example.com/orders?page=1' 
   -H 'Accept: application/json' -H 'Authorization: Bearer s3cret-token' -H 'content-type: application/json' \
   --data-raw '{"id": "{{input.id}}", "note": "it'\''s"}' --compressed -k`;
 
-/** Chooses an option of an opened list by the keyboard. */
+/** Chooses an option of an open list by keyboard. */
 async function choose(page: Page, list: Locator, search: string, option: RegExp): Promise<void> {
   await pressUntilFocused(page, 'Tab', list);
   await page.keyboard.press('Enter');
@@ -18,7 +18,7 @@ async function choose(page: Page, list: Locator, search: string, option: RegExp)
   await expect(page.getByPlaceholder('Search, or type input.…')).toHaveCount(0);
 }
 
-test('a request is pasted as a curl command, its secret goes into a connection, and it is copied again', async ({
+test('a request is pasted as a curl command, its secret is stored in a connection, and it is copied again', async ({
   member,
   api,
   context,
@@ -83,7 +83,7 @@ test('a request is pasted as a curl command, its secret goes into a connection, 
   expect(copied).not.toContain('s3cret');
 });
 
-test('a condition is built by the keyboard alone, and its expression says the same', async ({ member, api }) => {
+test('a condition is built by keyboard, and its expression is equivalent', async ({ member, api }) => {
   const input_schema = {
     type: 'object',
     properties: { total: { type: 'number' }, region: { type: 'string' }, urgent: { type: 'boolean' } },
@@ -115,7 +115,7 @@ test('a condition is built by the keyboard alone, and its expression says the sa
   await expect.poll(expression).toBe('input.total >= 500 && (input.region in ["EU", "UK"] || input.urgent)');
   await expectThemesAccessible(member);
 
-  // Both say the same, and a rule that is not finished is kept meanwhile.
+  // The builder and the expression agree, and an unfinished rule is kept meanwhile.
   await pressUntilFocused(member, 'Tab', form.getByRole('button', { name: 'Add a rule' }).last());
   await keyboard.press('Enter');
   await expect(form.getByRole('combobox', { name: 'Rule 3: field' })).toBeVisible();
@@ -136,7 +136,7 @@ test('a condition is built by the keyboard alone, and its expression says the sa
   await expect(form.getByText('This expression is richer than the builder.')).toBeVisible();
   await expect.poll(expression).toBe('input.total + 1 > 500');
 
-  // The rest folds; the ID can be renamed there.
+  // The folded part of the form contains the ID, which can be renamed.
   await openMore(member);
   await expect(stepIdOf(member)).toHaveValue('check');
   await expect(form.getByRole('combobox', { name: 'If the step fails' })).toHaveText('Default: The run fails');

@@ -2,7 +2,10 @@ import type { Locator } from '@playwright/test';
 import { expect, expectThemesAccessible, open, test } from '../fixtures/console.ts';
 import { openMore } from '../fixtures/whole-job.ts';
 
-test('an instance and a tool are chosen from lists, and the arguments filled in by a form', async ({ member, api }) => {
+test('an instance and a tool are chosen from lists, and the arguments filled in with a form', async ({
+  member,
+  api,
+}) => {
   const { adapters } = await api.call('GET', '/v1/mcp/platform-catalog');
   const [demo] = adapters as { canonical_url: string }[];
   const server = await api.call('POST', '/v1/mcp/servers', { name: 'Demo', canonical_url: demo?.canonical_url });
@@ -26,7 +29,7 @@ test('an instance and a tool are chosen from lists, and the arguments filled in 
   await member.getByRole('option', { name: /Exchange desk/ }).click();
   await form.getByRole('combobox', { name: 'Tool' }).click();
   await member.getByRole('option', { name: /lookup_exchange_rate/ }).click();
-  // What the check of the draft shows moves the form: a list that moves while it is pressed chooses nothing.
+  // The results of checking the draft move the form, and a click on a moving list selects nothing.
   await expect(form.getByRole('alert').first()).toContainText('The tool requires');
   for (const [name, currency] of [
     ['from', 'USD'],
@@ -47,7 +50,7 @@ test('an instance and a tool are chosen from lists, and the arguments filled in 
   await form.getByRole('textbox', { name: /^amount/ }).fill('100');
   await expect.poll(async () => JSON.stringify(await stored())).toContain('"amount":100');
 
-  // Without a key there is nothing to choose from; a model can still be named.
+  // Without a model key, there is no model to choose, but its name can be typed.
   await member.goto(`/workflows/${String(id)}?step=ask`);
   await expect(form.getByText('The workspace has no model key yet.')).toBeVisible();
   await form.getByRole('combobox', { name: 'Model' }).click();
@@ -57,7 +60,7 @@ test('an instance and a tool are chosen from lists, and the arguments filled in 
   await expectThemesAccessible(member);
 });
 
-/** Finds a workflow in the opened list by the keyboard. */
+/** Finds a workflow in the open list by keyboard. */
 async function pickByKeyboard(form: Locator, name: string): Promise<void> {
   const page = form.page();
   const search = page.getByPlaceholder('Search by name or ID…');
@@ -119,7 +122,7 @@ test('a workflow to call is found by name, with its version and a form for its i
   await expect.poll(stored).toEqual({ id: 'call', type: 'call_workflow', ...called });
   await expect(form.getByText('the workflow is archived')).toHaveCount(0);
 
-  // A template can name the workflow, too.
+  // A template can also determine the workflow.
   await workflow.click();
   await expectThemesAccessible(member);
   await member.getByRole('option', { name: 'Choose with a template' }).click();

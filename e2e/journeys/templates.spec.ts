@@ -1,7 +1,7 @@
 import type { Locator } from '@playwright/test';
 import { type Api, expect, expectAccessible, open, settled, test } from '../fixtures/console.ts';
 
-/** The dialog with its templates, which are loaded apart from the page. */
+/** Returns the dialog once its templates, which are loaded separately from the page, are there. */
 async function loaded(dialog: Locator): Promise<Locator> {
   await expect(dialog.getByRole('radio', { name: 'Purchase approval' })).toBeVisible();
   return dialog;
@@ -37,7 +37,7 @@ test('a template is found, created, published and run with the mouse', async ({ 
   await settled(member);
 });
 
-test('a template is chosen with the keyboard, and keeps the name that was typed', async ({ member, api }) => {
+test('a template is chosen by keyboard, and keeps the typed name', async ({ member, api }) => {
   const { keyboard } = member;
   await open(member, '/workflows?create=1');
   const dialog = await loaded(member.getByRole('dialog', { name: 'Create workflow' }));
@@ -67,7 +67,7 @@ test('a template is chosen with the keyboard, and keeps the name that was typed'
   expect(workflows.map(workflow => workflow.name)).toEqual(['Our contacts']);
 });
 
-test('a template that needs an MCP instance says so where there is none', async ({ member }) => {
+test('a template that needs an MCP instance says so if there is none', async ({ member }) => {
   await open(member, '/workflows?create=1');
   const dialog = await loaded(member.getByRole('dialog', { name: 'Create workflow' }));
   await dialog.getByRole('radio', { name: 'Feed digest' }).click();
@@ -88,7 +88,7 @@ test('orders of the demo API are shipped in runs of their own, a large one after
   await expect(dialog.getByText('Creates 3 workflows: this one, Ship one order')).toBeVisible();
   await expect(dialog.getByText(`${server.url}/demo/api`)).toBeVisible();
   await expectAccessible(member);
-  // The second of the two fails: the next attempt continues with the first.
+  // The second call fails: the next attempt continues with the first one's result.
   let isLost = false;
   await member.route(/workflows_create/, route => {
     if (isLost || !route.request().postData()?.includes('"Ship orders"')) return route.continue();
@@ -119,7 +119,7 @@ test('orders of the demo API are shipped in runs of their own, a large one after
   const called = member.getByRole('region', { name: 'Step each' }).getByRole('link', { name: /Run called by/ });
   await expect(called).toHaveText(['Run called by Ship one order, item 3']);
   await expectAccessible(member);
-  // The page may still be behind the server, and show another one for a moment.
+  // The page may lag behind the server and show another call for a moment.
   const large = called.filter({ hasText: 'item 3' });
   await large.click();
   await expect(member.getByRole('heading', { level: 1 })).toContainText('Ship one order');
@@ -152,7 +152,7 @@ test('orders of the demo API are shipped in runs of their own, a large one after
   await expect(member.getByRole('link', { name: /^Ship orders: Run, / })).toBeVisible();
 });
 
-/** Returns how many of the runs that the run at this path has called are completed. */
+/** Returns how many of the runs called by the run at this path are completed. */
 async function countCompletedCalls(api: Api, path: string): Promise<number> {
   const { called_runs } = await api.call('GET', `/v1${path}/called-runs`);
   return (called_runs as { run: { status: string } | null }[]).filter(({ run }) => run?.status === 'completed').length;

@@ -6,7 +6,7 @@ import { pressUntilFocused } from '../fixtures/keyboard.ts';
 const sideOf = (page: Page) => page.getByRole('region', { name: 'Step and JSON' });
 const outcomeOf = (page: Page) => sideOf(page).getByRole('region', { name: 'Last test' });
 
-/** The results of the earlier steps, as trees or as JSON. */
+/** Returns the region with the results of the earlier steps, as trees or as JSON. */
 const resultsOf = (page: Page) => sideOf(page).getByRole('region', { name: 'Results of earlier steps' });
 const jsonOf = (page: Page) => resultsOf(page).getByRole('textbox', { name: 'Results of earlier steps' });
 
@@ -21,7 +21,7 @@ const steps = [
   },
 ];
 
-test('the last results feed the test of the next step, given ones and those of a run do, and one is pinned', async ({
+test('a step is tested with the last results, given ones and those of a run, and a result is pinned', async ({
   member,
   api,
 }) => {
@@ -31,7 +31,7 @@ test('the last results feed the test of the next step, given ones and those of a
   const summary = `${workflow}/runs/${String(past.run_id)}/summary`;
   await expect.poll(async () => (await api.call('GET', summary)).status).toBe('completed');
 
-  // Its input, its settings and its output are side by side; the last result of the step before it is there by itself.
+  // Input, settings and output of the step are side by side; the last result of the previous step is filled in.
   await open(member, `/workflows/${String(id)}?step=tax`);
   const side = sideOf(member);
   await side.getByRole('tab', { name: 'Test' }).click();
@@ -52,7 +52,7 @@ test('the last results feed the test of the next step, given ones and those of a
   await expect(outcomeOf(member).getByRole('region', { name: 'Log' })).toContainText('asked');
 
   await side.getByRole('combobox', { name: 'Data from' }).click();
-  // The oldest, which the test began with.
+  // The oldest run, with which the test started.
   await member
     .getByRole('option', { name: /Completed/ })
     .last()
@@ -61,7 +61,7 @@ test('the last results feed the test of the next step, given ones and those of a
   await side.getByRole('button', { name: 'Test step' }).click();
   await expect(outcomeOf(member).getByRole('region', { name: 'Result' })).toContainText('tax:10');
 
-  // A pinned result is kept in the draft, is on the step, and is what the whole draft is tested with.
+  // A pinned result is stored in the draft, is shown on the step, and is used when the whole draft is tested.
   await outcomeOf(member).getByRole('button', { name: 'Pin result' }).click();
   await expect(side.getByRole('region', { name: 'Pinned result' })).toContainText('tax:10');
   await expect(member.getByRole('group', { name: /Compute the tax.*pinned result/ })).toBeVisible();
@@ -75,7 +75,7 @@ test('the last results feed the test of the next step, given ones and those of a
   await side.getByRole('button', { name: 'Unpin' }).click();
   await expect.poll(async () => (await api.call('GET', workflow)).run_setup).toEqual({});
 
-  // What was tested is kept with its step, and is no run of the workflow.
+  // The test is stored with its step, and is not listed as a run of the workflow.
   await member.reload();
   await expect(outcomeOf(member).getByRole('region', { name: 'Result' })).toContainText('tax:10');
   await member.goto(`/workflows/${String(id)}?tab=runs`);
@@ -113,10 +113,7 @@ test('a step in a loop is tested with an item and results of earlier steps', asy
   await expectThemesAccessible(member);
 });
 
-test('a step is changed and tested with the keyboard alone, and says what is wrong with it', async ({
-  member,
-  api,
-}) => {
+test('a step is changed and tested by keyboard, and shows its errors', async ({ member, api }) => {
   const { keyboard } = member;
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Keys', graph: { steps } });
   await open(member, `/workflows/${String(id)}?step=tax`);

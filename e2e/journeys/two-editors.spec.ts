@@ -13,13 +13,13 @@ const type = (page: Page, ...steps: StoredStep[]) => replaceText(jsonOf(page), J
 const announced = (page: Page) =>
   page.waitForResponse(answer => answer.url().includes('workflows_announce_editor') && answer.ok());
 
-/** Expects both sides of a part, each under the name of who changed it. */
+/** Expects both versions of a part, each labeled with the name of its author. */
 async function expectSides(part: Locator, mine: string, theirs: string): Promise<void> {
   await expect(part.getByRole('radio', { name: /^You changed/ })).toContainText(mine);
   await expect(part.getByRole('radio', { name: /^Ada changed/ })).toContainText(theirs);
 }
 
-test('two people edit at once: each sees the other, a conflict shows both sides by name, and nothing is lost', async ({
+test('two people edit at once: each sees the other, a conflict names both authors, and no edit is lost', async ({
   member,
   api,
   browser,
@@ -36,7 +36,7 @@ test('two people edit at once: each sees the other, a conflict shows both sides 
   const ada = await context.newPage();
   awaitLife(ada);
   await joinAs(ada, api, { role: 'project_contributor', name: 'Ada' });
-  // Her 15 seconds pass when this test says so.
+  // The test controls the 15 seconds of Ada's polling interval.
   await ada.clock.install();
   const page = `/workflows/${String(id)}?panel=json`;
   const first = announced(ada);
@@ -51,7 +51,7 @@ test('two people edit at once: each sees the other, a conflict shows both sides 
   await ada.clock.fastForward(15_000);
   await expect(othersOf(ada)).toHaveText(`${me.user.name} is editing`);
 
-  // What is typed here is not saved before Ada's.
+  // The edits typed here are saved only after Ada's.
   const held = Promise.withResolvers<void>();
   await member.route('**/api/trpc/workflows_patch*', async route => {
     await held.promise;
@@ -98,7 +98,7 @@ test('two people edit at once: each sees the other, a conflict shows both sides 
   ]);
   await expect.poll(async () => new Map([...(await stored())].sort())).toEqual(both);
 
-  // Ada, who has typed nothing since, is shown all of it.
+  // Ada, who has typed nothing since, sees all changes.
   await ada.clock.fastForward(15_000);
   await expect(jsonOf(ada)).toContainText('Mine alone');
   await expect(jsonOf(ada)).toContainText('Mine A');

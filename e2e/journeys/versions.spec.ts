@@ -1,6 +1,6 @@
 import { expect, expectThemesAccessible, open, test } from '../fixtures/console.ts';
 
-test('unpublished changes are named, shown before they are published, and compared and restored afterwards', async ({
+test('unpublished changes are listed and shown before publishing, and can be compared and restored afterwards', async ({
   member,
   api,
 }) => {

@@ -11,7 +11,7 @@ import {
 import { consolePages } from '../fixtures/pages.ts';
 import { joinAs, joinAsViewer } from '../fixtures/viewer.ts';
 
-/** Keeps what the browser's console reports and what the server refuses; a viewer's pages may cause neither. */
+/** Collects the errors in the browser's console and the server's refusals; the pages of a viewer must cause neither. */
 function watchComplaints(page: Page): string[] {
   const complaints: string[] = [];
   page.on('console', message => message.type() === 'error' && complaints.push(message.text()));
@@ -20,7 +20,7 @@ function watchComplaints(page: Page): string[] {
   return complaints;
 }
 
-test('a viewer opens every page without a refusal, and is offered only what is open to viewers', async ({
+test('a viewer opens every page without a refusal, and sees only actions that viewers may use', async ({
   api,
   page: viewer,
 }) => {
@@ -77,7 +77,7 @@ test('a viewer opens every page without a refusal, and is offered only what is o
     'Notifications',
     'API reference',
   ]);
-  // Pages that are not offered say who may use them, to those who have their address.
+  // A page that the navigation hides says who may use it, if its URL is opened.
   for (const path of new Set([...offered, ...consolePages()])) await visit(path);
   expect(complaints).toEqual([]);
 });
@@ -89,7 +89,7 @@ test('a contributor opens every page without a refusal', async ({ api, page: con
   await joinAs(contributor, api, { role: 'project_contributor', name: 'Cora' });
   const complaints = watchComplaints(contributor);
   const own = [`/workflows/${approval}`, `/workflows/${approval}/runs/${waiting}`, `/inbox/${waiting}/ask`];
-  // By links, but for the first. The test above loads each page: a document takes three times the CPU.
+  // All paths but the first are reached by links: loading a document takes three times the CPU, and the test above loads each page.
   for (const [index, path] of [...own, ...consolePages()].entries()) {
     await (index === 0 ? contributor.goto(path) : follow(contributor, path));
     await settled(contributor);

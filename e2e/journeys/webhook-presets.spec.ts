@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Locator, Page } from '@playwright/test';
 import { expect, expectAccessible, open, publishApproval, settled, test } from '../fixtures/console.ts';
 
-/** Fills the dialog as far as every preset needs it, and returns it. */
+/** Fills in the fields that every preset needs, and returns the dialog. */
 async function openDialog(member: Page, { name, workflow, preset }: Record<'name' | 'workflow' | 'preset', string>) {
   await open(member, '/webhooks?create=1');
   const dialog = member.getByRole('dialog', { name: 'Create webhook' });
@@ -62,7 +62,7 @@ test('a webhook for GitHub says how strong it is, and accepts what GitHub signs'
   await expectAccessible(member);
 });
 
-test('the secret that Stripe shows is stored after the webhook was created', async ({ member, api }) => {
+test('the secret that Stripe shows is stored after the webhook is created', async ({ member, api }) => {
   await publishApproval(api, 'Book payment');
   const dialog = await openDialog(member, { name: 'Payments', workflow: 'Book payment', preset: 'Stripe' });
   await choose(member, dialog.getByRole('combobox', { name: 'Runs belong to' }), /@/);

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, expectAccessible, open, publishApproval, settled, test } from '../fixtures/console.ts';
 
-test('a webhook is made, delivered to, watched, tested, switched off, rotated and deleted', async ({
+test('a webhook is created, receives deliveries, is tested, switched off, rotated and deleted', async ({
   member,
   api,
   server,
@@ -28,7 +28,7 @@ test('a webhook is made, delivered to, watched, tested, switched off, rotated an
   await member.getByRole('tab', { name: 'Python' }).click();
   await expect(member.getByRole('region', { name: 'Python example' })).toContainText(url);
   await expectAccessible(member);
-  // Escape must not lose the only sight of the secret.
+  // Escape must not close the dialog, which is the only place that shows the secret.
   await member.keyboard.press('Escape');
   await expect(secretField).toHaveValue(secret);
   await member.getByRole('button', { name: 'I have copied it' }).click();
@@ -104,7 +104,7 @@ test('a webhook is made, delivered to, watched, tested, switched off, rotated an
   expect(await deliver(rotated)).toBe(401);
 });
 
-test('a webhook that does not exist says so', async ({ member }) => {
+test('the page of an unknown webhook says that it does not exist', async ({ member }) => {
   await open(member, '/webhooks/01890000-0000-7000-8000-000000000000');
   await expect(member.getByText('Webhook not found.')).toBeVisible();
 });

@@ -41,7 +41,7 @@ const stepOf = (page: Page, name: string) =>
     .filter({ has: page.locator('[data-step]', { hasText: name }) });
 const nameOf = (page: Page) => formOf(page).getByRole('textbox', { name: 'Name', exact: true });
 
-/** Chooses a step in the palette, which is open, and names it; leaves the focus in the field of the name. */
+/** Chooses a step in the open palette and names it; leaves the focus in the field of the name. */
 async function addStep(page: Page, kind: string, name: string): Promise<void> {
   const { keyboard } = page;
   const palette = page.getByRole('dialog', { name: 'Add a step' });
@@ -60,14 +60,14 @@ async function addStep(page: Page, kind: string, name: string): Promise<void> {
   await expect(stepOf(page, name)).toBeVisible();
 }
 
-/** Escape leads from the form back to the step, Tab from there to the palette. */
+/** Presses Escape, which moves the focus from the form to the step, and Tab, which opens the palette. */
 async function goOnAfter(page: Page, name: string): Promise<void> {
   await page.keyboard.press('Escape');
   await expect(stepOf(page, name)).toBeFocused();
   await page.keyboard.press('Tab');
 }
 
-/** Creates the workflow, and says what its runs are started with. */
+/** Creates the workflow, and declares the input of its runs. */
 async function begin(page: Page): Promise<void> {
   const { keyboard } = page;
   await expect(page.getByText('No workflows yet')).toBeVisible();
@@ -76,7 +76,7 @@ async function begin(page: Page): Promise<void> {
   await keyboard.insertText('Pack orders');
   await keyboard.press('Enter');
   await expect(canvasOf(page)).toBeFocused();
-  // Tab on the canvas adds a step; Escape and then Tab leaves it.
+  // Tab on the canvas adds a step; Escape and then Tab leaves the canvas.
   await keyboard.press('Escape');
   await press(page, formOf(page).getByText('Input, output and failure handling'));
   const input = formOf(page).getByRole('region', { name: 'Input', exact: true });
@@ -85,7 +85,7 @@ async function begin(page: Page): Promise<void> {
   await press(page, canvasOf(page).getByRole('button', { name: 'Add the first step' }), 'Shift+Tab');
 }
 
-/** Builds a request, and tests it: its result is what the next steps choose from. */
+/** Builds a request and tests it, because the next steps choose from its result. */
 async function buildRequest(page: Page, shop: string): Promise<void> {
   const form = formOf(page);
   await addStep(page, 'HTTP request', 'Find orders');
@@ -113,7 +113,7 @@ async function buildCondition(page: Page): Promise<void> {
   await write(page, formOf(page).getByRole('textbox', { name: 'Rule 1: value' }), '100');
 }
 
-/** Asks administrators, with a form in which one of two choices is required. */
+/** Adds an approval by administrators, with a form that requires one of two choices. */
 async function buildApproval(page: Page): Promise<void> {
   const { keyboard } = page;
   const form = formOf(page);
@@ -133,14 +133,14 @@ async function buildApproval(page: Page): Promise<void> {
   await expect(fields.getByRole('checkbox', { name: 'Required' })).toBeChecked();
 }
 
-/** Builds a loop over what the request returned, with a request of its own for each item. */
+/** Builds a loop over the result of the request, with a separate request for each item. */
 async function buildLoop(page: Page, shop: string): Promise<void> {
   const { keyboard } = page;
   const form = formOf(page);
   await addStep(page, 'For each', 'Each order');
   const items = form.getByRole('textbox', { name: 'Items' });
   await pressUntilFocused(page, 'Tab', items);
-  // What a new loop begins with is replaced.
+  // The default list of a new loop is replaced.
   await keyboard.press('ControlOrMeta+a');
   await insertValue(page, 'body orders', /body\.orders(?!\[)/);
   await expect(items).toHaveText('{{steps.http_request.result.body.orders}}');
@@ -166,7 +166,7 @@ async function publishAndRun(page: Page): Promise<void> {
   await expect(titleOf(page)).toContainText('Waiting for a person');
 }
 
-test('the keyboard alone leads from an empty workspace to a run that a person approved, without code, JSON or an ID', async ({
+test('by keyboard: from an empty workspace to a run that a person approved, without code, JSON or an ID', async ({
   member,
   api,
   shop,

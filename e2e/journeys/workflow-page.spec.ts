@@ -3,14 +3,14 @@ import { replaceText } from '../fixtures/editor.ts';
 
 const lua = (id: string, script: string, extra: object = {}) => ({ id, type: 'lua_script', script, ...extra });
 
-/** A published workflow of these steps; answers its id. */
+/** Publishes a workflow of these steps; returns its id. */
 async function publish(api: Parameters<Parameters<typeof test>[2]>[0]['api'], name: string, steps: object[]) {
   const { id } = await api.call('POST', '/v1/workflows', { name, graph: { steps } });
   await api.call('POST', `/v1/workflows/${String(id)}/versions`, { changelog: 'First' });
   return String(id);
 }
 
-test('a draft saves itself, shows its problems in place, and is published when they are gone', async ({
+test('a draft saves itself, shows its problems in place, and is published once they are fixed', async ({
   member,
   api,
 }) => {
@@ -51,19 +51,19 @@ test('two editors never overwrite each other unseen', async ({ member, api }) =>
   const announced = member.waitForResponse(answer => answer.url().includes('workflows_announce_editor'));
   await member.goto(`/workflows/${String(id)}?panel=json`);
   await announced;
-  // From now on nothing tells the page of other changes before it saves.
+  // From now on, the page learns of other changes only when it saves.
   await member.route(/workflows_announce_editor/, route => route.abort());
   const editor = member.getByRole('textbox', { name: 'Graph as JSON' });
   await expect(editor).toContainText('return 1');
 
-  // Different steps are merged.
+  // Changes of different steps are merged.
   await api.call('PATCH', path, { graph: { steps: [lua('a', 'return 1'), lua('theirs', 'return 2')] } });
   await replaceText(editor, JSON.stringify({ steps: [lua('a', 'return 1'), lua('mine', 'return 3')] }));
   await expect(member.locator('[data-step="theirs"]')).toBeVisible();
   await expect(member.getByText('Saved', { exact: true })).toBeVisible();
   await expect(member.locator('[data-step="mine"]')).toBeVisible();
 
-  // The same field asks.
+  // Changes of the same field are a conflict.
   const { graph } = await stored();
   const { steps } = graph as { steps: { id: string }[] };
   const withScript = (script: string) => ({ steps: steps.map(step => (step.id === 'a' ? lua('a', script) : step)) });
@@ -82,7 +82,7 @@ test('two editors never overwrite each other unseen', async ({ member, api }) =>
   await expect(member.getByText('Saved', { exact: true })).toBeVisible();
 });
 
-test('what does not parse is kept and not sent', async ({ member, api }) => {
+test('invalid text is kept but not sent', async ({ member, api }) => {
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Broken', graph: { steps: [lua('a', 'return 1')] } });
   await member.goto(`/workflows/${String(id)}?panel=json`);
   await replaceText(member.getByRole('textbox', { name: 'Graph as JSON' }), '{"steps": [');
@@ -91,7 +91,7 @@ test('what does not parse is kept and not sent', async ({ member, api }) => {
   expect(await api.call('GET', `/v1/workflows/${String(id)}`)).toMatchObject({ graph: { steps: [{ id: 'a' }] } });
 });
 
-test('a run is paused, resumed and stopped from its page; a failed one shows why and is run again @phone', async ({
+test('a run is paused, resumed and stopped from its page; a failed run shows its error and is run again @phone', async ({
   member,
   api,
 }) => {
@@ -132,7 +132,7 @@ test('a run is paused, resumed and stopped from its page; a failed one shows why
   await expect(member.getByRole('region', { name: 'Input' })).toContainText('7');
 });
 
-test('a run of 1,000 steps is drawn, listed and followed', async ({ member, api }) => {
+test('a run of 1,000 steps is drawn, listed and updated live', async ({ member, api }) => {
   const steps = Array.from({ length: 1000 }, (_, index) => ({
     id: `s${index}`,
     type: 'condition',
@@ -143,9 +143,9 @@ test('a run of 1,000 steps is drawn, listed and followed', async ({ member, api 
   const { run_id } = await api.call('POST', `/v1/workflows/${workflow}/command`, { command: 'start', params: {} });
   await member.goto(`/workflows/${workflow}/runs/${String(run_id)}`);
   await expect(member.getByRole('heading', { level: 1 })).toContainText('Completed', { timeout: 60_000 });
-  // It opened at the steps that were running; an ended run opens at its first step.
+  // The page opened at the steps that were running; for an ended run, it opens at the first step.
   await member.reload();
-  // Only the steps in view are drawn, and the map leads to the others.
+  // Only the steps in view are drawn; the minimap moves to the others.
   const graph = member.getByRole('region', { name: 'Graph of the run' });
   await expect(graph.locator('[data-step="s0"]')).toHaveAttribute('data-status', 'completed');
   expect(await graph.locator('[data-step]').count()).toBeLessThan(100);
@@ -176,7 +176,7 @@ test('every view of a workflow and a run is accessible, in light and dark @phone
   ]);
 });
 
-test('the run dialog begins in its first field, whatever its kind', async ({ member, api }) => {
+test('the run dialog focuses its first field, whatever its type', async ({ member, api }) => {
   const payloads = [
     { name: 'One line', run_setup: { trigger_payload: { who: 'Ada', count: 1 } }, field: 'who' },
     { name: 'Several lines', run_setup: { trigger_payload: { order: { id: 1 } } }, field: 'order' },
@@ -193,7 +193,7 @@ test('the run dialog begins in its first field, whatever its kind', async ({ mem
   }
 });
 
-test('a warning is not drawn as an error, and what must be fixed before publishing is', async ({ member, api }) => {
+test('a warning is not drawn as an error, and an error that prevents publishing is', async ({ member, api }) => {
   const steps = [lua('a', 'return steps.b and 1'), lua('b', 'return 1')];
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Warning', graph: { steps } });
   await member.goto(`/workflows/${String(id)}?step=a`);

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, open, publishApproval, test } from '../fixtures/console.ts';
 import { replaceText } from '../fixtures/editor.ts';
 
-test('create from the example, then find it in the list', async ({ member }) => {
+test('a workflow is created from the example, and found in the list', async ({ member }) => {
   await member.goto('/workflows?create=1');
   await member.getByRole('button', { name: 'Create', exact: true }).click();
   await expect(member.getByText('Enter a name.')).toBeVisible();
@@ -14,7 +14,7 @@ test('create from the example, then find it in the list', async ({ member }) => 
   await expect(member.getByRole('link', { name: 'Orders with review', exact: true })).toBeVisible();
 });
 
-test('search and status live in the address', async ({ member, api }) => {
+test('search and status filter are in the URL', async ({ member, api }) => {
   await api.call('POST', '/v1/workflows', { name: 'Quarterly report' });
   await api.call('POST', '/v1/workflows', { name: 'Nightly backup' });
   // The page itself contains the first rows: no cache may store it, and the browser does not request the rows again.
@@ -25,14 +25,14 @@ test('search and status live in the address', async ({ member, api }) => {
   const calls = member.waitForRequest(/\/api\/trpc\//);
   const ahead: string[] = [];
   member.on('request', request => request.headers()['next-router-prefetch'] && ahead.push(request.url()));
-  // Rows of the page are requested again once they are five seconds old, which they can be before the page is alive.
+  // The browser refetches rows that are five seconds old, which they can be before the page is alive.
   await member.clock.setFixedTime(Date.now());
   await open(member, '/workflows');
   expect((await calls).url()).not.toContain('workflows_list');
   await member.keyboard.press('/');
   const search = member.getByRole('searchbox', { name: 'Search workflows' });
   await expect(search).toBeFocused();
-  // The last letter comes when the others are in the address and the page has not been drawn for them yet.
+  // The last letter is typed when the others are in the URL but the page has not been drawn for them yet.
   await member.evaluate(() => {
     const { replaceState } = window.history;
     window.history.replaceState = (...to) => {
@@ -51,14 +51,14 @@ test('search and status live in the address', async ({ member, api }) => {
   await member.goBack();
   await expect(member.getByRole('link', { name: 'Quarterly report', exact: true })).toBeVisible();
 
-  // No page is fetched ahead before the pointer is on its link.
+  // The browser prefetches a page only when the pointer is on its link.
   expect(ahead).toEqual([]);
   await member.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Webhooks' }).hover();
   await expect.poll(() => ahead.some(url => url.includes('/webhooks?'))).toBe(true);
   expect(ahead.filter(url => !url.includes('/webhooks?'))).toEqual([]);
 });
 
-test('export as YAML and import again', async ({ member, api }) => {
+test('a workflow is exported as YAML and imported again', async ({ member, api }) => {
   await publishApproval(api, 'Travels well');
   await member.goto('/workflows');
   await member.getByRole('button', { name: 'Actions for Travels well' }).click();
@@ -75,7 +75,7 @@ test('export as YAML and import again', async ({ member, api }) => {
   await chosen.setInputFiles({ name: 'a.yaml', mimeType: 'application/yaml', buffer: Buffer.from(text) });
   await expect(member.getByLabel('Document (JSON or YAML)')).toHaveValue(text);
   await expect(member.getByRole('dialog').getByRole('alert')).toHaveCount(0);
-  // So that the same file can be chosen again.
+  // The input is cleared, so that the same file can be chosen again.
   await expect(chosen).toHaveValue('');
   await member.getByRole('dialog').getByRole('button', { name: 'Import', exact: true }).click();
   await expect(member).toHaveURL(/\/workflows\/[0-9a-f-]{36}/);
@@ -83,7 +83,7 @@ test('export as YAML and import again', async ({ member, api }) => {
   await expect(member.getByRole('link', { name: 'Travelled', exact: true })).toBeVisible();
 });
 
-test('archive, with a question first', async ({ member, api }) => {
+test('archiving a workflow asks for confirmation', async ({ member, api }) => {
   await api.call('POST', '/v1/workflows', { name: 'Old habit' });
   await member.goto('/workflows');
   await member.getByRole('button', { name: 'Actions for Old habit' }).click();
@@ -95,7 +95,7 @@ test('archive, with a question first', async ({ member, api }) => {
   await expect(member.getByRole('link', { name: 'Old habit' })).toBeVisible();
 });
 
-test('start a run from the palette and see it in the feed', async ({ member, api }) => {
+test('a run is started from the palette and appears in the feed', async ({ member, api }) => {
   await publishApproval(api, 'From the palette');
   await open(member, '/workflows');
   await member.keyboard.press('ControlOrMeta+k');

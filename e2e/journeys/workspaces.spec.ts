@@ -4,13 +4,13 @@ test.use({ serverEnv: { BATON_SIGN_UP: 'open', BATON_RATE_LIMIT_SIGN_IN_PER_MINU
 
 const switcher = (name: string) => new RegExp(`^Workspace ${name}, project default`);
 
-test('create a workspace by keyboard, work in it, and switch back', async ({ member, api }) => {
+test('a workspace is created by keyboard, used, and left again', async ({ member, api }) => {
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Of the first', graph: { steps: [] } });
   await open(member, '/workflows');
   await member.getByRole('button', { name: switcher('main') }).focus();
   await member.keyboard.press('Enter');
   await expect(member.getByRole('menuitemcheckbox', { name: 'default' })).toBeChecked();
-  // The menu takes the focus when it is open.
+  // The menu takes the focus once it is open.
   await expect(member.getByRole('menuitemcheckbox', { name: 'default' })).toBeFocused();
   await member.getByRole('menuitem', { name: 'Create workspace' }).focus();
   await member.keyboard.press('Enter');
@@ -46,14 +46,14 @@ test('create a workspace by keyboard, work in it, and switch back', async ({ mem
   await expect(member.getByRole('button', { name: switcher('main') })).toBeVisible();
   await expect(member.getByRole('link', { name: 'Of the first' })).toBeVisible();
 
-  // The switch loads the page again, which listens to keys only once it is alive.
+  // The switch reloads the page, which handles keys only once it is alive.
   await open(member, '/workflows');
   await member.keyboard.press('ControlOrMeta+k');
   await member.getByRole('option', { name: 'Switch to North & Söhne' }).click();
   await expect(member.getByRole('button', { name: switcher('North & Söhne') })).toBeVisible();
 });
 
-test('a visitor signs up, and gets a workspace of their own', async ({ page }) => {
+test('a visitor signs up, and gets a workspace', async ({ page }) => {
   await page.goto('/sign-in');
   await page.getByRole('link', { name: 'Create an account' }).click();
   await expectAccessible(page);
@@ -69,12 +69,12 @@ test('a visitor signs up, and gets a workspace of their own', async ({ page }) =
   await expect(page.getByRole('button', { name: switcher('Graces') })).toBeVisible();
 });
 
-test('over the limit, signing in is refused with 429 and says when to try again', async ({ page, server }) => {
+test('above the rate limit, signing in is refused with 429 and says when to try again', async ({ page, server }) => {
   const { csrfToken } = await (await page.request.get('/api/auth/csrf')).json();
   const form = { csrfToken, email: 'nobody@example.com', password: 'a wrong password' };
   const attempt = (json = 'true') =>
     page.request.post('/api/auth/callback/credentials', { form: { ...form, json }, maxRedirects: 0 });
-  // The limit is of a minute of the clock, which may turn meanwhile.
+  // The limit applies to each minute of the clock, which may change meanwhile.
   await expect(async () => {
     const refused = await attempt();
     expect(refused.status()).toBe(429);
@@ -93,6 +93,6 @@ test('over the limit, signing in is refused with 429 and says when to try again'
       timeout: 3_000,
     });
   }).toPass();
-  // Another account of the same address is not held up.
+  // Another account at the same IP address is not limited.
   await signIn(page, server.email, server.password);
 });

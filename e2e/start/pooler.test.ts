@@ -58,7 +58,7 @@ test('behind a pooler in session mode that refuses unknown parameters, the pool 
   await standby.close();
 });
 
-test('behind a pooler in transaction mode the service does not start, and says so in one line', async () => {
+test('behind a pooler in transaction mode the service refuses to start, and says why in one line', async () => {
   await using pooler = await Pooler.start(db.url, 'transaction');
   const config = { database: { url: pooler.url, dataDir: '', pool: 3 } };
   await expect(openDatabase(config, logger)).rejects.toMatchObject({
@@ -67,14 +67,14 @@ test('behind a pooler in transaction mode the service does not start, and says s
   });
 });
 
-test('two processes behind a pooler in transaction mode never lead both', async () => {
+test('two processes behind a pooler in transaction mode are never both leader', async () => {
   await using pooler = await Pooler.start(db.url, 'transaction');
   const one = orchestrator(pooler.url);
   await one.ready;
   expect(one.status()).toBe('leading');
   const other = orchestrator(pooler.url);
   await expect.poll(() => other.unavailableReason()).toMatch(/pooler in transaction mode/);
-  // The first one notices at its next check that its backend is not its own.
+  // The first process notices at its next check that its backend has changed.
   await expect.poll(() => one.unavailableReason()).toMatch(/pooler in transaction mode/);
   await one.close();
   await other.close();

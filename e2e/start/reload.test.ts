@@ -31,7 +31,7 @@ async function startReloading(databaseUrl: string) {
     client: new Client(`http://127.0.0.1:${port}`, pat),
     output: () => output,
     count: (text: string) => output.split(text).length - 1,
-    /** Returns the id of the process that serves, the only child of the one that stands for it. */
+    /** Returns the id of the process that serves, which is the only child of the supervisor. */
     servicePid() {
       const table = execFileSync('ps', ['-A', '-o', 'pid=', '-o', 'ppid='], { encoding: 'utf8' });
       const processes = table.split('\n').map(line => line.trim().split(/\s+/).map(Number));
@@ -51,7 +51,7 @@ async function startReloading(databaseUrl: string) {
   };
 }
 
-test('a saved file of the server replaces the service, whose runs go on; one that died waits for the next save', async () => {
+test('saving a file of the server restarts the service, whose runs continue; a service that died waits for the next save', async () => {
   await using db = await createTestDatabase();
   await using dev = await startReloading(db.url);
   const isReady = (times: number) =>
@@ -67,7 +67,7 @@ test('a saved file of the server replaces the service, whose runs go on; one tha
   const { body: run } = await dev.client.call('POST', `${path}/command`, { command: 'start', params: {} });
   expect(run.run_id).toBeTypeOf('string');
 
-  // Files that are no part of the service change nothing.
+  // Files that are not part of the service change nothing.
   await dev.save('some.test.ts');
   await dev.save('some.txt');
   await dev.save('some.ts');

@@ -94,14 +94,14 @@ describe('a start that cannot succeed says why in one line', () => {
 });
 
 describe('a server that runs', () => {
-  // Each test leaves the folder to the next as a stopped server does: creating and filling a database costs 2 s of CPU.
+  // Each test leaves a data folder like that of a stopped server to the next one: creating and filling a database costs 2 s of CPU.
   beforeAll(async () => {
     dataDir = await newDataDir();
   });
   afterAll(removeDataDir);
   const env = { BATON_PAT: generatePatToken() };
 
-  test('another one on its data folder is refused; SIGTERM ends it with 0 and leaves no PostgreSQL behind', async () => {
+  test('a second server on its data folder is refused; SIGTERM ends it with 0 and leaves no PostgreSQL behind', async () => {
     const server = await startServer({ dataDir, env });
     const { code, lines } = await refused({});
     expect(code).toBe(1);
@@ -111,7 +111,7 @@ describe('a server that runs', () => {
     expect(await isRunning(await cluster())).toBe(false);
   });
 
-  test('killed with -9 it starts again with everything that it had answered', async () => {
+  test('after kill -9 it starts again with all data that it had acknowledged', async () => {
     const first = await startServer({ dataDir, env });
     const headers = { Authorization: `Bearer ${first.pat}`, 'Content-Type': 'application/json' };
     const created = await fetch(`${first.url}/v1/workflows`, {
@@ -129,7 +129,7 @@ describe('a server that runs', () => {
     expect(await second.stop()).toBe(0);
   });
 
-  test('Ctrl-C at a terminal, which npm passes on once more, stops it in order', async () => {
+  test('Ctrl-C at a terminal, which npm forwards a second time, stops it in order', async () => {
     const module = fileURLToPath(new URL('../../bin/supervise.mjs', import.meta.url));
     const port = await freePort();
     const code = `
