@@ -8,7 +8,7 @@ import { startSdkServer, type TestServer } from '../../server/testing/mcp-server
 import type { Client } from './client.ts';
 import type { Random } from './random.ts';
 
-/** The answers of an undisturbed run, and to a short message of a chat. */
+/** The answer of an undisturbed run, and the answer to a short message of a chat. */
 export const ANSWER = 'All pages are read, and it was sent.';
 export const SHORT_ANSWER = 'Quickly said.';
 
@@ -36,7 +36,7 @@ function configure(server: McpServer): void {
     await delay(10);
     return { content: [{ type: 'text', text: `${PAGE} Page ${page}.` }] };
   });
-  // A destructive tool, so that a person is asked before a lost call is repeated.
+  // A destructive tool, so that a lost call is repeated only after a person's approval.
   const hints = { annotations: { destructiveHint: true, openWorldHint: false } };
   server.registerTool('send', { inputSchema: z.strictObject({ text: z.string() }), ...hints }, async () => {
     await delay(10);
@@ -47,7 +47,7 @@ function configure(server: McpServer): void {
 type Sent = { messages: { role: string; tool_calls?: { id: string }[]; tool_call_id?: string }[] };
 const Called = z.object({ _meta: z.object({ idempotency_key: z.string() }) });
 
-/** The model and the tool server of the load with the requests that they received. They outlive the service. */
+/** The model and the tool server of the load, with the requests that they received. Both outlive the service. */
 export class World implements AsyncDisposable {
   /** The number of requests with each idempotency key. */
   readonly keys = new Map<string, number>();
@@ -115,7 +115,7 @@ export class AgentLoad {
     this.#inbox = this.#approve();
   }
 
-  /** Stops starting runs and chats. Existing ones are answered and approved until `close`. */
+  /** Stops starting runs and chats. Existing runs and chats are answered and approved until `close`. */
   async cease(): Promise<void> {
     this.#ceased = true;
     await Promise.all(this.#callers);
@@ -164,7 +164,7 @@ export class AgentLoad {
         const path = `/v1/workflows/${workflow_id}/runs/${run_id}/tasks/${task_id}/complete`;
         const answer = await this.#client.call('POST', path, {
           approved: true,
-          // A lost call is repeated only if its task is answered so.
+          // A lost call is repeated only if the answer to its task says so.
           ...(form?.properties?.decision !== undefined && { result: { decision: 'repeat' } }),
         });
         if (![0, 200, 409, 503].includes(answer.status))

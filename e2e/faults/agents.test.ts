@@ -57,7 +57,7 @@ test(
     let inFlight = 0;
     try {
       for (let kill = 0; kill < KILLS; kill += 1) {
-        // Enough requests between kills that no step is lost five times in a row and fails.
+        // Enough requests between kills that no step is lost five times in a row, which would fail it.
         const goal = world.asked + random.between(20, 60);
         await expect.poll(() => world.asked >= goal, { interval: 2, timeout: 60_000 }).toBe(true);
         await service.kill();
@@ -187,7 +187,7 @@ async function startedAndNotEnded(pool: Pool): Promise<number> {
 /** The events of a step. `allowed`: how often a person approved a repetition; null if repetitions need no approval. */
 type Step = { started: number; ended: number; allowed: number | null };
 
-/** Returns problems unless every run ended like an undisturbed one, each step once, and only requests in flight were repeated. */
+/** Returns problems unless every run ended like an undisturbed one, each step ended once, and only requests in flight were repeated. */
 async function runProblems(pool: Pool, load: AgentLoad, world: World, inFlight: number): Promise<string[]> {
   const problems: string[] = [];
   const { rows } = await pool.query<{ id: string; status: string; error: unknown }>(
@@ -212,7 +212,7 @@ async function runProblems(pool: Pool, load: AgentLoad, world: World, inFlight: 
       if (seen === 0 && /\.\d+(\.\d+)?$/.test(step)) problems.push(`${key} has ended and was never asked`);
       if (allowed !== null && seen > 1 + allowed)
         problems.push(`${key} was asked ${seen} times, and a person has had it repeated ${allowed} times`);
-      // One attempt asks, and another one executes the answer.
+      // One attempt asks for approval, and another one executes the approved call.
       repeated += Math.max(0, started - 1 - (allowed ?? 0));
     }
     problems.push(...transcriptProblems(runId, world));
@@ -239,7 +239,7 @@ function stepsOf(events: readonly RunEvent[], note: (problem: string) => unknown
       }
     if (event.type === 'task_completed' && event.data.decision === 'repeat') step.allowed = (step.allowed ?? 0) + 1;
     if (step.ended > 0) note(`${event.type} of ${event.step} after its end`);
-    // Starting an expanded step again for its next expansion is no repetition.
+    // Starting an expanded step again for its next expansion is not a repetition.
     if (event.type === 'step_started' && !/^agent$/.test(event.step)) step.started += 1;
     if (['step_completed', 'step_failed', 'step_cancelled'].includes(event.type)) step.ended += 1;
   }

@@ -17,7 +17,7 @@ import { graphs } from './graphs.ts';
 import type { Load, Told } from './load.ts';
 import type { Watcher } from './watcher.ts';
 
-/** How a run ended, without what differs between two executions (times and attempt numbers). */
+/** The end of a run, without the parts that differ between two executions (times and attempt numbers). */
 export type Ending = { status: string; error: unknown; steps: Record<string, unknown> };
 
 export function endingOf(events: readonly RunEvent[]): Ending {
@@ -126,7 +126,7 @@ function checkTold(told: Told, events: readonly RunEvent[], note: Note): void {
       note(`the answer to ${step} was acknowledged and is not in the log`);
 }
 
-/** One end per step and run, nothing after the end, nothing before its dependencies, nothing while paused (2, 3). */
+/** Each step and run ends once, nothing follows the end, no step starts before its dependencies end or while the run is paused (2, 3). */
 function checkOrder(graph: CompiledGraph, events: readonly RunEvent[], note: Note): void {
   const ended = new Set<string>();
   let status = 'running';
@@ -157,7 +157,7 @@ function checkOrder(graph: CompiledGraph, events: readonly RunEvent[], note: Not
   if (ended.size !== all) note(`${ended.size} of ${all} steps ended`);
 }
 
-/** The `runs` row is the fold of the log. */
+/** The `runs` row equals the state computed from the log. */
 function checkProjection(row: RunRow | undefined, state: RunState, events: readonly RunEvent[], note: Note): void {
   if (row === undefined) {
     note('it has events and no row');
@@ -202,7 +202,7 @@ async function numberingProblems(pool: Pool): Promise<string[]> {
   return rows.map(({ run_id }) => `${run_id}: its seq has gaps`);
 }
 
-/** `human_tasks` is the fold of the log. */
+/** The `human_tasks` rows equal the state computed from the log. */
 async function taskProblems(pool: Pool, logs: ReadonlyMap<string, LoggedRun>): Promise<string[]> {
   const { rows } = await pool.query<{ run_id: string; step_id: string; state: string; approved: boolean | null }>(
     'SELECT run_id, step_id, state, approved FROM human_tasks',
@@ -251,7 +251,7 @@ async function usageProblems(pool: Pool, logs: ReadonlyMap<string, LoggedRun>): 
   ];
 }
 
-/** A client that reconnects with `after` has seen every event once, in order, as it is in the log. */
+/** A client that reconnects with `after` has seen every event of the log once and in order. */
 function watchProblems({ runId, seen, connections }: Watcher, run: LoggedRun | undefined): string[] {
   if (run === undefined) return [];
   const watched = seen.map(({ seq, event_type }) => `${seq} ${event_type}`);
@@ -270,7 +270,7 @@ function different(table: string, shown: readonly string[], expected: readonly s
   ];
 }
 
-/** Equal as JSON, in any order of keys, because jsonb has its own order. */
+/** Compares values as JSON, ignoring the order of keys, because jsonb has its own order. */
 function same(one: unknown, other: unknown): boolean {
   return canonical(one) === canonical(other);
 }

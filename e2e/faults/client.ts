@@ -11,9 +11,9 @@ const ANSWER_WITHIN_MS = 15_000;
 export class Client {
   url: string;
   readonly pat: string;
-  /** Connections may end without an answer: the process is being killed, or is draining. */
+  /** Connections may end without an answer, because the process is being killed or is draining. */
   mayDisconnect = false;
-  /** The process is suspended and cannot answer at all. */
+  /** The process is suspended and cannot answer. */
   mayHang = false;
   /** The broken promises, for the audit. */
   readonly violations: string[] = [];

@@ -9,8 +9,8 @@ import { Watcher } from './watcher.ts';
 const asking = { steps: [{ id: 'ask', type: 'human_task', instructions: 'Well?' }] };
 
 /**
- * Expects that if the answer to the commit that ends a run is lost, watchers of the run and the caller that completed
- * the task still get their answers.
+ * Expects that if the answer to the commit that ends a run is lost, watchers of the run and the caller that completed the task still get
+ * their answers.
  */
 async function expectEndSeen(scenario: Scenario, proxy: TcpProxy): Promise<void> {
   const workflow = await scenario.publish('one question', asking);
@@ -26,7 +26,7 @@ async function expectEndSeen(scenario: Scenario, proxy: TcpProxy): Promise<void>
     expect(tries).toBeLessThan(10);
     proxy.deafen('baton-orchestrator');
     const answered = scenario.client.call('POST', path, { approved: true });
-    // If the session was just being checked, the lost answer is that of the check, and the commit is not sent.
+    // If the session was just being checked, the answer to the check is lost, and the commit is not sent.
     await expect
       .poll(status, { timeout: 1_500, interval: 20 })
       .toBe('completed')
@@ -34,7 +34,7 @@ async function expectEndSeen(scenario: Scenario, proxy: TcpProxy): Promise<void>
     const isCommitted = (await status()) === 'completed';
     proxy.heal();
     const answer = await answered;
-    // The commit was sent only after that, so no answer was lost: another run.
+    // The commit was sent after the connection recovered, so no answer was lost: try again with another run.
     if (!isCommitted && answer.status === 200) return expectEndSeen(scenario, proxy);
     expect(answer.status).toBe(503);
     await scenario.service.until('ready');
@@ -44,7 +44,7 @@ async function expectEndSeen(scenario: Scenario, proxy: TcpProxy): Promise<void>
   expect(watcher.following).toBe(false);
 }
 
-// One service for all tests, as each of them begins and ends with one that serves.
+// The tests share one service: each of them starts and ends with a service that serves.
 let db: TestDatabase;
 let proxy: TcpProxy;
 let scenario: Scenario;
@@ -58,7 +58,7 @@ afterAll(async () => {
   await proxy?.[Symbol.asyncDispose]();
   await db?.close();
 });
-// For a test that follows one that failed.
+// A failed test may leave the proxy disturbed.
 beforeEach(() => proxy.heal());
 
 /** Returns the backend that holds the leader's lock; null if there is none. */
@@ -78,7 +78,7 @@ test(
     const load = await scenario.load();
     for (let round = 0; round < 4 * rounds; round++) {
       await load.progress(scenario.random.between(5, 20));
-      // During the way to the server, the way back, or between two statements.
+      // The fault hits a request on its way to the server, an answer on its way back, or the time between two statements.
       proxy.delay(scenario.random.between(0, 30));
       await scenario.moment(100);
       proxy.reset();
@@ -126,12 +126,12 @@ test(
       proxy.blackhole();
       await scenario.expectAway();
       await scenario.moment(4_000);
-      // The earlier connections stay silent: only the service itself can find out that they are dead.
+      // The earlier connections stay silent: the service itself must detect that they are dead.
       proxy.heal();
       await scenario.service.until('ready');
       await load.progress(5);
       const before = await leadingBackend(scenario);
-      // Only the session of the leader; readers continue meanwhile.
+      // Only the leader's session is silenced; readers continue meanwhile.
       proxy.silence('baton-orchestrator');
       await expect.poll(() => leadingBackend(scenario)).not.toBeOneOf([before, null]);
       await scenario.service.until('ready');

@@ -4,8 +4,8 @@ import { Installation, type Service } from '../fixtures/service.ts';
 import { TcpProxy } from '../fixtures/tcp-proxy.ts';
 
 /**
- * Expects a start without its database to fail soon and with one line. The supervisor of the process (a container
- * orchestrator, systemd) starts it again: it knows better than the service how often and for how long.
+ * Expects a start without its database to fail soon, with one line. Retrying is left to the supervisor of the process (a container
+ * orchestrator, systemd), which knows better than the service how often and for how long.
  */
 async function expectRefused(service: Service): Promise<void> {
   expect(await service.exited()).toBe(1);
@@ -23,7 +23,7 @@ test('a database that refuses connections: the start exits with 1 and says so; t
   await (await installation.launch()).until('ready');
 });
 
-test('a database that accepts but never answers: alive and not ready meanwhile, and the start fails within seconds', async () => {
+test('a database that accepts but never answers: the service is alive and not ready, and the start fails within seconds', async () => {
   await using db = await createTestDatabase();
   await using proxy = await TcpProxy.start(db.url);
   proxy.blackhole();
@@ -34,7 +34,7 @@ test('a database that accepts but never answers: alive and not ready meanwhile, 
   const refused = await fetch(`${service.url}/v1/runs`);
   expect(refused.status).toBe(503);
   expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0);
-  // Of 10 s for the connection. The start of the process, before, takes that long by itself on a busy machine.
+  // The limit for the connection is 10 s. The earlier part of the start takes as long again on a busy machine.
   const began = performance.now();
   await expectRefused(service);
   expect(performance.now() - began).toBeLessThan(20_000);

@@ -4,7 +4,7 @@ import { type ScarceDisk, scarceDisk } from '../fixtures/scarce-disk.ts';
 import { rounds, timeoutFor } from './random.ts';
 import { Scenario } from './scenario.ts';
 
-/** The number of log lines that one outage of a second or two may cause; it was once hundreds per second. */
+/** The maximum number of log lines for one outage of a second or two. An earlier version logged hundreds per second. */
 const MAX_LINES = 150;
 
 test(
@@ -27,7 +27,7 @@ test(
       const announced = scenario.service.lines('"the orchestrator cannot lead"');
       const lines = scenario.service.lines();
       await disk.fill(dataDir);
-      // What fails first, an event's row or the WAL, depends on the database, which may even shut down.
+      // The database determines what fails first, an event's row or the WAL, and may even shut down.
       await postgres.exhaust();
       await expect.poll(() => load.refused()).toBe(true);
       expect((await fetch(`${scenario.service.url}/healthz`)).status).toBe(200);
@@ -36,7 +36,7 @@ test(
       await postgres.start();
       await scenario.service.until('ready');
       await load.progress(5);
-      // It repeatedly leads without being able to commit, with increasing delays, and logs that once.
+      // The service repeatedly leads without being able to commit, with increasing delays, and logs that once.
       expect(scenario.service.lines('"the orchestrator cannot lead"') - announced).toBeLessThan(5);
       expect(scenario.service.lines() - lines).toBeLessThan(MAX_LINES);
     }

@@ -31,7 +31,7 @@ test(
     const started = () => count('SELECT count(*)::int AS count FROM runs WHERE workflow_id = $1', [handler]);
     const written = async () =>
       (await started()) + (await count('SELECT count(*)::int AS count FROM failure_handlers'));
-    // Once after the failures are recorded, and then while the handlers start.
+    // The first kill comes when the failures are recorded, the others while the handlers start.
     await expect.poll(written, { interval: 2 }).toBeGreaterThan(0);
     await scenario.service.kill();
     await scenario.relaunch();

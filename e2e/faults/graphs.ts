@@ -1,6 +1,6 @@
 import type { Graph, JsonValue } from '../../server/orchestrator/core/index.ts';
 
-/** Takes long enough (about 1 ms) for a fault to hit some of them while they execute. */
+/** A script that takes about 1 ms, long enough for a fault to hit some executions. */
 const lua = (expression: string) => `local x = 0; for i = 1, 20000 do x = x + i % 7 end; return ${expression}`;
 const step = (id: string, type: string, depends_on: string[], more: Record<string, JsonValue>) => ({
   id,
@@ -13,13 +13,10 @@ const script = (id: string, depends_on: string[], expression: string, more: Reco
 
 const parts = [1, 2, 3, 4, 5, 6];
 
-/** Inputs are `{n}` with 0 ≤ n < this, so each kind of run has one ending, which is known from an undisturbed run. */
+/** Inputs are `{n}` with 0 ≤ n < INPUTS, so each kind of run has one ending, which is known from an undisturbed run. */
 export const INPUTS = 6;
 
-/**
- * Together they have branches, joins, fan-out, loops, people, retries, failures, values passed on
- * and values stored externally.
- */
+/** Together the graphs have branches, joins, fan-out, loops, people, retries, failures, values passed on and values stored externally. */
 export const graphs: Readonly<Record<string, Graph>> = {
   chain: {
     steps: [
@@ -82,7 +79,7 @@ export const graphs: Readonly<Record<string, Graph>> = {
         on_item_error: 'continue',
         steps: [
           script('times', [], 'item * input.n'),
-          // One item fails, and another has a result that is stored externally.
+          // One item fails, and the result of another one is stored externally.
           script(
             'check',
             ['times'],

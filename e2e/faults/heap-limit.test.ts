@@ -10,11 +10,11 @@ import { rounds, timeoutFor } from './random.ts';
 const RUNS = 10;
 const RESULTS = 30;
 const HEAP_MIB = 250;
-/** A script may be executing at every kill, and must not fail for that. */
+/** The script may be executing at every kill, and must not fail as a lost attempt. */
 const MAX_KILLS = MAX_LOST_ATTEMPTS - 2;
 
 const makers = Array.from({ length: RESULTS }, (_, n) => `make${n}`);
-/** Thirty results of a megabyte each, a human task, and a step that reads one of them. */
+/** Thirty results of a megabyte each, a human task, and a step that reads one of the results. */
 const graph: Graph = {
   steps: [
     ...makers.map(id => ({ id, type: 'lua_script', script: 'return string.rep("x", 1000000)' })),

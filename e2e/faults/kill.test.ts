@@ -12,7 +12,7 @@ test(
     await using scenario = await Scenario.open('kill', { databaseUrl: db.url });
     scenario.client.mayDisconnect = true;
     const load = await scenario.load();
-    // A step that is lost five times fails for that reason; three kills in a row cannot cause that.
+    // Three kills in a row cannot make a step fail, which takes five lost attempts.
     for (let round = 0; round < 3 * rounds; round++) {
       await load.progress(scenario.random.between(10, 40));
       await scenario.service.kill();
@@ -20,7 +20,7 @@ test(
     }
     await load.progress(10);
     await scenario.settle(load);
-    // There are undisturbed endings of every kind, or comparing them would prove little.
+    // The undisturbed runs end in every way, or comparing the endings would prove little.
     const { rows } = await db.pool.query('SELECT DISTINCT status FROM runs ORDER BY status');
     expect(rows.map(({ status }) => status)).toEqual(['completed', 'failed', 'stopped']);
   },

@@ -50,7 +50,7 @@ export class Load {
     return [...this.told.values()].filter(({ started }) => started).length;
   }
 
-  /** Returns whether a request has been answered 503 since the last call. */
+  /** Returns whether any request has been answered 503 since the last call. */
   refused(): boolean {
     const refusals = this.client.answered.get(503) ?? 0;
     const more = refusals > this.#refusals;
@@ -58,7 +58,7 @@ export class Load {
     return more;
   }
 
-  /** Settles when `more` starts have been acknowledged since now. */
+  /** Settles when `more` further starts have been acknowledged. */
   async progress(more: number, withinMs = 60_000): Promise<void> {
     const goal = this.started + more;
     const deadline = performance.now() + withinMs;
@@ -68,10 +68,7 @@ export class Load {
     }
   }
 
-  /**
-   * Starts no new runs, and waits until every run has ended. Throws for runs that are stuck, with their
-   * logs. `pool` is the test's own.
-   */
+  /** Starts no new runs, and waits until every run has ended. Throws if runs are stuck, with their logs. `pool` is the test's own. */
   async finish(pool: Pool, withinMs = 90_000): Promise<void> {
     this.#ceased = true;
     await Promise.all(this.#callers);
@@ -132,7 +129,7 @@ export class Load {
     const params = { run_id: told.runId, n: told.n };
     const headers: Record<string, string> = withKey ? { 'Idempotency-Key': told.runId } : {};
     const { status, tries } = await this.#insist(told, { command: 'start', params }, headers);
-    // An id that an earlier try has taken is a start that was committed and whose answer was lost.
+    // If an earlier try has taken the id, the start was committed and its answer was lost.
     if (status === 200 || (status === 409 && tries > 1 && !withKey)) told.started = true;
     else this.client.violations.push(`the start of ${told.runId} was answered ${status} at try ${tries}`);
   }
@@ -162,7 +159,7 @@ export class Load {
         this.client.violations.push(`${JSON.stringify(body)} was answered ${status} ${JSON.stringify(answer)}`);
         return { status, tries };
       }
-      // During an outage, every request would otherwise take CPU from what the test waits for.
+      // Without a delay, the requests during an outage would take CPU from the service's recovery.
       await delay(this.#random.between(20, 80) * Math.min(tries, 4));
     }
     return { status: 0, tries: 0 };

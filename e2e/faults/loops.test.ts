@@ -9,7 +9,7 @@ const KILLS = 4;
 const LOOP_ITEMS = 60;
 const CALL_ITEMS = 40;
 
-/** Takes long enough (about 1 ms) for a kill to hit some of them while they execute. */
+/** Work of about 1 ms, long enough for a kill to hit some executions. */
 const work = 'local x = 0; for i = 1, 20000 do x = x + i % 7 end;';
 const lua = (id: string, script: string, depends_on: string[] = []) => ({ id, type: 'lua_script', script, depends_on });
 
@@ -17,11 +17,11 @@ const lua = (id: string, script: string, depends_on: string[] = []) => ({ id, ty
 type Long = {
   workflow: string;
   runId: string;
-  /** Returns how much of it is done. */
+  /** Returns the number of finished items. */
   done(): Promise<number>;
 };
 
-/** Returns the first number that a query about one run yields, which is named `count`. */
+/** Returns the column `count` of the first row of a query about one run. */
 async function count(scenario: Scenario, sql: string, runId: string): Promise<number> {
   return (await scenario.pool.query<{ count: number }>(sql, [runId])).rows[0]?.count ?? 0;
 }
@@ -62,7 +62,7 @@ async function startLoop(scenario: Scenario): Promise<Long> {
 async function startCalls(scenario: Scenario): Promise<Long> {
   const child = await scenario.publish('called', {
     steps: [
-      // The wait makes it last for more than a second on any machine.
+      // The wait makes the run last for more than a second on any machine.
       { id: 'pause', type: 'wait', seconds: 0.1 },
       { id: 'double', type: 'lua_script', script: 'return input.n * 2', depends_on: ['pause'] },
     ],
@@ -113,7 +113,7 @@ async function expectEachCallOnce(scenario: Scenario, calls: Long): Promise<void
   const over = events.flatMap(event => (event.type === 'child_ended' ? [event.data.run_id] : []));
   expect(called).toHaveLength(CALL_ITEMS);
   expect(over.toSorted()).toEqual(called.toSorted());
-  // One run for each item at each of the two levels, and all completed.
+  // Each of the two levels has one run for each item, and all of them are completed.
   const runs = `SELECT count(*)::int AS count FROM child_runs c JOIN runs r ON r.id = c.run_id
                 WHERE r.status = 'completed' AND (c.parent_run_id = $1
                   OR c.parent_run_id IN (SELECT run_id FROM child_runs WHERE parent_run_id = $1))`;
@@ -134,7 +134,7 @@ test(
     scenario.client.mayDisconnect = true;
     const calls = await startCalls(scenario);
     const loop = await startLoop(scenario);
-    // Both are killed together, because most of what this costs are the starts of the service.
+    // Both runs are killed together, because the restarts of the service are most of the test's cost.
     const within = new Map([loop, calls].map(long => [long, 0]));
     for (let kill = 0; kill < KILLS; kill++) {
       await Promise.all(

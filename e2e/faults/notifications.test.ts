@@ -7,7 +7,7 @@ import { timeoutFor } from './random.ts';
 
 type Body = { notifications: { run_id: string }[] };
 
-/** A receiver that counts deliveries by run. While it holds, it does not answer. */
+/** A receiver that counts deliveries by run. `hold` makes it leave requests unanswered. */
 async function startReceiver() {
   const received = new Map<string, number>();
   let hold: PromiseWithResolvers<void> | null = null;
@@ -23,7 +23,7 @@ async function startReceiver() {
   return {
     received,
     url: `${server.url}/hook`,
-    /** Resolves when a request has arrived that is not answered. */
+    /** Resolves when a request has arrived that stays unanswered. */
     hold() {
       hold = Promise.withResolvers<void>();
       return hold.promise;
@@ -74,11 +74,11 @@ test(
     };
     const missing = () => runs.filter(run => !receiver.received.has(run));
 
-    // Before the deliveries are written, or meanwhile.
+    // The first kill comes before or while the deliveries are written.
     await start(10);
     await killAndRelaunch();
     await expect.poll(missing).toEqual([]);
-    // While they are sent.
+    // The second kill comes while the deliveries are sent.
     const isHeld = receiver.hold();
     await start(10);
     await isHeld;

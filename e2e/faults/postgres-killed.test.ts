@@ -7,8 +7,7 @@ import { rounds, timeoutFor } from './random.ts';
 import { Scenario } from './scenario.ts';
 
 /**
- * Expects that while nothing can be written, the service does not try: it is unavailable, says why in
- * one line, and answers reads.
+ * Expects that while the database refuses writes, the service attempts none: it is unavailable, says why in one line, and answers reads.
  */
 async function expectReadOnly(scenario: Scenario): Promise<void> {
   const { service } = scenario;

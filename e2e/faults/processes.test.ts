@@ -33,7 +33,7 @@ const begun: number[] = [];
 
 beforeAll(async () => {
   dataDir = await newDataDir();
-  // Opened once, because that starts programs, and the tests look at the cluster again and again.
+  // The cluster is opened once, because that starts programs, and the tests inspect it repeatedly.
   cluster = await openCluster(join(dataDir, 'postgres'));
   folder = await mkdtemp(join(tmpdir(), 'baton-npm-'));
   await writeFile(join(folder, 'package.json'), JSON.stringify({ scripts: { start: `node ${starter}` } }));
@@ -52,13 +52,13 @@ type Started = {
   child: ChildProcess;
   port: number;
   output(): string;
-  /** Resolves when the service says that it is ready, which it has not said since the last call. */
+  /** Resolves when the service says that it is ready, once for each call. */
   announced(): Promise<void>;
 };
 /** The processes from npm down to the service; `shell` is npm itself if the shell replaced itself with its command. */
 type Chain = { npm: number; shell: number; start: number; serve: number };
 
-/** Starts `npm start` in a separate shell, which waits for it or (`detached`) ends immediately. */
+/** Starts `npm start` in a separate shell, which waits for npm or (`detached`) ends immediately. */
 async function launch({ detached = false } = {}): Promise<Started> {
   const port = await freePort();
   const { PATH = '', HOME = '' } = process.env;
@@ -105,7 +105,7 @@ const status = (port: number): Promise<number> =>
 
 /** Waits until the service serves; returns its processes. */
 async function ready({ npm, port, output, announced }: Started): Promise<Chain> {
-  // A request that is refused every 20 ms during a start would cost as much as a start.
+  // Without this wait, a refused request every 20 ms during a start would cost as much as the start.
   await announced();
   await expect.poll(() => status(port), { message: output() }).toBe(200);
   const below = [npm];
@@ -136,7 +136,7 @@ async function ended({ npm, shell, start, serve }: Chain, { output }: Started): 
   await expect.poll(left, { message: output(), interval: 50 }).toBe(false);
 }
 
-test('npm start goes on when its shell ends, restarts a killed service, and ends with a killed npm', async () => {
+test('npm start continues when its shell ends, restarts a killed service, and ends with a killed npm', async () => {
   const started = await launch({ detached: true });
   const first = await ready(started);
   expect(await isAlive(started.child.pid ?? 0)).toBe(false);
@@ -152,7 +152,7 @@ test('npm start goes on when its shell ends, restarts a killed service, and ends
   expect(started.output()).toMatch(new RegExp(`npm's process ${first.npm} has ended: stopping the service`));
 });
 
-test('a service that meets a defect, and cannot even stop, is ended and started again', async () => {
+test('a service with an uncaught error that cannot shut down is killed and started again', async () => {
   const started = await launch();
   const first = await ready(started);
   process.kill(first.serve, 'SIGUSR2');
@@ -167,7 +167,7 @@ test('a service that meets a defect, and cannot even stop, is ended and started 
 const endings = [
   ['npm', 'SIGTERM'],
   ['start', 'SIGKILL'],
-  // What follows is noticed in one of the ways above.
+  // The end of these processes is noticed in one of the ways above.
   ['npm', 'SIGHUP'],
   ['shell', 'SIGTERM'],
   ['shell', 'SIGKILL'],
@@ -185,7 +185,7 @@ test.each(rounds > 1 ? endings : endings.slice(0, 2))(
   },
 );
 
-test('a stop while a killed service is about to be started again ends the PostgreSQL that it left', async () => {
+test('a stop while a killed service is about to be restarted ends the PostgreSQL that it left behind', async () => {
   const started = await launch();
   const chain = await ready(started);
   process.kill(chain.serve, 'SIGKILL');

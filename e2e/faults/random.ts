@@ -10,14 +10,14 @@ export type Random = {
   between(from: number, to: number): number;
 };
 
-/** Returns random numbers that only depend on the suite's seed and on `name` (mulberry32). */
+/** Returns random numbers that depend only on the suite's seed and on `name` (mulberry32). */
 export function seeded(name: string): Random {
   let state = testSeed >>> 0;
   for (const letter of name) state = (Math.imul(state, 31) + letter.charCodeAt(0)) >>> 0;
   return mulberry32(state);
 }
 
-/** Returns random numbers that only depend on `seed`. */
+/** Returns random numbers that depend only on `seed`. */
 export function mulberry32(seed: number): Random {
   let state = seed;
   const next = () => {

@@ -14,12 +14,12 @@ import { Load } from './load.ts';
 import { type Random, seeded } from './random.ts';
 
 /**
- * The endings of undisturbed runs, by `<graph> <n>`. They are the same in every installation: the first scenario of a test
- * file that has a load finds them out, before it is disturbed.
+ * The endings of undisturbed runs, by `<graph> <n>`. They are the same in every installation: the first scenario of a test file with a load
+ * records them before any fault.
  */
 let references: ReadonlyMap<string, Ending> | undefined;
 
-/** One installation, and functions that put load on it. */
+/** One installation, with functions that put load on it. */
 export class Scenario {
   random: Random;
   client: Client;
@@ -45,8 +45,8 @@ export class Scenario {
   }
 
   /**
-   * `databaseUrl` is the database's address for the service (perhaps that of a proxy), `directUrl` that for the test.
-   * Without them the service uses its embedded one.
+   * `databaseUrl` is the address of the database (or of a proxy) for the service, `directUrl` the address for the test. Without them the
+   * service uses its embedded database.
    */
   static async open(
     name: string,
@@ -75,8 +75,8 @@ export class Scenario {
   }
 
   /**
-   * Begins another test in this installation, with random numbers and a client of its own, once the service is ready. What
-   * a test that failed has left running is abandoned.
+   * Begins another test in this installation, with separate random numbers and a separate client, once the service is ready. Abandons the
+   * load that a failed test has left running.
    */
   async begin(name: string): Promise<void> {
     for (const load of this.#loads.splice(0)) load.abandon();
@@ -112,7 +112,7 @@ export class Scenario {
     await delay(this.random.between(ms / 2, ms * 1.5));
   }
 
-  /** Starts the service again, on the same port. It is ready when this settles. */
+  /** Starts the service again on the same port. Settles when the service is ready. */
   async relaunch(env: Record<string, string> = {}): Promise<Service> {
     this.service = await this.installation.launch(this.port, env);
     await this.service.until('ready');
@@ -127,7 +127,10 @@ export class Scenario {
     await audit(this.pool, load, references ?? new Map());
   }
 
-  /** While the database is unavailable: `/healthz` 200, `/readyz` 503 within seconds, and every request is answered. */
+  /**
+   * Expects that, while the database is unavailable, `/healthz` is 200, `/readyz` becomes 503 within seconds, and every request is
+   * answered.
+   */
   async expectAway(): Promise<void> {
     const { url } = this.service;
     await expect.poll(async () => (await this.service.readyz()).status).toBe(503);
@@ -137,7 +140,7 @@ export class Scenario {
       this.client.call('GET', '/v1/runs?limit=1'),
       this.client.call('POST', `/v1/workflows/${this.workflow('chain')}/command`, {
         command: 'start',
-        // Its outcome does not matter, because it is not part of the load.
+        // The outcome of this start does not matter, because the run is not part of the load.
         params: { run_id: newId(), n: 0 },
       }),
     ]);
@@ -169,7 +172,7 @@ export class Scenario {
     return id;
   }
 
-  /** Executes one undisturbed run of each kind, to know how the others must end. */
+  /** Executes one undisturbed run of each kind, to know how the disturbed runs must end. */
   async #undisturbed(): Promise<Map<string, Ending>> {
     const runs = new Map<string, { runId: string; n: number; workflow: string }>();
     for (const [name, workflow] of this.#workflows)

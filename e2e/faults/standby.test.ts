@@ -33,15 +33,14 @@ test(
     scenario.client.mayDisconnect = true;
     const load = await scenario.load();
     const takeovers: number[] = [];
-    // The promise is 5 s; on a machine that is busy with other tests, two takeovers may be late.
+    // The promise is 5 s; on a machine that is busy with other tests, two takeovers may be later.
     const isLate = (round: number) => round < 2 * rounds + 4 && Math.min(...takeovers) >= 5_000;
     for (let round = 0; round < 2 * rounds || isLate(round); round++) {
       const standby = await scenario.installation.launch(undefined, { DATABASE_URL: proxy.url });
       await expectStandby(scenario, standby);
       await load.progress(scenario.random.between(10, 30));
       const leader = scenario.service;
-      // The session through which the standby would learn that the leader is gone is itself
-      // dead, which it has to find out.
+      // The standby's session to PostgreSQL, which would notify it of the leader's end, is itself dead; the standby must detect that.
       if (round % 2 === 0) proxy.silence('baton-orchestrator');
       if (round % 2 === 0) await leader.kill();
       else expect(await leader.terminate()).toBe(0);

@@ -7,7 +7,7 @@ import { Scenario } from './scenario.ts';
 
 const WORK_MS = 2_000;
 
-/** Two seconds of work, long enough to be stopped midway, and another step after it. */
+/** Two seconds of work, long enough to be stopped midway, followed by another step. */
 const working = (work: object) => ({
   steps: [
     { id: 'work', ...work },
@@ -31,7 +31,7 @@ test(
     await using slow = await startSlowServer();
     const env = { BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32' };
     await using scenario = await Scenario.open('terminate', { databaseUrl: db.url, env });
-    // A thread of the service is busy with one, and the other only waits.
+    // One workflow keeps a thread of the service busy, and the other only waits.
     const workflows = [
       await scenario.publish('computing', working({ type: 'lua_script', script })),
       await scenario.publish('asking', working({ type: 'http_request', url: slow.url })),
@@ -56,7 +56,7 @@ test(
         ).rows.map(({ event_type, step_id }) => `${event_type} ${step_id}`);
       await expect.poll(events).toContain('step_started work');
       expect(await scenario.service.terminate()).toBe(0);
-      // Its attempt was given time to end, and nothing was started after it.
+      // The attempt was given time to end, and no step was started after it.
       const left = await events();
       expect(left.filter(event => event.endsWith(' work'))).toEqual(['step_started work', 'step_completed work']);
       expect(left).not.toContain('step_started after');
@@ -67,7 +67,7 @@ test(
       const standby = await scenario.installation.launch();
       await standby.until('standby');
       await scenario.service.kill();
-      // During the second in which it takes over, which it may or may not have done.
+      // The stop comes during the second in which the process takes over, whether it has taken over or not.
       await delay(scenario.random.between(0, 1_200));
       const told = performance.now();
       expect(await standby.terminate()).toBe(0);

@@ -16,7 +16,7 @@ const waiting = {
 };
 const asking = { steps: [waiting.steps[1]] };
 
-// One service for all tests: each of them begins with one that leads, at the time of the machine.
+// The tests share one service: each of them starts with a service that leads, at the machine's time.
 let db: TestDatabase;
 let scenario: Scenario;
 beforeAll(async () => {
@@ -124,7 +124,7 @@ test(
       sleeper.stall();
       await standby.until('ready');
       scenario.serve(standby);
-      // The new leader executes the same runs when the old one wakes up with all its timers and answers due.
+      // The new leader executes the same runs when the old one resumes with all its timers and answers due.
       await load.progress(10);
       sleeper.wake();
       await sleeper.until('standby');

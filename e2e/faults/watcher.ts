@@ -28,19 +28,19 @@ export class Watcher {
     this.#done = this.#follow();
   }
 
-  /** Whether it has not yet seen the end of its run. */
+  /** Whether the watcher has yet to see the end of its run. */
   get following(): boolean {
     const last = this.seen.at(-1);
     return last === undefined || !isEnd(last);
   }
 
-  /** Settles when it has seen the end of its run, or the time is up. */
+  /** Settles when the watcher has seen the end of its run, or `withinMs` have passed. */
   async ended(withinMs: number): Promise<void> {
     await Promise.race([this.#done, delay(withinMs, undefined, { ref: false })]);
     this.close();
   }
 
-  /** Stops reconnecting once its connection ends. */
+  /** Stops reconnecting after the present connection ends. */
   close(): void {
     this.#closed = true;
   }
@@ -55,7 +55,7 @@ export class Watcher {
     }
   }
 
-  /** One connection, until it ends. */
+  /** Connects once; settles when the connection ends. */
   #connect(): Promise<void> {
     const after = this.seen.at(-1)?.seq ?? 0;
     const socket = new WebSocket(`${this.#client.url.replace('http', 'ws')}${this.#path}&after=${after}`, {
@@ -73,7 +73,7 @@ export class Watcher {
         if (isEnd(frame.event)) socket.close();
       });
       socket.on('error', () => undefined);
-      // A suspended process says nothing, not even that it is gone.
+      // A suspended process sends nothing, and does not close its connections either.
       const idle = setTimeout(() => socket.terminate(), 20_000);
       socket.on('close', () => {
         clearTimeout(idle);

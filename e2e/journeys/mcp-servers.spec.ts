@@ -57,7 +57,7 @@ test('register the demo server, discover and publish its tools, bind it, and run
   await member.getByRole('button', { name: 'Run checks' }).click();
   await expect(member.getByText('All checks passed.')).toBeVisible();
 
-  // Profiles switch between two sets of tools.
+  // Switch between two profiles.
   await member.getByRole('tab', { name: 'Profiles' }).click();
   await member.getByRole('button', { name: 'Create profile' }).click();
   const profile = member.getByRole('dialog', { name: 'Create profile' });

@@ -77,7 +77,7 @@ test('a template that needs an MCP instance says so if there is none', async ({ 
   await expectAccessible(member);
 });
 
-test('orders of the demo API are shipped in runs of their own, a large one after a person has approved it', async ({
+test('orders of the demo API are shipped in separate runs, a large one after approval by a person', async ({
   member,
   server,
   api,

@@ -36,7 +36,7 @@ test('two people edit at once: each sees the other, a conflict names both author
   const ada = await context.newPage();
   awaitLife(ada);
   await joinAs(ada, api, { role: 'project_contributor', name: 'Ada' });
-  // The test controls the 15 seconds of Ada's polling interval.
+  // The test controls Ada's clock, and so her interval of 15 seconds.
   await ada.clock.install();
   const page = `/workflows/${String(id)}?panel=json`;
   const first = announced(ada);

@@ -23,7 +23,10 @@ async function post(url: string, headers: Record<string, string>, body: string):
   return (await fetch(url, { method: 'POST', headers: all, body })).status;
 }
 
-test('a webhook for GitHub says how strong it is, and accepts what GitHub signs', async ({ member, api }) => {
+test('a webhook for GitHub shows the strength of its authentication, and accepts signatures of GitHub', async ({
+  member,
+  api,
+}) => {
   await publishApproval(api, 'Triage issues');
   const dialog = await openDialog(member, { name: 'Issues', workflow: 'Triage issues', preset: 'GitHub' });
   await expect(dialog.getByText('Medium', { exact: true })).toBeVisible();

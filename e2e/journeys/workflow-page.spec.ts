@@ -44,7 +44,7 @@ test('a draft saves itself, shows its problems in place, and is published once t
   expect(stored).toMatchObject({ latest_version: 1, graph: { steps: [{ id: 'a' }, { id: 'b' }] } });
 });
 
-test('two editors never overwrite each other unseen', async ({ member, api }) => {
+test('two editors never overwrite changes of each other unnoticed', async ({ member, api }) => {
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Two', graph: { steps: [lua('a', 'return 1')] } });
   const path = `/v1/workflows/${String(id)}`;
   const stored = () => api.call('GET', path);

@@ -6,9 +6,9 @@ import { reached } from '../../server/testing/runs.ts';
 import { registry, startTestWorlds, type TestWorlds } from '../../server/testing/world.ts';
 
 /**
- * Calls every operation as a contributor who wants to read a colleague's credentials: servers and model keys are moved
- * to the contributor's own server, connections are named wherever an operation accepts one, and runs call both. The
- * second server records everything that reaches it.
+ * Calls every operation as a contributor who wants to read a colleague's credentials. The contributor moves servers and model keys to their
+ * own server, names connections wherever an operation accepts one, and starts runs that call both servers. The contributor's server records
+ * everything that reaches it.
  */
 let worlds: TestWorlds;
 let owner: string;
@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 const base = (server: { url: string }) => `${new URL(server.url).origin}/v1`;
-/** Leaves out the ends of idle sessions: each comes a minute after the last call, during any other operation. */
+/** Leaves out the ends of idle sessions: each comes a minute after the last call, during an unrelated operation. */
 const withoutSessionEnds = (seen: typeof honest.seen) => seen.filter(({ method }) => method !== 'DELETE');
 /** Returns whether a credential arrived at a server, in any part of a request and in any form. */
 function arrived({ seen }: { seen: readonly unknown[] }): boolean {
@@ -81,7 +81,7 @@ async function credentialsFor(token: string, server: { url: string }) {
     api_key: MODEL_SECRET,
     base_url: base(server),
   });
-  // One after the other: the last one fails, and what a step beside it has just sent would arrive after the run's end.
+  // The steps run one after the other: the last one fails, and a request of a parallel step would arrive after the run's end.
   const graph = {
     steps: [
       { id: 'tool', type: 'mcp_call', instance_id: instance, tool_name: 'add', tool_args: { a: 1, b: 2 } },
@@ -130,21 +130,19 @@ const walked = registry.operations.filter(
     method !== 'DELETE' && access !== 'public' && name !== 'pats_create' && !name.startsWith('me_'),
 );
 
-/** Waits for the end of the run that an answer names, if any: its steps send their requests after the answer. */
+/** Waits for the end of the run that an answer names, if any: the steps of the run send their requests after the answer. */
 async function ended({ body }: { body: unknown }, workflow: string): Promise<void> {
   const runID = typeof body === 'object' && body !== null && 'run_id' in body ? String(body.run_id) : null;
-  // Not from its row, which may lag behind the answer for a moment.
+  // Not read from the run's row, which may lag behind the answer for a moment.
   if (runID !== null) await reached(worlds.service.container.services, worlds.acme.owner, { id: workflow, runID });
 }
 
-/**
- * Calls every operation, with its required fields and with every field above; then waits for the runs that it started.
- */
+/** Calls every operation, once with its required fields and once with every field above; then waits for the runs that the calls started. */
 async function walk(token: string, made: Made, target: typeof honest): Promise<string[]> {
   const sending = new Set<string>();
   for (const entry of walked) {
     if (fieldsFor(entry, made).canonical_url !== undefined && entry.operation.name === 'mcp_servers_patch') continue;
-    // It repeats runs later, while another operation is called; the commands of a workflow start the same runs.
+    // `runs_start_bulk` repeats runs later, during the call of another operation; the commands of a workflow start the same runs.
     if (entry.operation.name === 'runs_start_bulk') continue;
     for (const extra of [{}, fieldsFor(entry, made)]) {
       const before = target.seen.length;
@@ -158,7 +156,7 @@ async function walk(token: string, made: Made, target: typeof honest): Promise<s
 
 test('no operation sends a credential to an origin that it was not stored for', async () => {
   const made = await credentialsFor(owner, honest);
-  // Every contributor may do this: move the server and the key to another address, and publish its tools.
+  // Every contributor may do both: move the server and the key to another address, and publish the server's tools.
   await worlds.request('PATCH', `/v1/mcp/servers/${made.tools}`, {
     token: intruder,
     body: { canonical_url: second.url },
@@ -173,7 +171,7 @@ test('no operation sends a credential to an origin that it was not stored for', 
   expect(arrived(second)).toBe(false);
 }, 120_000);
 
-test('and the walk reaches every operation that sends one', async () => {
+test('the calls reach every operation that sends a credential', async () => {
   const made = await credentialsFor(owner, second);
   expect(await walk(owner, made, second)).toEqual([
     'llm_provider_keys_test',
@@ -201,7 +199,7 @@ test('no request of a workflow sends a credential to an origin that it was not s
   for (const body of [{}, { step: 'fetch' }])
     await ended(await worlds.request('POST', `/v1/workflows/${own}/test-runs`, { ...asIntruder, body }), own);
   const params = { trigger_steps: { fetch: { url: step.url } } };
-  // The same step does send it to the origin for which it was stored.
+  // The same step sends the credential to the origin for which it was stored.
   for (const each of [{}, params]) {
     const start = { command: 'start', params: each };
     const body = await ok(intruder, 'POST', `/v1/workflows/${made.workflow}/command`, start);

@@ -12,9 +12,9 @@ import { testSeed } from '../../server/testing/seed.ts';
 import { pathIn, registry, startTestWorlds, type TestWorlds } from '../../server/testing/world.ts';
 
 /**
- * Requests drawn from the OpenAPI document alone, for every operation: each is answered with a status and a body that
- * the document describes, and never with a failure of the server. The long form: BATON_TEST_REQUEST_CASES=500 vitest
- * run (this file); BATON_TEST_SEED draws others.
+ * Draws requests from the OpenAPI document for every operation: each request is answered with a status and a body that the document
+ * describes, and never with a server error. The long form: BATON_TEST_REQUEST_CASES=500 vitest run (this file); BATON_TEST_SEED draws
+ * others.
  */
 const cases = Number(process.env.BATON_TEST_REQUEST_CASES || 6);
 
@@ -56,7 +56,7 @@ function requests(entry: RegisteredOperation): fc.Arbitrary<Drawn> {
   const place = (where: Parameter['in']) => known.filter(each => each.in === where);
   const schema = requestBody?.content['application/json']?.schema;
   const own = fc.constant(pathIn(entry, worlds.acme.ids));
-  // An empty segment or one of dots would be another path.
+  // An empty segment, or one of dots, would make a different path.
   const elsewhere = fc
     .tuple(
       ...place('path').map(each =>
@@ -74,7 +74,7 @@ function requests(entry: RegisteredOperation): fc.Arbitrary<Drawn> {
     );
   return fc
     .record({
-      // A deleted object is gone for the following requests, so most ids belong to nothing.
+      // A deleted object is missing for the following requests, so most ids are of no existing object.
       path: entry.operation.method === 'DELETE' ? elsewhere : fc.oneof({ weight: 3, arbitrary: own }, elsewhere),
       ...queryAndBody(place('query'), schema),
       headers: some(place('header')).map(values =>
@@ -95,7 +95,7 @@ function queryAndBody(query: Parameter[], schema: Schema | undefined) {
 /** Returns requests in which exactly one field violates the document. */
 function brokenOnes(query: Parameter[], schema: Schema | undefined) {
   const inQuery = query.flatMap(({ name, schema: described }) => {
-    // One value is a list of one.
+    // A single value in a query is read as a list of one.
     const wrong = draws.invalid(described.type === 'array' ? Object(described.items) : described);
     return wrong === null
       ? []
@@ -145,8 +145,8 @@ function mistake(schema: Schema, body: unknown): string | null {
 }
 
 /**
- * Fields with a rule that a schema cannot express: two of them exclude each other, or one must
- * name something that exists. The ids of events differ between streams.
+ * Fields with a rule that a schema cannot express: two fields exclude each other, or a field must name an existing object. The ids of
+ * events differ between streams.
  */
 const beyondSchemas: ReadonlySet<string> = new Set([
   'window',
@@ -174,10 +174,10 @@ function misdescribed(body: unknown): unknown[] {
   return details.filter(({ path }) => !beyondSchemas.has(path.split(/[.[]/)[0] ?? ''));
 }
 
-/** A shorter wait for the end of a run is left to run out. In a longer one, of up to 60 s, a person ends the run. */
+/** A wait of up to this long for the end of a run may time out. For a longer wait, of up to 60 s, a person ends the run. */
 const PATIENCE_S = 10;
 
-/** Waits for the answer to a request. If it waits for long itself, the task of the newest run is answered meanwhile. */
+/** Waits for the answer to a request. If the request itself waits for long, answers the task of the newest run meanwhile. */
 async function patiently<T>(answered: Promise<T>, { query }: Drawn): Promise<T> {
   const isLong = Number(new URLSearchParams(query).get('wait_s')) > PATIENCE_S;
   const settled = answered.then(
@@ -189,7 +189,7 @@ async function patiently<T>(answered: Promise<T>, { query }: Drawn): Promise<T> 
 }
 
 async function answerNewestTask(): Promise<void> {
-  // Ids of runs are in the order of their starts.
+  // Run ids are in the order of the runs' starts.
   const { rows } = await worlds.service.db.pool.query<{ workflow_id: string; run_id: string; step_id: string }>(
     `SELECT workflow_id, run_id, step_id FROM human_tasks
       WHERE state = 'pending' AND tenant_id = $1 AND run_id <> $2 ORDER BY run_id DESC LIMIT 1`,
@@ -216,9 +216,9 @@ async function send(entry: RegisteredOperation, { path, query, headers, body }: 
   return { status: response.status, body: text === '' ? undefined : isJson ? JSON.parse(text) : text, isJson };
 }
 
-// Reads first, deletions last, so that what a request needs still exists.
+// Reads come first and deletions last, so that the objects that a request needs still exist.
 const order = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'];
-// These remove what the others need.
+// These operations remove objects that the others need.
 const last: readonly string[] = ['workflows_archive', 'mcp_servers_delete', 'projects_delete'];
 const weight = ({ operation }: RegisteredOperation) =>
   last.includes(operation.name) ? order.length : order.indexOf(operation.method);

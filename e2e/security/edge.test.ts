@@ -26,7 +26,7 @@ afterAll(async () => {
 
 type Wire = { socket: Socket; text: () => string; closed: Promise<unknown> };
 
-/** A bare connection to the service that sends `bytes` and never closes its own side. */
+/** Opens a raw connection to the service, which sends `bytes` and never closes its own side. */
 async function send(bytes: string, to = service): Promise<Wire> {
   const { hostname, port } = new URL(to.url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
@@ -62,7 +62,7 @@ describe('an upgrade', () => {
     },
   );
 
-  test('of a path that has none is answered and closed, 300 at once', async () => {
+  test('to a path without one is answered and closed, 300 at once', async () => {
     const targets = [
       '/',
       '/v1/workflows',
@@ -89,7 +89,7 @@ describe('an upgrade', () => {
   });
 });
 
-// The last tests: each ends the process.
+// These tests are last, because each ends the process.
 test('SIGTERM ends the process in order with hundreds of upgrades and half-sent requests open', async () => {
   const half = upgrade('/').slice(0, -2);
   const body = 'POST /v1/x HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1';
@@ -98,8 +98,8 @@ test('SIGTERM ends the process in order with hundreds of upgrades and half-sent 
   expect(await within(20_000, service.terminate())).toBe(0);
 });
 
-// e2e/faults/processes.test.ts tests what happens if even that gets stuck, and the restart.
-test('a defect that nothing catches ends the process', async () => {
+// e2e/faults/processes.test.ts tests the restart, and a process that cannot even exit.
+test('an uncaught error ends the process', async () => {
   const broken = await installation.launch();
   await broken.until('ready');
   await Promise.all(Array.from({ length: 20 }, () => send(upgrade('/').slice(0, -2), broken)));

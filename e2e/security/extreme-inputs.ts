@@ -2,8 +2,8 @@ import type { WebSocket } from 'ws';
 import type { RegisteredOperation } from '../../server/api/registry.ts';
 
 /**
- * The largest and most repetitive inputs that an operation's limits permit: from its JSON Schema, each field in turn at
- * its longest, widest and deepest within the limit of a body; and documents for the languages that Baton reads.
+ * The largest and most repetitive inputs that an operation's limits permit. From its JSON Schema: each field in turn at its longest, widest
+ * and deepest within the limit of a body. For the languages that Baton reads: documents.
  */
 const MAX_BODY_BYTES = 1024 * 1024;
 const ROOM = MAX_BODY_BYTES - 16_384;
@@ -14,16 +14,16 @@ type Schema = { [keyword: string]: unknown };
 const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The repeated texts: each of them once took some parser or scanner longer than its length justifies. */
+/** The repeated texts. Each of them once made a parser or scanner take longer than the length of the text justifies. */
 const UNITS = ['{{input.a ?? [', '(a?)', '{{steps.a.result}}', '"', '\u{1f600}', 'a.'];
-/** A text with a lower limit than this cannot be repetitive, so two of them are enough. */
+/** A text with a lower limit than this cannot be very repetitive, so two units are enough. */
 const SHORT_TEXT = 10_000;
 const repeated = (unit: string, length: number): string => unit.repeat(Math.max(1, Math.floor(length / unit.length)));
 
 /** Returns the bytes in a JSON body for each UTF-16 unit of a text. */
 const bytesFor = (unit: string): number => Buffer.byteLength(JSON.stringify(unit)) - 2;
 
-/** A value as JSON in UTF-8. Hundreds of fields share each: creating them for each took half of the CPU of the test's process. */
+/** A value as JSON in UTF-8. Hundreds of fields share each value: creating it for each field took half of the CPU of the test's process. */
 type Value = Buffer;
 const valueFrom = (value: unknown): Value => Buffer.from(JSON.stringify(value));
 
@@ -48,7 +48,7 @@ function texts(schema: Schema, room: number): Value[] {
 const deep = (levels: number, open: string, close: string): unknown =>
   JSON.parse(`${open.repeat(levels)}1${close.repeat(levels)}`);
 
-/** Returns JSON values of any kind, which fields for JSON may contain, and which others must refuse. */
+/** Returns JSON values of all kinds, which JSON fields may contain and other fields must refuse. */
 function anything(): Value[] {
   madeAnything ??= valuesOfAnyKind(ROOM).map(valueFrom);
   return madeAnything;
@@ -92,23 +92,23 @@ function values(schema: Schema): Value[] {
   }
 }
 
-/** A body in pieces, which bodies share: a copy of each megabyte made the test's process collect its garbage half of the time. */
+/** A body in pieces that bodies share: with a copy of each megabyte, the test's process spent half of its time on garbage collection. */
 export type Pieces = readonly Buffer[];
 export const lengthOf = (body: Pieces): number => body.reduce((sum, piece) => sum + piece.byteLength, 0);
 
-/** Returns JSON of an object with the fields of both, the second of which has at least one. */
+/** Returns the JSON of an object with the fields of all objects; `other` has at least one field. */
 const merged = (one: object, ...other: Value[]): Pieces => {
   const fields = JSON.stringify(one);
   return [Buffer.from(fields === '{}' ? '{' : `${fields.slice(0, -1)},`), ...other];
 };
 
-/** Selects some of the inputs that a field, or a body, of an operation takes in turn. */
+/** Selects some of the inputs of an operation's field or body. */
 export type Select = <T>(inputs: readonly T[]) => readonly T[];
 export const ALL: Select = inputs => inputs;
 
 /**
- * Returns what selects a third of the inputs, at least one, and each time another third: fields that are alike, of which there
- * are several hundred, get all of them together.
+ * Returns a selector of a third of the inputs, at least one, and a different third each time: together, the several hundred similar fields
+ * get all inputs.
  */
 export function thirds(): Select {
   let turn = 0;
@@ -159,10 +159,10 @@ export function extremeQueries(entry: RegisteredOperation): [string, string][] {
 
 const step = (id: string, type: string, fields: object) => ({ id, type, ...fields });
 const many = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
-/** Returns the maximum number of steps, in total as large as a graph may be. */
+/** Returns the maximum number of steps, which together are as large as a graph may be. */
 const steps = (type: string, fields: (n: number) => object) => many(2_000, n => step(`s${n}`, type, fields(n)));
 
-/** Returns loops, each of which is the only step of the next outer one. */
+/** Returns nested loops; each is the only step of the next outer one. */
 function nestedLoops(levels: number): object {
   const inner = levels > 1 ? nestedLoops(levels - 1) : step('a', 'condition', { expression: 'item' });
   return step(`l${levels}`, 'for_each', { items: '{{item}}', steps: [inner] });
@@ -273,7 +273,7 @@ export const EXTREME_GRAPHS: [string, unknown[]][] = [
   ['syntax errors', steps('lua_script', n => ({ script: `${repeated('(', 400)}${n}` }))],
 ];
 
-/** Workflows in which hundreds of thousands of parts are wrong, or which are wrong beside as many parts. */
+/** Workflows with hundreds of thousands of invalid parts, or with one error beside as many valid parts. */
 export const EXTREME_WORKFLOWS: [string, () => object][] = [
   ['steps without fields', () => ({ graph: { steps: many(ROOM / 3, () => ({})) } })],
   ['numbers instead of steps', () => ({ graph: { steps: many(ROOM / 2, () => 0) } })],
@@ -295,15 +295,15 @@ export const EXTREME_DOCUMENTS: [string, string][] = [
   ['anchors', repeated('- &a x\n', ROOM - 150_000)],
 ];
 
-/** The limit of a webhook, 256 KiB, less the overhead of repeated short fields. */
+/** The limit of a webhook, 256 KiB, minus the overhead of repeated short fields. */
 const DELIVERY_ROOM = 200_000;
-/** Bodies of deliveries, each of which starts a run once it is signed. */
+/** Bodies of deliveries, each of which starts a run if it is signed. */
 export const EXTREME_DELIVERIES: string[] = [
   ...valuesOfAnyKind(DELIVERY_ROOM),
   Object.fromEntries(many(8, n => [`text${n}`, repeated('{{input.a ?? [', DELIVERY_ROOM / 10)])),
 ].map(value => JSON.stringify(value));
 
-/** Messages that a client may send on a stream, although none is expected. */
+/** Messages that a client may send on a stream, although the server expects none. */
 export const EXTREME_FRAMES: [string, (socket: WebSocket) => void][] = [
   ['a text of 1 MiB', socket => socket.send(repeated('{"a":', MAX_BODY_BYTES))],
   ['bytes, 1 MiB of them', socket => socket.send(Buffer.alloc(MAX_BODY_BYTES, 0xff))],

@@ -1,14 +1,14 @@
 import type { Graph, JsonMap } from '../../server/orchestrator/core/index.ts';
 
-/** Something that a tenant can do through the API to those beside it. Add new ones here. */
+/** Runs of a tenant that could affect other tenants, started through the API. Add new attacks here. */
 export type Attack = {
   readonly name: string;
   readonly graph: Graph;
-  /** Params of each start; `trigger_steps` and the like included. */
+  /** The parameters of each start, including `trigger_steps` and the like. */
   readonly params: JsonMap;
   /** How many runs are started. */
   readonly runs: number;
-  /** The status of a start that is refused; default: it is let in. */
+  /** The status with which a start is refused; default: the start is accepted. */
   readonly refusedWith?: number;
 };
 
@@ -89,16 +89,14 @@ export const ATTACKS: readonly Attack[] = [
   },
 ];
 
-/**
- * Many runs of one tenant that end, wake, time out, are answered or are delivered at the same instant.
- */
+/** Many runs of one tenant that end, wake, time out, are answered or are delivered at the same instant. */
 export type MassAttack = {
   readonly name: string;
   /** `width`: how many steps depend on the first one. */
   graph(width: number): Graph;
   /** Whether its runs wait until `input.until` first. */
   readonly waits?: boolean;
-  /** How its runs begin; `fork`: with one start, after which the run calls itself. */
+  /** How the runs begin; `fork`: with one start, after which the run calls itself. */
   readonly begin: 'starts' | 'deliveries' | 'fork';
   /** Whether the tenant answers the task `ask` of every run, all at once. */
   readonly approves?: boolean;

@@ -14,7 +14,7 @@ import {
   type TestWorlds,
 } from '../../server/testing/world.ts';
 
-/** Attacks through what a request holds, on every operation there is (docs/security.md). */
+/** Attacks through the content of requests, on every operation (docs/security.md). */
 let worlds: TestWorlds;
 beforeAll(async () => {
   worlds = await startTestWorlds();
@@ -24,7 +24,7 @@ afterAll(() => worlds.close());
 const all = registry.operations.map(entry => [entry.operation.name, entry] as const);
 const closed = all.filter(([, { operation }]) => operation.access !== 'public');
 
-/** Rows of every table; what an injected statement would change, and what no refused request may. */
+/** Returns the number of rows of every table, which an injected statement would change and no refused request may change. */
 async function rowCounts(): Promise<Record<string, number>> {
   const { rows } = await worlds.service.db.pool.query<{ name: string; count: string }>(
     `SELECT relname AS name, (xpath('/row/c/text()', query_to_xml('SELECT count(*) AS c FROM ' || quote_ident(relname), false, true, '')))[1]::text AS count
@@ -34,13 +34,13 @@ async function rowCounts(): Promise<Record<string, number>> {
 }
 
 describe('SQL', () => {
-  // Several at once in one text: one of them would end any quoting that a statement uses.
+  // Each text has several injections: one of them would end any quoting that a statement uses.
   const payloads = [
     '\'; DROP TABLE users; -- "; DELETE FROM workflows; -- $$; SELECT pg_sleep(600); --',
     "') UNION SELECT token_hash, 'x' FROM pats; SELECT pg_sleep(600) --",
     "\\'; SELECT pg_sleep(600); -- %_\\ {'a':1}::jsonb",
   ];
-  // A session of its own that would show an injected pg_sleep as still running.
+  // A separate session that would see an injected pg_sleep still running.
   const sleeping =
     "SELECT count(*)::int AS n FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)%' AND state = 'active' AND pid <> pg_backend_pid() AND query NOT LIKE '%$%'";
 
@@ -67,7 +67,7 @@ describe('SQL', () => {
 
 type Hostile = { path: string; body?: Record<string, unknown> };
 
-/** The valid request with one of its texts replaced, one after the other: path parameters, query parameters, body fields. */
+/** Returns the valid request with one of its texts replaced, for each path parameter, query parameter and body field. */
 function hostile(entry: RegisteredOperation, ids: Record<string, string>, payload: string): [string, Hostile][] {
   const fields = inWorld(fieldsOf(entry.operation.name as Name), ids);
   const path = pathIn(entry, ids);
@@ -86,18 +86,18 @@ function hostile(entry: RegisteredOperation, ids: Record<string, string>, payloa
     name => !entry.pathParameters.includes(name),
   );
   for (const name of properties) {
-    // A session is ended, and a password changed, by its own rules alone.
+    // The operations that end a session and change a password have rules of their own.
     if (isBody) found.push([name, { path, body: { ...fields, [name]: payload } }]);
     else found.push([name, { path: withQuery({ [name]: payload }) }]);
   }
   return found;
 }
 
-/** An answer without the instants in it: those of two answers differ. */
+/** Returns an answer without its timestamps, which differ between two answers. */
 const timeless = (body: unknown) => JSON.parse(JSON.stringify(body).replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T'));
 
 describe("another tenant's resource in a field of the body or the query", () => {
-  /** The field, and which of the world's ids it takes. */
+  /** For each field, the kind of object whose id it takes. */
   const references: Record<string, string> = {
     workflow_id: 'workflows/id',
     server_id: 'servers/id',
@@ -106,7 +106,7 @@ describe("another tenant's resource in a field of the body or the query", () => 
     automation_pat_id: 'pats/id',
     profile_id: 'config-profiles/profile_id',
     run_id: 'runs/runID',
-    // An agent is a workflow of its own kind.
+    // An agent is a special kind of workflow.
     agent_id: 'workflows/id',
     parent_id: 'messages/message_id',
     head_id: 'messages/message_id',
@@ -118,8 +118,8 @@ describe("another tenant's resource in a field of the body or the query", () => 
   );
 
   test('there are such fields, and every field that ends in _id is known here', () => {
-    // Names within a run or of a provider, the ids that a client gives to its messages, and the project, which the
-    // credential's tenant is asked for.
+    // Names within a run or of a provider, ids that a client gives to its messages, and the project, which the tenant of the credential
+    // determines.
     const others =
       'project_id session_id business_account_id phone_number_id task_id user_id payload_id step_id payment_price_id thread_id message_id request_id grant_id stop_id job_id view_id'.split(
         ' ',
@@ -134,7 +134,7 @@ describe("another tenant's resource in a field of the body or the query", () => 
     const { acme, rival, rivalToken: token } = worlds;
     const foreign = acme.ids[references[field] ?? ''] ?? '';
     const { status, body } = await worlds.call(entry, rival.ids, { token }, { [field]: foreign });
-    // The answer is that of an unknown id, in every list, count and total.
+    // The answer equals that for an unknown id, in every list, count and total.
     const unknown = await worlds.call(entry, rival.ids, { token }, { [field]: newId() });
     expect([unknown.status, unknown.body?.code]).toEqual([status, body?.code]);
     if (entry.operation.method === 'GET' && status === 200) expect(timeless(body)).toEqual(timeless(unknown.body));
@@ -143,7 +143,7 @@ describe("another tenant's resource in a field of the body or the query", () => 
 });
 
 describe('tricks with the path', () => {
-  /** Ways to write a path that a lenient server reads as another one than the check before it did. */
+  /** Paths that a lenient router reads differently from the preceding authorization check. */
   const tricks: [string, (path: string) => string][] = [
     ['a trailing slash', path => `${path}/`],
     ['a trailing dot', path => `${path}.`],
@@ -193,7 +193,7 @@ describe('tricks with the path', () => {
   });
 });
 
-/** One raw request; fetch would put most of these right before sending them. */
+/** Sends one raw request; fetch would normalize most of these before sending them. */
 function raw(text: string): Promise<{ status: number; head: string }> {
   const { hostname, port } = new URL(worlds.service.url);
   return new Promise((resolve, reject) => {
@@ -263,7 +263,7 @@ describe('prototype pollution', () => {
     expect(Reflect.get({}, 'polluted')).toBeUndefined();
     const { run_id } = (await response.json()) as { run_id: string };
     const context = await worlds.request('GET', `${path}/runs/${run_id}/context`, { token });
-    // A free-form key wins over one of the payload.
+    // A free-form key takes precedence over a key of the payload.
     expect(JSON.stringify(context.body.input)).toBe(
       '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}',
     );

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sign } from '../../server/testing/webhooks.ts';
 import { Client } from '../faults/client.ts';
 
-/** A hostile tenant: its client and address, what it has prepared, and which ids of the honest tenant it knows. */
+/** A hostile tenant: its client and address, the objects that it has prepared, and the ids of the honest tenant that it knows. */
 export type Attacker = {
   readonly client: Client;
   readonly address: string;
@@ -23,13 +23,15 @@ export type Prepared = {
 export type RequestAttack = {
   readonly name: string;
   readonly statuses: readonly number[];
-  /** Returns the statuses that it received, and how to end the connections that it holds open. */
+  /** Returns the received statuses, and a function that ends the connections that the attack holds open. */
   begin(attacker: Attacker): Promise<{ answered: number[]; end?: () => Promise<void> | void }>;
 };
 
 const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
 
-/** Idle connections are closed after 65 s (server/api/edge.ts): too late for a test that counts what is left. */
+/**
+ * Closes each connection, because idle ones are closed only after 65 s (server/api/edge.ts): too late for a test that counts the open ones.
+ */
 const CLOSES = { Connection: 'close' };
 
 /** Calls all at once and returns the statuses. */
@@ -49,7 +51,7 @@ function open({ client }: Attacker): Socket {
   return socket;
 }
 
-/** Resolves to the status of the answer; 0 where the connection is closed without one. */
+/** Resolves to the status of the answer; 0 if the connection closes without an answer. */
 function statusOf(socket: Socket): Promise<number> {
   return new Promise(resolve => {
     socket.once('data', chunk => resolve(Number(/^HTTP\/1\.1 (\d{3})/.exec(String(chunk))?.[1] ?? 0)));
@@ -70,7 +72,7 @@ const upgradeOf = (target: string, { address }: Attacker, token: string) =>
     '\r\n',
   ].join('\r\n');
 
-/** Some requests wait for their turn, on a busy machine for longer than the client does: it then gets no status. */
+/** Some requests queue for longer than the client waits on a busy machine, and then have no status. */
 const NOT_WAITED_FOR = 0;
 function withPatience(attacker: Attacker, pat: string): Attacker {
   const client = new Client(attacker.client.url, pat);
@@ -124,7 +126,7 @@ async function closed(sockets: readonly Socket[]): Promise<void> {
   await delay(0);
 }
 
-/** As long as a script may be, and longer. */
+/** Unfinished templates as long as a script may be, and longer. */
 const unfinished = ['{{input.a ?? ['.repeat(18_600), '{{input.a ?? ['.repeat(60_000)];
 const repetitive = [`a: [${'{},'.repeat(300_000)}`, '- &a x\n'.repeat(120_000), '- '.repeat(400_000)];
 
@@ -230,7 +232,7 @@ const identities: readonly RequestAttack[] = [
 const credentials: readonly RequestAttack[] = [
   {
     name: 'recorded deliveries, sent again under other keys',
-    // Beside all other attacks, some find the tenant at its limits.
+    // After all the other attacks, some requests find the tenant at its limits.
     statuses: [202, 429, 503],
     async begin(attacker) {
       const { path, secret } = attacker.prepared.webhook;
@@ -297,7 +299,7 @@ const credentials: readonly RequestAttack[] = [
 
 export const REQUEST_ATTACKS: readonly RequestAttack[] = [...edge, ...documents, ...identities, ...credentials];
 
-/** Creates what the attacks of one hostile tenant need. */
+/** Creates the objects that the attacks of one hostile tenant need. */
 export async function prepare(client: Client): Promise<Prepared> {
   const make = async (path: string, body: unknown): Promise<Record<string, unknown>> => {
     const answer = await client.call('POST', path, body);
@@ -328,7 +330,7 @@ export async function prepare(client: Client): Promise<Prepared> {
   };
 }
 
-/** Creates the credentials of the honest tenant whose ids the hostile ones know. */
+/** Creates the credentials of the honest tenant whose ids the hostile tenants know. */
 export async function prepareVictim(client: Client, email: string): Promise<Attacker['victim']> {
   const connection = await client.call('POST', '/v1/connections', {
     display_name: 'Mail',

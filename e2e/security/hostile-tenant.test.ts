@@ -10,14 +10,14 @@ import { ATTACKS, type Attack } from './hostile-attacks.ts';
 import { type Attacker, prepare, prepareVictim, REQUEST_ATTACKS, type RequestAttack } from './hostile-requests.ts';
 
 /**
- * Runs of the honest tenant before each wave of attacks, while it begins, and while its steps and connections hang. The attacks
- * keep the processor busy for as long as they are made. The fewest are thirty for a median: three in each of ten waves.
+ * The number of runs of the honest tenant before each wave of attacks, while the wave begins, and while its steps and connections hang. The
+ * attacks keep the processor busy for as long as they are made. A median needs at least thirty runs: three in each of ten waves.
  */
 const SAMPLES = rounds > 1 ? 8 : 3;
 /**
- * The promise; and what is too short to be told apart from the noise of the machine, in ms. With several rounds (`npm run faults
- * -- e2e/security/hostile-tenant.test.ts`) the test has the machine for itself: it measures 257 without the low priority of
- * long scripts. `npm test` runs other tests beside it and has measured 243 with everything in order: there it finds what hangs.
+ * The promised slowdown, and the difference in ms that is too small to distinguish from the noise of the machine. With several rounds (`npm
+ * run faults -- e2e/security/hostile-tenant.test.ts`), no other test uses the machine: the test measures 257 without the low priority of
+ * long scripts. `npm test` runs other tests beside it and has measured 243 without any defect: there the test only detects hangs.
  */
 const MAX_SLOWDOWN = 3;
 const NOISE_MS = rounds > 1 ? 250 : 1_000;
@@ -25,11 +25,11 @@ const NOISE_MS = rounds > 1 ? 250 : 1_000;
 const MAX_WAIT_MS = 500;
 /** The caches of the orchestrator may keep this much (server/orchestrator/cache-limits.ts). */
 const MAX_HEAP_GROWTH_BYTES = 160 * 1024 * 1024;
-/** Connections that the database pool has opened meanwhile, and those that the clients of runs keep alive. */
+/** Connections that the database pool has opened during the test, and connections that the clients of runs keep alive. */
 const MAX_SOCKETS_LEFT = 60;
 /** The emails that all callers together can cause per hour to one address (server/operation/rate-limits.ts). */
 const MAX_MAILS = 5;
-/** Trusts `X-Forwarded-For`, so that each tenant of this test has an address of its own. */
+/** Trusts `X-Forwarded-For`, so that each tenant of this test has a separate address. */
 const PROXIED = { BATON_TRUSTED_PROXIES: '1' };
 
 const VICTIM_EMAIL = 'owner@honest.example.com';
@@ -43,7 +43,7 @@ async function sample(client: Client, workflow: string): Promise<Sample[]> {
 /** Attacks that begin together. Waves of one `kind` are measured together. */
 type Wave = {
   readonly kind: 'runs' | 'requests' | 'all at once';
-  /** Returns how to end what it has begun. */
+  /** Begins the attacks; returns a function that ends them. */
   begin(tenant: HostileTenant): Promise<() => Promise<void>>;
 };
 
@@ -63,7 +63,7 @@ class HostileTenant {
     return tenant;
   }
 
-  /** Starts runs, and returns how to stop them. */
+  /** Starts runs; returns a function that stops them. */
   async startRuns(attacks: readonly Attack[]): Promise<() => Promise<void>> {
     const begun: { workflow: string; run_id: string }[] = [];
     for (const each of attacks) {
@@ -78,7 +78,7 @@ class HostileTenant {
     return async () => {
       for (const { workflow, run_id } of begun) {
         const stop = { command: 'stop', params: { run_id, mode: 'immediate' } };
-        // One that has ended by itself is refused.
+        // Stopping a run that has already ended is refused.
         expect([200, 409]).toContain((await this.client.call('POST', `${workflow}/command`, stop)).status);
       }
     };
@@ -97,7 +97,7 @@ class HostileTenant {
   }
 }
 
-/** Both kinds at once: the cores are busy for as long as it begins, so this needs a machine of its own. */
+/** Both kinds at once: the beginning of the wave keeps all cores busy, so this needs a machine without other tests. */
 const allAtOnce: Wave = {
   kind: 'all at once',
   async begin(tenant) {
@@ -137,7 +137,7 @@ function expectUnimpaired(kind: Wave['kind'], what: keyof Sample, measured: read
   expect(after, shown).toBeLessThan(limit);
 }
 
-/** Checks that the process has returned to the state it had before the attacks. */
+/** Checks that the process has returned to its state before the attacks. */
 async function expectUnchanged(service: Service, before: Measurement): Promise<void> {
   expect(service.alive).toBe(true);
   await expect
@@ -171,7 +171,7 @@ test(
     await sample(honest, workflow);
     const before = await service.measure({ collectGarbage: true });
     const measured: Measured[] = [];
-    // Undisturbed samples in between, because something else may keep the machine busy.
+    // Undisturbed samples are taken between the waves, because other processes may keep the machine busy.
     for (let n = 0; n < rounds; n++)
       for (const { kind, begin } of waves) {
         const undisturbed = await sample(honest, workflow);

@@ -10,29 +10,29 @@ import { createTenant, honestGraph, latency, publish } from './honest-tenant.ts'
 import { MASS_ATTACKS, type MassAttack } from './hostile-attacks.ts';
 
 /**
- * With several rounds (`npm run faults -- e2e/security/mass-endings.test.ts`) every attack has 1,000 runs, and the test
- * has the machine for itself. `npm test` makes the first attack with a few, and finds what is refused or hangs.
+ * With several rounds (`npm run faults -- e2e/security/mass-endings.test.ts`), every attack has 1,000 runs, and no other test uses the
+ * machine. `npm test` makes only the first attack with a few runs, and detects refusals and hangs.
  */
 const isLong = rounds > 1;
 const RUNS = isLong ? 1_000 : 30;
 const WIDTH = isLong ? 1_990 : 300;
-/** Runs of the honest tenant that tell how fast it is undisturbed. */
+/** The number of undisturbed runs of the honest tenant, which give the speed to compare with. */
 const SAMPLES = isLong ? 200 : 5;
 const WARM_UP = isLong ? 20 : 1;
-/** How much slower it may be, by its 95th and 99th percentile; and what is too short to be told apart from noise, in ms. */
+/** The permitted slowdown of the 95th and 99th percentile, and the difference in ms that is too small to distinguish from noise. */
 const MAX_SLOWDOWN = { p95: 3, p99: 5 };
 const NOISE_MS = isLong ? 0 : 10_000;
-/** Requests of the hostile tenant at a time. */
+/** The number of concurrent requests of the hostile tenant. */
 const AT_ONCE = 32;
-/** How long it is measured at most, in ms. */
+/** The maximum duration of a measurement, in ms. */
 const MAX_ATTACK_MS = 45_000;
-/** How long a fork bomb grows before somebody stops it, in ms. */
+/** The time for which a fork bomb grows before a person stops it, in ms. */
 const FORK_MS = 10_000;
 
 const percentile = (samples: readonly number[], share: number): number =>
   samples.toSorted((a, b) => a - b)[Math.min(samples.length - 1, Math.floor(samples.length * share))] ?? 0;
 
-/** Calls `act` for 0 to count - 1, some at a time. */
+/** Calls `act` for 0 to count - 1, a limited number at a time. */
 async function inTurns(count: number, act: (n: number) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async () => {
@@ -43,14 +43,14 @@ async function inTurns(count: number, act: (n: number) => Promise<void>): Promis
 
 type Attacking = { client: Client; workflow: string; attack: MassAttack };
 
-/** Begins the runs of an attack, which wait until `until`; returns the ids of those that were let in. */
+/** Begins the runs of an attack, which wait until `until`; returns the ids of the accepted runs. */
 async function begin({ client, workflow, attack }: Attacking, until: string): Promise<string[]> {
   const begun: string[] = [];
   const self = workflow.split('/').at(-1) ?? '';
   const start = async () => {
     const params = { until, self };
     const { status, body } = await client.call('POST', `${workflow}/command`, { command: 'start', params });
-    // The hostile tenant may be over its share.
+    // The hostile tenant may have used up its share.
     expect([200, 429]).toContain(status);
     if (status === 200) begun.push(String(body.run_id));
   };
@@ -69,16 +69,16 @@ async function begin({ client, workflow, attack }: Attacking, until: string): Pr
   return begun;
 }
 
-/** Settles when the hostile tenant has no more runs at work, or the attack has lasted long enough. */
+/** Settles when the hostile tenant has no more active runs, or the deadline has passed. */
 async function over(db: TestDatabase, deadline: number): Promise<void> {
   const open = `SELECT count(*)::int AS n FROM runs WHERE tenant_id = 'hostile' AND ended_at IS NULL`;
   while (performance.now() < deadline && (await db.pool.query(open)).rows[0].n > 0) await delay(100);
 }
 
-/** Attacks; returns since when its runs act, by performance.now(). */
+/** Makes the attack; returns the time at which its runs act, by performance.now(). */
 async function attackWith(db: TestDatabase, attacking: Attacking): Promise<number> {
   const { client, workflow, attack } = attacking;
-  // By then all runs have started.
+  // All runs have started before this time has passed.
   const waitMs = attack.waits ? 1_000 + 25 * RUNS : 0;
   const began = performance.now();
   const begun = await begin(attacking, new Date(Date.now() + waitMs).toISOString());
@@ -95,7 +95,7 @@ async function attackWith(db: TestDatabase, attacking: Attacking): Promise<numbe
   return actsFrom;
 }
 
-/** Ends a fork bomb in the middle of it, as the administrator of the workspace and as the operator would. */
+/** Ends a fork bomb while it grows, as the administrator of the workspace and as the operator would. */
 async function remedy(db: TestDatabase, { client, workflow }: Attacking): Promise<void> {
   await delay(FORK_MS);
   expect((await client.call('DELETE', workflow)).status).toBe(204);

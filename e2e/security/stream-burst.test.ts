@@ -53,12 +53,12 @@ async function open(token: string): Promise<number> {
   ];
   socket.write(`${lines.join('\r\n')}\r\n\r\n`);
   const [chunk] = await once(socket, 'data');
-  // A stream that answers no ping is cut off, and another one may take its place.
+  // A stream that does not answer pings is closed, and frees its place for another one.
   socket.on('data', frames => frames.includes(PING) && socket.write(PONG));
   return Number(String(chunk).slice(9, 12));
 }
 
-test(`${SOCKETS} streams at once: a person gets ${MAX_PER_USER}, whichever token asks, and the service goes on`, async () => {
+test(`${SOCKETS} streams at once: a person gets ${MAX_PER_USER} across all tokens, and the service continues`, async () => {
   expect(new Set(tokens).size).toBe(3);
   await service.measure({ collectGarbage: true });
   const statuses = await Promise.all(Array.from({ length: SOCKETS }, (_, n) => open(tokens[n % 3] ?? '')));

@@ -95,7 +95,7 @@ afterAll(async () => {
 
 type Answer = { status: number; bytes: number; ms: number };
 
-/** One connection: `fetch` takes several times the CPU for a megabyte, which it copies into a stream. */
+/** Not `fetch`, which takes several times the CPU for a megabyte, because it copies it into a stream. */
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
 async function send(
@@ -119,7 +119,7 @@ async function send(
     },
     signal: AbortSignal.timeout(30_000),
   });
-  // Of a body that is refused before all of it has been sent.
+  // A body that is refused before all of it has been sent causes this error.
   sent.on('error', () => undefined);
   for (const piece of pieces ?? []) sent.write(piece);
   sent.end();
@@ -128,7 +128,7 @@ async function send(
   return { status: response.statusCode ?? 0, bytes, ms: performance.now() - began };
 }
 
-/** The bytes of an answer; of a stream, which may have no end, none: it is left as soon as it has begun. */
+/** Returns the bytes of an answer. Returns 0 for a stream, which may have no end and is closed as soon as it has begun. */
 async function sizeOf(response: IncomingMessage): Promise<number> {
   if (response.headers['content-type']?.startsWith('text/event-stream') === true) {
     response.destroy();
@@ -138,7 +138,7 @@ async function sizeOf(response: IncomingMessage): Promise<number> {
   return response.headers['content-encoding'] === 'gzip' ? gunzipSync(read).byteLength : read.byteLength;
 }
 
-/** How much longer than its CPU time a computation takes here and now. */
+/** Returns how much longer than its CPU time a computation takes at the moment. */
 function slowdown(): number {
   const before = process.cpuUsage();
   const began = performance.now();
@@ -148,7 +148,7 @@ function slowdown(): number {
 
 type Cost = Answer & { turnMs: number };
 
-/** `slowBefore`: how slow the machine was just before. */
+/** Measures a request. `slowBefore`: the slowdown of the machine just before. */
 async function costOf(request: Parameters<typeof send>, slowBefore = 1): Promise<Cost> {
   const answer = await send(...request);
   const { turnMs } = await service.measure();
@@ -156,7 +156,7 @@ async function costOf(request: Parameters<typeof send>, slowBefore = 1): Promise
   return { ...answer, turnMs, ms: isQuick ? answer.ms : answer.ms / Math.max(slowBefore, slowdown()) };
 }
 
-/** Sends a request and throws where it costs too much, twice. */
+/** Sends a request, and throws if it costs too much twice. */
 async function expectCheap(what: string, ...request: Parameters<typeof send>): Promise<Cost> {
   const isCheap = ({ ms, turnMs }: Cost) => ms < MAX_RESPONSE_MS && turnMs < MAX_TURN_MS;
   let cost = await costOf(request);
@@ -173,7 +173,7 @@ const principalsOf = ({ owner, contributor, viewer }: World): Record<Role, Princ
   project_contributor: contributor,
   project_viewer: viewer,
 });
-/** Tokens by role and scope, each with that scope alone. */
+/** Tokens by role and scope; each token has only that scope. */
 const narrowTokens = new Map<string, string>();
 
 /**
@@ -254,7 +254,7 @@ describe('other surfaces', () => {
     ],
     ['a tRPC batch', `/api/trpc/${'workflows_create,'.repeat(400)}x?batch=1`, wide],
     ['a tRPC input', '/api/trpc/workflows_create', wide],
-    // The last byte of a body without end says that it has none. Of these the parser has to find out.
+    // Only the last byte of these endless bodies shows that they are malformed, so the parser has to read all of each.
     ['lists, one of which ends', '/v1/workflows', `${'['.repeat(wide.length)}]`],
     ['lists without end in a field', '/v1/workflows', `{"name":${'['.repeat(wide.length)}}`],
   ])('%s', async (what, path, body) => {
@@ -295,7 +295,7 @@ describe('other surfaces', () => {
       const ended = once(socket, 'close');
       socket.on('error', () => undefined);
       frames(socket);
-      // A ping is answered after everything that came before it, unless the server has closed the connection by then.
+      // The server answers a ping after all earlier frames, unless it has closed the connection by then.
       if (socket.readyState === WebSocket.OPEN) socket.ping();
       await Promise.race([once(socket, 'pong'), ended]);
       const { turnMs } = await service.measure();
@@ -306,7 +306,7 @@ describe('other surfaces', () => {
   });
 });
 
-test('the memory is as it was', async () => {
+test('the memory has returned to its earlier size', async () => {
   expect(service.alive).toBe(true);
   const { heapBytes } = await service.measure({ collectGarbage: true });
   expect(heapBytes - heapBefore).toBeLessThan(MAX_HEAP_GROWTH_BYTES);
