@@ -86,7 +86,7 @@ describe('a report', () => {
     },
   };
 
-  test('shows lowest, median and highest, and a ratio that is higher the better Baton is', () => {
+  test('shows lowest, median and highest, and a ratio that is higher if Baton is better', () => {
     const rows = rowsOf(result);
     expect(rows.find(row => row.figure === 'steps/s' && row.system === 'baton')).toMatchObject({
       min: 20_000,

@@ -12,7 +12,7 @@ export const chain = (kind: Kind, length: number): Graph => ({
   steps: Array.from({ length }, (_, index) => step(kind, `s${index}`, index === 0 ? [] : [`s${index - 1}`])),
 });
 
-/** Parallel steps, and one that waits for all of them. */
+/** Parallel steps, followed by one that waits for all of them. */
 export function fanOut(kind: Kind, width: number): Graph {
   const parallel = Array.from({ length: width }, (_, index) => step(kind, `p${index}`, []));
   return {
@@ -37,7 +37,7 @@ const loop = (count: number, item: GraphStep): Graph => ({
       depends_on: ['list'],
       items: '{{steps.list.result}}',
       concurrency: 100,
-      // A graph is JSON: only its type has absent fields as undefined ones.
+      // The type of a graph has absent fields as undefined ones, which JSON does not have.
       steps: [item] as unknown as JsonValue,
     },
   ],

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * Measures the cost of a system under test: the CPU time and the memory of whole process trees. A database counts with
- * the system that uses it: Node's own figures would flatter a system that lets PostgreSQL or Redis do its work.
+ * Measures the cost of a system under test: the CPU time and the memory of whole process trees. A database counts for the system that uses
+ * it: Node's own figures would favor a system that lets PostgreSQL or Redis do its work.
  */
 type Process = { pid: number; parent: number; cpuSeconds: number };
 
@@ -15,8 +15,8 @@ export function cpuSeconds(roots: readonly number[]): number {
 }
 
 /**
- * Returns the bytes of memory of the same processes. A page that several of them share (PostgreSQL's buffers) is
- * counted once: the sum of their resident sizes would count it once for each session.
+ * Returns the bytes of memory of the same processes. A page that several of them share (PostgreSQL's buffers) is counted once; the sum of
+ * their resident sizes would count it once for each session.
  */
 export function memoryBytes(roots: readonly number[]): number {
   return tree(roots).reduce((sum, { pid }) => sum + proportionalBytes(pid), 0);
@@ -50,7 +50,7 @@ function fromProc(): Process[] {
   });
 }
 
-/** For systems without /proc. Ended children are missing here, so the figures are slightly too low. */
+/** A fallback for systems without /proc. It misses ended children, so its figures are slightly too low. */
 function fromPs(): Process[] {
   const lines = execFileSync('ps', ['-axo', 'pid=,ppid=,time='], { encoding: 'utf8' }).trim().split('\n');
   return lines.map(line => {

@@ -6,7 +6,7 @@ import { workloads } from './workloads/index.ts';
 
 export type Options = {
   workloads: readonly Workload[];
-  /** Baton first. */
+  /** The systems, with Baton first. */
   systems: readonly Candidate[];
   repeat: number | undefined;
   sizes: ReadonlyMap<string, number>;
@@ -42,7 +42,7 @@ export function readOptions(args: readonly string[], exit?: (code: number, messa
     .option('--profile', "where the server's CPU time goes", false)
     .option('--statements', 'which statements the database spends its time on', false)
     .option('--publish', 'write the results into docs/benchmarks.md', false);
-  // `--peers` alone means all of them; a value must be joined with `=`, so that a workload may follow.
+  // `--peers` without a value means all peers; a value must be joined with `=`, so that a workload may follow.
   const joined = args.map(arg => (arg === '--peers' ? '--peers=all' : arg));
   const parsed = parseArguments(command, joined, exit);
   const [chosen = []] = parsed.processedArgs;

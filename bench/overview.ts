@@ -6,7 +6,7 @@ export function publication(heading: string, results: readonly Result[]): string
   return [heading, reached(results), sideBySide(results)].filter(Boolean).join('\n\n');
 }
 
-/** Returns the same with every figure, for a file of bench/results. */
+/** Returns the same tables with every figure, for a file of bench/results. */
 export function fullReport(heading: string, results: readonly Result[]): string {
   return `${publication(heading, results)}\n\n## Every figure\n\n${markdownOf(results)}`;
 }
@@ -46,7 +46,7 @@ const columns: readonly { title: string; workload: string; figure: string }[] = 
   { title: 'blocked: ms to release all', workload: 'blocked', figure: 'ms to release all' },
 ];
 
-/** Returns medians and, in parentheses, how many times as good Baton's is. */
+/** Returns medians, each with the factor by which Baton's is better in parentheses. */
 function sideBySide(results: readonly Result[]): string {
   const rows = results.flatMap(rowsOf);
   const systems = [...new Set(rows.map(({ system }) => system))];

@@ -31,10 +31,7 @@ export class Profiler {
 
 type Line = { name: string; place: string; self: number; total: number };
 
-/**
- * Returns a table of the functions in which most time was spent: their own time, and the total with all
- * functions that they called.
- */
+/** Returns a table of the functions with the most time: their own time, and the total including all functions that they called. */
 export function selfTimes(profile: V8.Profile, rows: number): string {
   // The profiler's own start and stop are not part of the measurement.
   const lines = byFunction(profile).filter(({ place }) => !place.startsWith('node:inspector'));

@@ -5,7 +5,7 @@ export type Result = {
   workload: string;
   title: string;
   size: number;
-  /** By system, in the order of the measurements. A failure is stored too: it is a result. */
+  /** Results by system, in the order of the measurements. A failure is stored too: it is a result. */
   systems: Record<string, { repetitions: Figures[]; failure?: string }>;
 };
 
@@ -17,7 +17,7 @@ export type Row = {
   min: number;
   median: number;
   max: number;
-  /** How many times as good Baton's median is: as high if more is better, as low if less is. */
+  /** The factor by which Baton's median is better: higher if more is better, lower if less is better. */
   ratio?: number;
   reached?: boolean;
 };

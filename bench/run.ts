@@ -12,14 +12,12 @@ import type { Workload } from './system/system.ts';
 import { type Candidate, installPeers, peers, peersAreInstalled } from './systems.ts';
 import { browserWorkloads } from './workloads/index.ts';
 
-/**
- * The project's own measurements. docs/benchmarks.md describes what is measured and how, options.ts the command line.
- */
+/** Runs the project's own measurements. docs/benchmarks.md describes them, options.ts the command line. */
 const RESULTS = fileURLToPath(new URL('./results/', import.meta.url));
 const PAGE = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url));
 const MARKS = ['<!-- results -->\n', '<!-- end of results -->'] as const;
 const options = readOptions(process.argv.slice(2));
-// Not before the command line is read, because --help must not build.
+// The build comes after the command line is read, because --help must not build.
 if (options.workloads.some(({ name }) => browserWorkloads.has(name))) await build();
 const versions: Record<string, Record<string, string>> = {};
 const began = performance.now();
@@ -53,7 +51,7 @@ const seconds = (performance.now() - began) / 1000;
 say(`${seconds.toFixed(0)} s; ${await write({ machine, seconds, versions, results })}`);
 if (results.some(({ systems }) => systems.baton?.failure)) process.exitCode = 1;
 
-/** Measures all systems that can do it, each in a fresh process; repetitions alternate: A B C, A B C, … */
+/** Measures all systems that support the workload, each in a new process; repetitions alternate: A B C, A B C, … */
 async function measure(workload: Workload): Promise<Result> {
   const size = sizeOf(workload, options);
   const result: Result = { workload: workload.name, title: workload.title, size, systems: {} };
@@ -77,7 +75,7 @@ async function measure(workload: Workload): Promise<Result> {
   for (let n = workload.once ? 1 : 0; n <= repeat; n += 1) {
     for (const system of open) {
       await attempt(system.name, async () => {
-        // The first round warms caches and the compiler. It is shorter, and does not count.
+        // The first round warms caches and the compiler. It is shorter and is not counted.
         const now = n === 0 ? Math.ceil(size / 4) : size;
         const order = { kind: 'run' as const, workload: workload.name, size: now, origin: origin.url };
         const figures = await system.run(n === repeat ? { ...order, ...looks(system, workload) } : order);
@@ -90,8 +88,8 @@ async function measure(workload: Workload): Promise<Result> {
 }
 
 /**
- * A profile costs a tenth of the speed, so only the last repetition is profiled: read the
- * minimum, not the median, with one.
+ * A profile costs a tenth of the speed, so only the last repetition is profiled. In a profiled measurement, read the minimum, not the
+ * median.
  */
 function looks(system: SystemProcess, workload: Workload): { profile?: string; statements?: boolean } {
   if (system.name !== 'baton') return {};

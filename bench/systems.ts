@@ -18,7 +18,7 @@ const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export const baton: Candidate = { name: 'baton', file: file('./baton/system.ts'), env: {}, flags: nodeFlags };
 
-/** The same without prices, to measure the cost of charging. */
+/** Baton without prices, to measure the cost of charging. */
 export const free: Candidate = { ...baton, name: 'baton-free', env: { BENCH_FREE: '1' } };
 
 /** Returns Baton in another checkout, with that checkout's dependencies and flags. */
@@ -29,7 +29,7 @@ export const checkout = (folder: string): Candidate => ({
   flags: flagsOf(folder),
 });
 
-/** Returns the flags with which a checkout starts its service; none if it is older than the file. */
+/** Returns the flags with which a checkout starts its service; none if the checkout is older than the file with the flags. */
 function flagsOf(folder: string): readonly string[] {
   const declared = join(folder, 'bin/node-flags.mjs');
   if (!existsSync(declared)) return [];
@@ -37,7 +37,7 @@ function flagsOf(folder: string): readonly string[] {
   return loaded.nodeFlags;
 }
 
-/** The peers that install from npm. `needs` says what is missing on this machine. */
+/** The peers that install from npm. `needs` names what is missing on this machine. */
 export const peers: readonly Candidate[] = [
   { name: 'bullmq', file: file('./peers/bullmq/system.mjs'), env: {}, needs: redisServer },
   { name: 'restate', file: file('./peers/restate/system.mjs'), env: {} },
@@ -61,9 +61,8 @@ export function peersAreInstalled(): boolean {
 }
 
 /**
- * Installs the exact versions of bench/peers/package-lock.json, in a separate folder: they are never
- * dependencies of the product. Not `npm ci`, which refuses a lock file that lacks the binaries of platforms
- * other than the one where it was created.
+ * Installs the exact versions of bench/peers/package-lock.json, in a separate folder: they are never dependencies of the product. `npm ci`
+ * would refuse a lock file that lacks the binaries of platforms other than the one where it was created.
  */
 export function installPeers(): void {
   const npm = process.env.npm_execpath;

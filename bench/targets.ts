@@ -1,6 +1,6 @@
 /**
- * A target of docs/benchmarks.md#targets: a figure of a workload and its bound, the least for a figure in `/s` and
- * for a recall, the most for any other.
+ * A target of docs/benchmarks.md#targets: a figure of a workload and its bound. The bound is the minimum for a figure in `/s` and for a
+ * recall, and the maximum for any other.
  */
 export type Target = { workload: string; figure: string; reach: number };
 
@@ -50,7 +50,7 @@ export const targets: readonly Target[] = [
   { workload: 'editor-typing', figure: 'p50 ms a key', reach: 16 },
 ];
 
-/** By how many times Baton must be faster than a peer with its defaults, for the chain of ten with 64 in flight. */
+/** The factor by which Baton must be faster than a peer with its defaults, for the chain of ten steps with 64 in flight. */
 export const ratioTargets: Readonly<Record<string, number>> = { bullmq: 2, restate: 5, dbos: 10 };
 
 export const isRate = (figure: string): boolean => /\/s$|\bR@\d/.test(figure);

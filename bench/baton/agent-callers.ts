@@ -2,12 +2,12 @@ import type { AgentTools } from '../../server/orchestrator/steps/agent/tools.ts'
 import type { TurnCaller } from '../../server/orchestrator/steps/agent/turn-caller.ts';
 import type { ToolCaller } from '../../server/orchestrator/steps/mcp-call/tool-caller.ts';
 
-/** Each agent of the measurements calls its tool in so many turns, and then answers. */
+/** The number of turns in which each agent calls its tool before it answers. */
 export const AGENT_CALLS = 10;
 
 const usage = { inputTokens: 0, outputTokens: 0 };
 
-/** A model that answers at once, and calls the tool in each of its first turns: what remains is the orchestrator. */
+/** A model that answers immediately and calls the tool in each of its first turns, so that only the orchestrator's cost remains. */
 const turns: TurnCaller = {
   check: async () => [],
   contextWindow: async () => 1_000_000,

@@ -45,10 +45,10 @@ export function createBenchOrchestrator(options: BenchOrchestratorOptions): Embe
     clock: systemClock,
     logger: createLogger('error'),
     stepTypes,
-    // Like in the service, whose metrics are always counted.
+    // The service always counts metrics, too.
     observer: createRunMetrics(new Registry()),
     config: { ...config, ...limits, ...descendants, shutdownGraceMs: 0 },
-    // Like in the service, where the commit that ends a step charges for it. `--free` measures what that costs.
+    // In the service, too, the commit that ends a step charges for it. `--free` measures the cost of charging.
     ...(process.env.BENCH_FREE !== '1' && { credits: benchCredits(options.pool) }),
     loadVersion: async ({ workflowId }) => options.graphOf(workflowId) ?? null,
   });

@@ -78,7 +78,7 @@ if (order.role === 'victim') {
   });
   await leading();
   say({ kind: 'serving' });
-  // For another tenant, so that the subscription does not count it.
+  // The run belongs to another tenant, so that the subscription does not count it.
   await start('other');
   say({ kind: 'started' });
   await allEnded;

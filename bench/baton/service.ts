@@ -23,7 +23,7 @@ import { createBenchOrchestrator, TENANT } from './orchestrator.ts';
 const PROJECT = newId();
 const CHAIN = 10;
 
-/** Where the database is, and how to stop it. */
+/** The database's address, and a function that stops it. */
 export type Store = Pick<BenchPostgres, 'url' | 'version' | 'postmaster' | 'close'>;
 
 /**
@@ -45,7 +45,7 @@ export class BenchService implements System {
   #called: Promise<string> | undefined;
   orchestrator: EmbeddedOrchestrator;
 
-  /** Starts it on a migrated database. `close` also closes the store. */
+  /** Starts Baton on a migrated database. `close` also closes the store. */
   constructor(store: Store) {
     this.#store = store;
     this.url = store.url;
@@ -113,7 +113,7 @@ export class BenchService implements System {
     return id;
   }
 
-  /** Returns the same workflow for the same name. */
+  /** Returns the id of the workflow with this name, which the first call declares. */
   declareOnce(name: string, graph: () => Graph): string {
     const workflowId = this.#declared.get(name) ?? this.declare(graph());
     this.#declared.set(name, workflowId);
@@ -171,7 +171,7 @@ export class BenchService implements System {
     return this.complete(this.declareOnce(`requests ${url}`, () => requests(CHAIN, url)));
   }
 
-  /** One run of an agent: AGENT_CALLS turns with a call each, and its answer. */
+  /** Executes one run of an agent: AGENT_CALLS turns with a call each, and its answer. */
   agent(): Promise<void> {
     return this.complete(this.declareOnce('agent', () => agent));
   }

@@ -4,12 +4,12 @@ import { startServer, type TestServer } from '../../e2e/fixtures/server.ts';
 import { withDatabase } from '../../server/platform/postgres/cluster.ts';
 import { startTestCluster } from '../../server/testing/postgres-cluster.ts';
 
-/** A page that is signed in, its server, and the database of that. */
+/** A signed-in page, its server, and the URL of the server's database. */
 type Console = { page: Page; server: TestServer; databaseUrl: string };
 
 /**
- * Calls `measure` with a page of the console in a real browser (`BATON_TEST_BROWSER`, else the one of Playwright), on a server and a
- * database of its own. The console must have been built (`npm run build`).
+ * Calls `measure` with a page of the console in a real browser (`BATON_TEST_BROWSER`, otherwise Playwright's), on a separate server and
+ * database. The console must have been built (`npm run build`).
  */
 export async function inConsole<T>(measure: (console: Console) => Promise<T>): Promise<T> {
   const cluster = await startTestCluster();
@@ -39,7 +39,7 @@ export async function inConsole<T>(measure: (console: Console) => Promise<T>): P
   }
 }
 
-/** Returns what calls the API of a server as its owner; it throws on any answer but a 2xx. */
+/** Returns a function that calls the API of a server as its owner, and throws on any answer but a 2xx. */
 export function callerOf(server: TestServer) {
   return async (method: string, path: string, body?: unknown): Promise<Record<string, unknown>> => {
     const headers = { Authorization: `Bearer ${server.pat}`, 'Content-Type': 'application/json' };

@@ -10,9 +10,9 @@ const WARM_UP_KEYS = 20;
 const KEYS = 100;
 
 /**
- * Measures what a key costs the page of a workflow of 1,000 steps, while the name of a step is typed in its form: the time from the
- * key's event until the form shows it, rendered and laid out, without the wait for the next frame; and all CPU time of the page's
- * thread, which includes the graph, validating and saving.
+ * Measures the cost of a key while the name of a step is typed in the form of a workflow of 1,000 steps. Time: from the key's event until
+ * the form shows it, rendered and laid out, without the wait for the next frame. CPU: all time of the page's thread, which includes the
+ * graph, validation and saving.
  */
 export const editorTyping = (): Promise<Figures> =>
   inConsole(async ({ page, server }) => {
@@ -42,7 +42,7 @@ async function cpuClock(page: Page): Promise<() => Promise<number>> {
   };
 }
 
-/** Types `count` keys one after the other, and returns what each of them costs the page's thread, in ms. */
+/** Types `count` keys one after the other; returns the cost of each key for the page's thread, in ms. */
 async function typed(page: Page, field: Locator, count: number): Promise<number[]> {
   await field.focus();
   const costs = await page.evaluateHandle(recordKeys);
@@ -51,7 +51,7 @@ async function typed(page: Page, field: Locator, count: number): Promise<number[
   return costs.jsonValue();
 }
 
-/** Runs in the page: returns a list to which each key from now on adds what it costs the page's thread, in ms. */
+/** Runs in the page: returns a list to which each later key adds its cost for the page's thread, in ms. */
 function recordKeys(): number[] {
   const costs: number[] = [];
   let from = 0;

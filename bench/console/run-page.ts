@@ -57,7 +57,7 @@ async function addLogLines(databaseUrl: string, runId: string, step: string): Pr
 
 async function measure(page: Page, server: TestServer, path: string): Promise<Figures> {
   const drawn: number[] = [];
-  // The first load fills the caches of the browser and the server, and does not count.
+  // The first load fills the caches of the browser and the server, and is not counted.
   for (let n = 0; n <= LOADS; n += 1) {
     await page.goto(`${server.url}${path}`, { waitUntil: 'commit' });
     const at = await page.evaluate(untilDrawn);
@@ -101,7 +101,7 @@ function untilDrawn(): Promise<number> {
   });
 }
 
-/** Executed in the page. Returns the time from its navigation until a list, opened by its address, has its first rows. */
+/** Executed in the page. Returns the time from its navigation until the list that its URL opens has its first rows. */
 function untilListed(label: string): Promise<number> {
   return new Promise(resolve => {
     const look = () => {

@@ -4,7 +4,7 @@ import { AppError } from '../../server/platform/errors.ts';
 import type { About, Act, Goal, World } from './goal.ts';
 import { filled } from './scripted.ts';
 
-/** One attempt at a goal, and what it has cost. */
+/** The outcome and the cost of one attempt at a goal. */
 export type Attempt = {
   problems: string[];
   /** The verdict on the last trial of Autopilot's proposal; null without a trial. */
@@ -41,13 +41,13 @@ const Trial = z.object({ verdict: z.string().nullable() });
 const Tasks = z.object({ tasks: z.array(z.object({ task_id: z.string() })) });
 
 type Asking = {
-  /** Called when what the goal is about is there, before Autopilot is asked. */
+  /** Called once the prepared workflow or run exists, before Autopilot is asked. */
   ready?(about: About | null): void;
   /** Waits a moment. */
   pause(): Promise<void>;
 };
 
-/** Asks Autopilot, applies and publishes what it proposes as a person would, and checks the outcome. */
+/** Asks Autopilot, applies and publishes its proposal like a person would, and checks the outcome. */
 export async function attemptGoal(goal: Goal, world: World, { ready, pause }: Asking): Promise<Attempt> {
   const { act } = world;
   const about = (await goal.prepare?.(world)) ?? null;
@@ -69,7 +69,7 @@ export async function attemptGoal(goal: Goal, world: World, { ready, pause }: As
   return { problems, verdict, ...cost };
 }
 
-/** The text of the answer, once it is there. One that asks with a form is stopped: the question is the answer. */
+/** Returns the text of the answer. Stops an answer that asks with a form: its question is the answer. */
 async function answered(act: Act, sent: z.output<typeof Sent>, pause: () => Promise<void>) {
   const ref = { id: sent.workflow_id, runID: sent.run_id };
   for (let asks = false; ; await pause()) {

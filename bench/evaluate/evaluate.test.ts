@@ -12,13 +12,13 @@ import { giveKeyFor } from './model-key.ts';
 import { figuresOf, markdownOf } from './report.ts';
 import { answersTo } from './scripted.ts';
 
-/** `npm run evaluate` sets these: a model that solves the goals by itself. Without it, a script does (scripted.ts). */
+/** Set by `npm run evaluate`: a model that solves the goals. Without it, a script answers (scripted.ts). */
 const {
   BATON_TEST_EVALUATE_MODEL: model,
   BATON_TEST_EVALUATE_ATTEMPTS: attempts,
   BATON_TEST_EVALUATE_GOALS: chosen = '',
 } = process.env;
-/** The test suite runs one goal in this many, some of every kind; `npm run evaluate` runs all of them. */
+/** The test suite runs every fifth goal, some of each kind; `npm run evaluate` runs all of them. */
 const SAMPLE_EVERY = 5;
 const goals = GOALS.filter(({ name }, at) =>
   chosen === '' ? attempts !== undefined || at % SAMPLE_EVERY === 0 : chosen.split(',').includes(name),
@@ -84,7 +84,7 @@ const attempt = (goal: Goal, { wrong = false } = {}) =>
     pause: () => delay(PAUSE_MS),
   });
 
-test('Autopilot reaches its goals, as machines check them', { timeout: MAX_MS }, async () => {
+test('Autopilot reaches its goals, as automatic checks show', { timeout: MAX_MS }, async () => {
   const figures = [];
   for (const goal of goals) {
     const made: Attempt[] = [];
@@ -92,7 +92,7 @@ test('Autopilot reaches its goals, as machines check them', { timeout: MAX_MS },
     figures.push(figuresOf({ goal: goal.name, attempts: made }));
   }
   if (attempts !== undefined) process.stdout.write(`\n${model ?? 'the script'}\n\n${markdownOf(figures)}\n`);
-  // A model may fail: the table says where.
+  // A model may fail: the table shows where.
   if (model === undefined) expect(figures.filter(({ all }) => !all)).toEqual([]);
   expect(figures.filter(({ credits }) => credits === 0)).toEqual([]);
 });
@@ -108,13 +108,13 @@ test.runIf(model === undefined)(
   },
 );
 
-test('there are at least forty, each of a name of its own', () => {
+test('there are at least forty, each with a unique name', () => {
   expect(GOALS.length).toBeGreaterThanOrEqual(40);
   expect(new Set(GOALS.map(({ name }) => name)).size).toBe(GOALS.length);
   expect(new Set(GOALS.map(({ words }) => words)).size).toBe(GOALS.length);
 });
 
-test('the report counts what passed once and what passed always', () => {
+test('the report counts the goals that passed once and those that always passed', () => {
   const attempted = (...problems: string[]): Attempt => ({
     ...{ problems, verdict: null, inputTokens: 100, outputTokens: 20, credits: 0.5, turns: 3 },
   });

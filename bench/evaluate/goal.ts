@@ -2,16 +2,16 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { ScriptInput } from '../../bin/fake-model/script.ts';
 
-/** Calls operations of the service as a person who may do everything in the project. */
+/** Calls operations of the service as a person with every right in the project. */
 export type Act = (name: string, input: object) => Promise<unknown>;
-/** The environment of the goals. In words and solutions, `{api}` and `{model}` stand for the values here. */
+/** The environment of the goals. In prompts and solutions, `{api}` and `{model}` stand for these values. */
 export type World = {
   act: Act;
   /** The base URL of an HTTP server: `GET /stock` returns `{"stock": 7}`, `POST /orders` accepts an order. */
   api: string;
   /** The model that steps of a workflow may ask. */
   model: string;
-  /** The bodies that were posted to `/orders`, and the arguments with which the tool `send_note` was called. */
+  /** The bodies posted to `/orders`, and the arguments of calls of the tool `send_note`. */
   orders: unknown[];
   notes: unknown[];
 };
@@ -19,14 +19,14 @@ export type World = {
 export type About = { workflow_id: string; run_id?: string };
 /** The outcome of Autopilot's work on a goal. */
 export type Outcome = {
-  /** The workflow of its proposal, applied and published; null where it has proposed none. */
+  /** The workflow of Autopilot's proposal, applied and published; null without a proposal. */
   workflowId: string | null;
   answer: string;
-  /** Whether it asks with a form. */
+  /** Whether Autopilot asks with a form. */
   asks: boolean;
   about: About | null;
 };
-/** Returns what is wrong with the outcome; empty if nothing is. Autopilot does not know what is checked. */
+/** Returns the faults of the outcome; empty if it is right. Autopilot does not know the check. */
 export type Check = (world: World, outcome: Outcome) => Promise<string[]>;
 export type Answer = NonNullable<ScriptInput['answers']>[number];
 export type Content = Extract<Answer, { content: unknown }>['content'];
@@ -34,29 +34,29 @@ export type Content = Extract<Answer, { content: unknown }>['content'];
 export type Goal = {
   name: string;
   words: string;
-  /** Makes what the goal is about. */
+  /** Creates the workflow or run that the goal is about. */
   prepare?(world: World): Promise<About>;
   check: Check;
-  /** Answers of a script that reach the goal, turn by turn: they show that it can be reached, and that the check is right. */
+  /** Scripted answers, turn by turn, that reach the goal: they show that the goal can be reached and that the check is right. */
   solution: readonly Content[];
-  /** Answers that do not reach it, which the check has to notice. Default: to say that it is done. */
+  /** Scripted answers that do not reach the goal, which the check must notice. Default: an answer that claims to be done. */
   wrong?: readonly Content[];
-  /** The script's answers to the steps of the workflow that ask a model, by a part of their prompt. */
+  /** The script's answers to steps of the workflow that ask a model, by a part of their prompt. */
   asked?: Readonly<Record<string, string>>;
 };
 
-// What goals are made of.
+// Building blocks of goals.
 
 export const call = (name: string, args: Record<string, unknown>): Content => [
   { calls: [{ name, arguments: args as never }] },
 ];
 export const say = (text: string): Content => [{ text }];
-/** A proposal with these edits, and what is said of it. */
+/** Returns a proposal with these edits, and the text that announces it. */
 export const propose = (title: string, ...edits: object[]): Content[] => [
   call('autopilot_propose', { title, edits }),
   say(`I propose: ${title}.`),
 ];
-/** The same for the workflow that the message is about. */
+/** Returns the same for the workflow that the message is about. */
 export const change = (title: string, ...edits: object[]): Content[] => [
   call('autopilot_propose', { workflow_id: '{{last.workflow_id}}', title, edits }),
   say(`I propose: ${title}.`),
@@ -82,7 +82,7 @@ export const requires = (fields: Record<string, string>) => ({
   required: Object.keys(fields),
 });
 
-// How outcomes are judged.
+// Checks of outcomes.
 
 const Made = z.object({ id: z.string() });
 const Ran = z.object({ run_id: z.string(), status: z.string().optional(), output: z.unknown().optional() });
@@ -101,7 +101,7 @@ export async function publish(act: Act, name: string, graph: object, description
   return id;
 }
 
-/** Runs the workflow to its end, or for half a minute. */
+/** Runs the workflow until it ends, for at most half a minute. */
 export async function run(act: Act, id: string, input: object): Promise<z.output<typeof Ran>> {
   return Ran.parse(await act('workflows_run', { id, wait_s: WAIT_S, params: { trigger_payload: input } }));
 }
@@ -118,7 +118,7 @@ export const all =
     return problems;
   };
 
-/** Each input gives its output. */
+/** Checks that each input gives its output. */
 export const gives = (...cases: readonly (readonly [input: object, output: unknown])[]): Check =>
   all(async ({ act }, { workflowId }) => {
     const problems: string[] = [];
@@ -130,18 +130,18 @@ export const gives = (...cases: readonly (readonly [input: object, output: unkno
     return problems;
   });
 
-/** The graph is as `look` demands, which returns what is wrong, or nothing. */
+/** Checks the workflow with `look`, which returns the fault, or false. */
 export const has = (look: (workflow: WorkflowRead) => string | false): Check =>
   all(async ({ act }, { workflowId }) => {
     const problem = look(await read(act, String(workflowId)));
     return problem === false ? [] : [problem];
   });
 
-/** It has changed the workflow that it was asked about, and has made no other. */
+/** Checks that Autopilot has changed the workflow that it was asked about, and created no other. */
 export const sameWorkflow: Check = async (_world, { workflowId, about }) =>
   workflowId === about?.workflow_id ? [] : ['the workflow was not changed'];
 
-/** It has proposed nothing, and its answer has these words. */
+/** Checks that Autopilot has proposed nothing, and that its answer contains these words. */
 export const onlySays =
   (...words: readonly RegExp[]): Check =>
   async (_world, { workflowId, answer }) => [

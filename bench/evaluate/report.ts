@@ -6,7 +6,7 @@ export type Figures = {
   goal: string;
   attempts: number;
   passed: number;
-  /** Whether one attempt has passed, and whether all have. */
+  /** Whether at least one attempt has passed, and whether all have. */
   any: boolean;
   all: boolean;
   /** Averages per attempt: tokens, credits and turns. */
@@ -34,7 +34,7 @@ export function figuresOf({ goal, attempts }: Evaluated): Figures {
   };
 }
 
-/** The figures of all goals as a table, with the parts of the goals that passed once (pass@k) and always (pass^k). */
+/** Returns a table of all goals, with the shares of the goals that passed at least once (pass@k) and always (pass^k). */
 export function markdownOf(figures: readonly Figures[]): string {
   const k = Math.max(0, ...figures.map(({ attempts }) => attempts));
   const part = (of: (each: Figures) => boolean) => `${figures.filter(of).length} of ${figures.length}`;

@@ -1,6 +1,6 @@
 import type { About, Answer, Goal, World } from './goal.ts';
 
-/** Puts what a goal works with in place of `{api}`, `{model}` and `{about}`, the workflow that the message is about. */
+/** Replaces `{api}`, `{model}` and `{about}`, the workflow that the message is about. */
 export function filled<T>(value: T, { api, model }: World, about: About | null): T {
   const text = JSON.stringify(value)
     .replaceAll('{api}', api)
@@ -10,8 +10,8 @@ export function filled<T>(value: T, { api, model }: World, about: About | null):
 }
 
 /**
- * Returns the answers of a script to a goal: its solution turn by turn, or one that does not reach the goal (`wrong`),
- * and the answers to the steps that ask a model.
+ * Returns the script's answers to a goal: the solution turn by turn, or with `wrong`, answers that do not reach the goal; and the answers
+ * to the steps that ask a model.
  */
 export function answersTo(goal: Goal, world: World, about: About | null, { wrong = false } = {}): Answer[] {
   const turns = wrong ? (goal.wrong ?? [[{ text: 'Done!' }]]) : goal.solution;

@@ -5,12 +5,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type ChatOrder, type ChatReport, monotonicMs, ownCpuSeconds, tellParent } from './protocol.ts';
 
 /**
- * Clients of chats, and the model that they chat with, in one process, so that one clock sees both. A message says how it is to be
- * answered: `now <n>` at once, `stream <n>` with stamped tokens, `hold <n>` with a long text that has no end.
+ * Clients of chats, and the model that they chat with, in one process, so that both use one clock. A message requests the kind of its
+ * answer: `now <n>` immediately, `stream <n>` with timestamped tokens, `hold <n>` with a long text without an end.
  */
 process.once('message', (order: ChatOrder) => void run(order));
 
-/** When the provider got the request for a message. */
+/** Callbacks by message, called with the time at which the provider gets the request. */
 const asked = new Map<string, (at: number) => void>();
 
 async function run(order: ChatOrder): Promise<void> {
@@ -65,7 +65,7 @@ async function answer(order: ChatOrder, incoming: IncomingMessage, response: Ser
   response.end('data: [DONE]\n\n');
 }
 
-/** Sends a message in a thread of its own; returns how long it takes until the provider is asked. */
+/** Sends a message in a new thread; returns the time until the provider is asked. */
 async function untilAsked(order: ChatOrder, text: string): Promise<number> {
   const { id } = await post(order, '/v1/chat/threads', { model: 'openai_compatible/bench' });
   const reached = new Promise<number>(resolve => asked.set(text, resolve));
@@ -74,7 +74,7 @@ async function untilAsked(order: ChatOrder, text: string): Promise<number> {
   return (await reached) - began;
 }
 
-/** Streams one answer; returns how old each token was when it arrived. The first ones wait for the others to begin. */
+/** Streams one answer; returns the age of each token at its arrival. The first streams wait for the others to begin. */
 async function tokens(order: ChatOrder, n: number): Promise<number[]> {
   const { id } = await post(order, '/v1/chat/threads', { model: 'openai_compatible/bench' });
   const found: number[] = [];
@@ -93,7 +93,7 @@ async function reconnects(order: ChatOrder): Promise<number[]> {
   await post(order, `/v1/chat/threads/${id}/messages`, { text });
   await reached;
   const found: number[] = [];
-  // The first one waits until all of it has been written.
+  // The first connection waits until the whole text has been written.
   for (let n = 0; n <= order.reconnects; n += 1) {
     const began = monotonicMs();
     const client = get(`${order.url}/v1/chat/threads/${id}/stream`, { headers: headersOf(order) });
@@ -110,7 +110,7 @@ async function reconnects(order: ChatOrder): Promise<number[]> {
   return found;
 }
 
-/** The pieces of text of a stream. */
+/** Yields the pieces of text of a stream. */
 async function* deltasOf(response: IncomingMessage): AsyncGenerator<string, void> {
   let text = '';
   response.setEncoding('utf8');

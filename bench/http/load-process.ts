@@ -3,9 +3,9 @@ import { connect, type Socket } from 'node:net';
 import { type LoadOrder, ownCpuSeconds, tellParent } from './protocol.ts';
 
 /**
- * A load client in a process of its own, so that its CPU is measured separately from the server's: some keep-alive
- * connections, one request at a time on each. The request is one ready-made buffer on a bare socket: node:http's client
- * costs more per request than the server does, and all of them share two cores.
+ * A load client in a separate process, so that its CPU is measured separately from the server's. It has several keep-alive connections,
+ * with one request at a time on each. Each request is one prepared buffer on a raw socket: node:http's client costs more per request than
+ * the server does, and client, server and PostgreSQL share two cores.
  */
 process.once('message', (order: LoadOrder) => void run(order));
 
@@ -53,7 +53,7 @@ function open(port: number, host: string): Promise<Socket> {
   });
 }
 
-/** One connection; every answer of the API carries a Content-Length. */
+/** One connection, on which every answer of the API carries a Content-Length. */
 class Lane {
   readonly #socket: Socket;
   #received = '';

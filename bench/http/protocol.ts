@@ -1,4 +1,4 @@
-/** The messages between the processes of these measurements; each is a child with an IPC channel. */
+/** Messages between the processes of these measurements; each process is a child with an IPC channel. */
 
 /** Sent to the service's process. */
 export type ServerRequest = { ask: 'usage' | 'stamps' | 'stop' };
@@ -18,7 +18,7 @@ export type LoadOrder = {
   method: 'GET' | 'POST';
   path: string;
   body: string | null;
-  /** Whether each request has its own Idempotency-Key. */
+  /** Whether each request has a separate Idempotency-Key. */
   keyed: boolean;
   connections: number;
   requests: number;
@@ -55,23 +55,23 @@ export type SocketsReport = {
 export type ChatOrder = {
   url: string;
   token: string;
-  /** Messages that are sent one after the other. */
+  /** The number of messages, which are sent one after the other. */
   messages: number;
   streams: number;
   tokensPerStream: number;
   /** ms between the tokens of a stream. */
   pauseMs: number;
-  /** Characters of the answer that clients come back to, and how often they do. */
+  /** The number of characters of the answer to which clients reconnect, and the number of reconnections. */
   answerChars: number;
   reconnects: number;
 };
 /** Durations in ms, ascending. */
 export type ChatReport = {
-  /** From the sending of a message to the request that the provider gets for it. */
+  /** Time from sending a message until the provider gets the request for it. */
   toRequest: number[];
-  /** From the writing of a token by the provider to its arrival at the client. */
+  /** Time from the provider writing a token until the client receives it. */
   perToken: number[];
-  /** From a client's coming back to the last character that has been written. */
+  /** Time from a client's reconnection until it has received the last character written so far. */
   reconnect: number[];
   cpuSeconds: number;
   seconds: number;

@@ -8,8 +8,8 @@ import { createContainer } from '../../server/process/container.ts';
 import { monotonicMs, ownCpuSeconds, type ServerRequest, tellParent } from './protocol.ts';
 
 /**
- * The service as server/process/main.ts starts it (port, database, container, first owner), configured by the environment, but
- * without the console: Next answers none of the requests measured here, and costs seconds of CPU at the start.
+ * The service as server/process/main.ts starts it (port, database, container, first owner), configured by the environment, but without the
+ * console: Next answers none of the requests measured here, and its start costs seconds of CPU.
  */
 const config = readConfig();
 const logger = createLogger(config.log.level);
@@ -27,7 +27,8 @@ const edge = await listen(
   { ...config.http, logger },
 );
 
-// The first subscriber is called first: at this instant the process learns of the commit, before any frame is created.
+// Subscribers are called in the order of subscription, so this first one records when the process learns of a commit, before any frame is
+// created.
 const stamps = new Map<string, number>();
 if (process.env.BENCH_STAMPS === '1') {
   container.services.orchestrator.subscribe({ tenantId: config.identity.tenant }, items => {

@@ -22,8 +22,8 @@ import type {
 export type Usage = { server: number; postgres: number };
 
 /**
- * The service in a process of its own, on a temporary PostgreSQL with fsync on, with an owner and a token that has
- * every scope. `BENCH_CPU_PROF=<folder>` writes the process's CPU profile there when it is closed.
+ * The service in a separate process, on a temporary PostgreSQL with fsync on, with an owner and a token that has every scope.
+ * `BENCH_CPU_PROF=<folder>` writes the process's CPU profile to that folder when the service is closed.
  */
 export class HttpService {
   readonly url: string;
@@ -100,7 +100,7 @@ export class HttpService {
     return delegate<SocketsReport>('sockets-process.ts', { ...order, url: this.url, token: this.token });
   }
 
-  /** Chats with a model that this order's own process plays (needs BATON_ALLOW_PRIVATE_NETWORK in `env`). */
+  /** Chats with a model that the client's process provides (needs BATON_ALLOW_PRIVATE_NETWORK in `env`). */
   chat(order: Omit<ChatOrder, 'url' | 'token'>): Promise<ChatReport> {
     return delegate<ChatReport>('chat-process.ts', { ...order, url: this.url, token: this.token });
   }

@@ -4,10 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs, ownCpuSeconds, type SocketsOrder, tellParent } from './protocol.ts';
 
 /**
- * Sockets on one workflow, and the starts that they watch, in one process, so that one clock sees both the answer
- * to a start and every frame. Frames are recorded as they arrive and parsed after the measurement, on bare
- * upgraded connections: a WebSocket client costs more per frame than the server does, and the last of 200 sockets
- * would wait for the client.
+ * Sockets on one workflow, and the starts that they watch, in one process, so that one clock times both the answer to a start and every
+ * frame. Frames are recorded as they arrive and parsed after the measurement, on raw upgraded connections: a WebSocket client costs more
+ * per frame than the server does, and the last of 200 sockets would wait for the client.
  */
 process.once('message', (order: SocketsOrder) => void run(order));
 

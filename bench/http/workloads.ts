@@ -9,22 +9,22 @@ const SOCKETS = 200;
 const RUNS = Number(process.env.BENCH_SOCKET_RUNS ?? 100);
 
 type Figures = Record<string, number>;
-/** Workloads for bench/run.ts; these do not use its service. */
+/** Workloads for bench/run.ts that do not use its service. */
 type Workload = { name: string; run(): Promise<Figures> };
 
-/** Measures the service over HTTP, in a process of its own; each repetition has its own PostgreSQL. */
+/** Measures the service over HTTP in a separate process; each repetition has a new PostgreSQL. */
 export const workloads: readonly Workload[] = [
-  // The start and a run of one step to its end.
+  // A start, and a run of one step to its end.
   { name: 'rest-starts', run: () => starts(chain('condition', 1)) },
-  // The start and nothing else: the run waits for a person.
+  // Only the start: the run waits for a person.
   { name: 'rest-starts-only', run: () => starts(blocked) },
-  // The same, each with an Idempotency-Key.
+  // Only the start, each with an Idempotency-Key.
   { name: 'rest-starts-keyed', run: () => starts(blocked, true) },
-  // A start that waits for the output of a run of two steps, one at a time: a workflow that serves as an API.
+  // A start that waits for the output of a run of two steps, one start at a time: a workflow that serves as an API.
   { name: 'rest-outputs', run: () => outputs(chain('condition', 2)) },
-  // The same request without the run: what HTTP, authentication and authorization cost.
+  // A request without a run: the cost of HTTP, authentication and authorization.
   { name: 'rest-reads', run: () => reads('/v1/me') },
-  // The same call as the console makes it.
+  // The same read as the console requests it.
   { name: 'trpc-reads', run: () => reads('/api/trpc/me_get') },
   { name: 'ws-fanout', run: () => fanOut() },
   { name: 'chat', run: () => chat() },
@@ -50,8 +50,8 @@ async function reads(path: string): Promise<Figures> {
 }
 
 /**
- * The compiler, the pool and PostgreSQL's caches are warm before anything is counted. V8 goes on compiling for some 25,000 starts: in the first
- * 2,500 that takes as much CPU as the starts themselves, a fifth of all up to 10,000, and 4 % from then on.
+ * Warms the compiler, the pool and PostgreSQL's caches before the measurement. V8 continues to compile for about 25,000 starts: its share
+ * is as much CPU as the starts in the first 2,500, a fifth of all up to 10,000, and 4 % from then on.
  */
 async function measure(
   service: HttpService,
@@ -76,9 +76,9 @@ async function measure(
 }
 
 /**
- * Frames of one workflow on 200 sockets. `commit → frame` begins where the service's process learns of the commit, before a frame
- * is made of it (the event's own time is taken before the commit), and ends where the client's process has the frame; both
- * read the machine's monotonic clock. `answer → frame` compares with the answer to the start on the client's clock alone.
+ * Frames of one workflow on 200 sockets. `commit → frame` begins when the service's process learns of the commit, before it creates a frame
+ * (the event's own time is taken before the commit), and ends when the client's process has the frame; both use the machine's monotonic
+ * clock. `answer → frame` begins at the answer to the start, and uses only the client's clock.
  */
 async function fanOut(): Promise<Figures> {
   await using service = await HttpService.open({ BENCH_STAMPS: '1' });
@@ -113,7 +113,9 @@ async function fanOut(): Promise<Figures> {
   };
 }
 
-/** Chats with a provider that answers at once: what remains is the service. One token is one piece of the provider's stream. */
+/**
+ * Chats with a provider that answers immediately, so that only the service's cost remains. One token is one piece of the provider's stream.
+ */
 async function chat(): Promise<Figures> {
   await using service = await HttpService.open({
     BATON_ENABLE_AGENTS: 'true',
@@ -127,7 +129,7 @@ async function chat(): Promise<Figures> {
     answerChars: 200_000,
     reconnects: 30,
   };
-  // The compiler is warm after as many tokens as are counted. Only the streams are at work while CPU is.
+  // The compiler is warm after as many tokens as are counted. During the CPU measurement, only the streams are active.
   const streams = { ...order, messages: 0, reconnects: 0, answerChars: 100 };
   await service.chat(streams);
   const before = await service.usage();

@@ -11,7 +11,7 @@ import type { Figures } from '../system/system.ts';
 import { type Conversation, NoisyTalk, TURNS } from './noisy-talk.ts';
 import { createRememberer, type Rememberer } from './store.ts';
 
-/** Recalled before each conversation, for the assistant to say again. */
+/** The number of items recalled before each conversation, for the assistant to repeat. */
 const RECALLED = 5;
 
 type ActiveItem = { id: string; text: string; quotes: { quote: string; said: string }[] };

@@ -55,10 +55,12 @@ const worded = ({ who, topic, what }: Fact, wording: string): string =>
   (wording === '' ? topic.wordings[0] : wording).replace('WHO', who).replace('WHAT', what);
 const meaning = ({ who, topic, what }: Fact): string => `${who} ${topic.name} ${what}`;
 
-/** Conversations with few facts in much noise, and what a sloppy model makes of them. The same on every machine. */
+/**
+ * Conversations with few facts among much noise, and the items that a sloppy model extracts from them. They are the same on every machine.
+ */
 export class NoisyTalk {
   readonly #random: SeededRandom;
-  /** Verdicts of its own: how many are asked for must not change what is said. */
+  /** Separate random numbers for verdicts: the number of verdicts must not change the conversation. */
   readonly #verdicts: SeededRandom;
   readonly #truths: Fact[];
   readonly #meanings = new Map<string, string>();
@@ -77,7 +79,7 @@ export class NoisyTalk {
     return this.#meanings.get(text) ?? text;
   }
 
-  /** Whether a person states in this message what the text of an item says. */
+  /** Returns whether a person states in this message the fact of an item's text. */
   isStated(text: string, message: string): boolean {
     return this.#stated.get(message)?.has(this.meaningOf(text)) ?? false;
   }
@@ -86,20 +88,20 @@ export class NoisyTalk {
     return this.asked.has(this.meaningOf(text));
   }
 
-  /** The text of an item. */
+  /** Returns the text of an item. */
   #text(fact: Fact, wording: string): string {
     const text = capital(worded(fact, wording));
     this.#meanings.set(text, meaning(fact));
     return text;
   }
 
-  /** A text that says in these words what the fact is. */
+  /** Returns a text that states the fact in this wording. */
   #named(fact: Fact, words: string): string {
     this.#meanings.set(capital(words), meaning(fact));
     return capital(words);
   }
 
-  /** The same person and topic, with a value that is not true. */
+  /** Returns the same person and topic with a false value. */
   #untrue(fact: Fact): Fact {
     return { ...fact, what: this.#random.of(fact.topic.values.filter(value => value !== fact.what)) };
   }
@@ -203,7 +205,7 @@ export class NoisyTalk {
     return claims.map(claim => ({ ...claim, message: numberOf(claim.quote) }));
   }
 
-  /** Verdicts on pairs, most of which are right. */
+  /** Returns verdicts on pairs, most of which are right. */
   readonly judge = (prompt: string): object => {
     const pairs = prompt
       .split('\n')

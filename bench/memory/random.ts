@@ -33,7 +33,7 @@ const VOCABULARY = 20_000;
 const MAX_WORDS = 60;
 const MIN_WORDS = 15;
 
-/** Texts of made words, as common and as rare as the words of a language are (Zipf's law). */
+/** Texts of invented words, whose frequencies follow those of a language (Zipf's law). */
 export class MadeTexts {
   readonly #random: SeededRandom;
   readonly #words: string[];
@@ -58,7 +58,7 @@ export class MadeTexts {
     return `${words.join(' ')}.`;
   }
 
-  /** Three to six words of a text, in their order: what a person would remember. */
+  /** Returns three to six words of a text in their order, as a person would remember them. */
   question(text: string): string {
     const words = text.replace('.', '').split(' ');
     const from = this.#random.below(Math.max(1, words.length - 10));

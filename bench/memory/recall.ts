@@ -25,10 +25,10 @@ const MAKES = 'Fiat Volvo Skoda Tesla Dacia Honda Mazda Opel'.split(' ');
 const SHOPS = 'florist,tailor,baker,plumber,banker,grocer,tutor,barber,butcher,notary,painter,printer'.split(',');
 const THINGS = 'roof,window,garden,ledger,bouquet,jacket,lesson,fence,oven,contract,poster,boiler'.split(',');
 
-/** A question with what a good answer contains. */
+/** A question with the parts of a good answer. */
 type Question = { kind: string; query: string; expected: readonly string[]; stale?: string; asOf?: string };
 
-/** Returns what people say and later questions about it, in their own words and in others. */
+/** Returns statements of people and later questions about them, in the same words and in others. */
 function compose(people: number, sessions: number) {
   const random = new SeededRandom(SEED);
   const said: string[] = [];
@@ -47,7 +47,7 @@ function compose(people: number, sessions: number) {
     };
     said.push(...Object.values(facts));
     for (let more = 5; more < sessions; more += 1) {
-      // Of the same form as the facts: only what they are about tells them apart.
+      // These statements have the same form as the facts: only their subject differs.
       said.push(`${who} sees a ${random.of(SHOPS)} about the ${random.of(THINGS)} in ${random.of(CITIES)}.`);
     }
     moves.push({ who, from: first, to: second });
@@ -67,8 +67,8 @@ function compose(people: number, sessions: number) {
 }
 
 /**
- * The part of seeded questions whose answer is among the first five hits, by words alone and with the vectors of the fake model; and how many
- * hits were outdated or of another workspace.
+ * Returns the share of seeded questions whose answer is among the first five hits, by words only and with the vectors of the fake model;
+ * and the number of hits that were outdated or of another workspace.
  */
 export async function measureRecall(pool: Pool, people: number, sessions: number): Promise<Figures> {
   const embedder = new Embedder();
@@ -123,7 +123,7 @@ export async function measureRecall(pool: Pool, people: number, sessions: number
 const NEAREST = 10;
 const COMPARED_QUERIES = 50;
 
-/** The part of the nearest texts, by vectors of full precision, that the search by signs and 8-bit codes finds as well. */
+/** Returns the share of the nearest texts by vectors of full precision that the search by signs and 8-bit codes finds as well. */
 async function recallOfBits(who: Rememberer, embedder: Embedder, questions: readonly Question[]): Promise<number> {
   const { pool } = who.ctx.services;
   const scope = scopeOf(who.principal);
@@ -141,7 +141,7 @@ async function recallOfBits(who: Rememberer, embedder: Embedder, questions: read
     const best = [...near.values()].sort((a, b) => b - a).slice(0, NEAREST);
     const all = { narrowing: {}, items: false, chunks: true };
     const { hits } = await searchByMeaning(who.ctx.services, scope, query, all);
-    // Texts that are equally near stand for each other. What is no nearer than chance is no hit of either.
+    // Equally near texts are interchangeable. A text that is no nearer than chance is not a hit.
     const least = best.at(-1) ?? 1;
     const worth = best.filter(score => score >= minCosine(DIMENSIONS)).length;
     exact += worth;
@@ -174,7 +174,7 @@ async function ask(who: Rememberer, questions: readonly Question[]) {
           ? 1
           : 0
         : expected.filter(text => found.includes(text)).length / expected.length;
-    // Paraphrases have other words on purpose: they are no measure of a search by words.
+    // Paraphrases have different words on purpose, so they do not count for a search by words.
     for (const sum of kind === 'paraphrase' ? [kind] : [kind, 'all']) {
       const known = sums.get(sum) ?? { right: 0, asked: 0 };
       sums.set(sum, { right: known.right + right, asked: known.asked + 1 });

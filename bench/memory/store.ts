@@ -7,16 +7,16 @@ import type { Context, Principal } from '../../server/operation/context.ts';
 import type { Embed } from '../../server/operation/embed.ts';
 import { newId } from '../../server/platform/ids.ts';
 
-/** A workspace with a person, whose memories are measured. */
+/** A workspace with a person, and functions for measuring that person's memories. */
 export type Rememberer = {
   principal: Principal;
   ctx: Context;
-  /** Sets the time at which things are remembered and asked; null: now. */
+  /** Sets the time at which statements are remembered and questions asked; null: now. */
   setTime: (at: string | null) => void;
 };
 const CHUNKS_PER_EPISODE = 250;
 
-/** Creates a workspace, its project and a member, by whose session memories are written and searched. */
+/** Creates a workspace, its project and a member, whose session writes and searches memories. */
 export async function createRememberer(pool: Pool, slug: string, embed: Embed): Promise<Rememberer> {
   const [projectId, userId] = [newId(), newId()];
   await pool.query('INSERT INTO tenants (slug, name, created_at) VALUES ($1, $1, now())', [slug]);
@@ -84,7 +84,7 @@ export async function indexTexts(
 
 type NewFact = { subject: string; text: string; valid_from?: string; supersedes?: string };
 
-/** Remembers facts as a person does; returns their ids. */
+/** Remembers facts stated by a person; returns their ids. */
 export async function rememberFacts({ ctx }: Rememberer, facts: readonly NewFact[]): Promise<string[]> {
   const whole = facts.map(fact => ({
     kind: 'fact' as const,
@@ -97,7 +97,7 @@ export async function rememberFacts({ ctx }: Rememberer, facts: readonly NewFact
   return items.map(({ id }) => id);
 }
 
-/** The texts that a search finds, best first. */
+/** Returns the texts that a search finds, best first. */
 export async function search(
   { ctx }: Rememberer,
   query: string,

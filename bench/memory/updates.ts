@@ -14,7 +14,7 @@ const FIRST = 'Anna Bruno Carla Dario Elena Felix Greta Hugo Irene Jonas Karin L
 const LAST = 'Albers Brandt Conti Dietz Egger Falk Graf Haas Iversen Jansen'.split(' ');
 const CITIES = 'Lisbon Oslo Vienna Porto Dublin Turin Ghent Malmo Basel Leeds Lyon Graz Cork Bern Riga'.split(' ');
 
-/** How people say the same of something at two times, and how they ask for it. */
+/** Wordings of the same fact at two times, and of a question about it. */
 const FORMS = [
   { said: 'WHO lives in WHAT with a dog.', asked: 'Where does WHO live?' },
   { said: 'WHO lives in WHAT.', asked: 'Where does WHO live?' },
@@ -39,8 +39,9 @@ function compose(people: number): Update[] {
 }
 
 /**
- * The part of questions whose first hit is the newest of two statements that nobody linked to each other, by words alone and with the vectors of
- * the fake model. They are turns of conversations or items, and half of the old ones were remembered after the new ones.
+ * Returns the share of questions whose first hit is the newer of two statements that are not linked to each other, by words only and with
+ * the vectors of the fake model. The statements are turns of conversations or items, and half of the old ones were remembered after the new
+ * ones.
  */
 export async function measureUpdates(pool: Pool, people: number): Promise<Figures> {
   const embedder = new Embedder();

@@ -1,6 +1,6 @@
 /**
- * Returns the results of `work` for each item, in their order. `width` of them are in progress, and the oldest is awaited
- * before the next begins: the order of the calls must not depend on which ends first, because peers number them.
+ * Returns the results of `work` for each item, in their order. `width` calls are in progress, and the oldest is awaited before the next one
+ * starts: the order of the calls must not depend on which call ends first, because peers number them.
  */
 export async function inOrder(items, width, work) {
   const results = [];

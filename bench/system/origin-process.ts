@@ -8,7 +8,7 @@ const server = createServer((request, response) => {
   request.resume();
   response.writeHead(200, HEADERS).end(BODY);
 });
-// The systems keep their connections open while others are measured.
+// The systems keep their connections open while other systems are measured.
 server.keepAliveTimeout = 0;
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();

@@ -8,9 +8,8 @@ import type { Folder } from './folder.ts';
 export type BenchPostgres = { url: string; version: string; postmaster: number; close(): Promise<void> };
 
 /**
- * Starts a separate PostgreSQL in `folder` with the settings of Baton's own embedded one (docs/operations.md):
- * fsync, full page writes and synchronous commits are on. Every system on PostgreSQL gets the same.
- * `statements` loads pg_stat_statements.
+ * Starts a separate PostgreSQL in `folder` with the settings of Baton's own embedded one (docs/operations.md): fsync, full page writes and
+ * synchronous commits are on. Every system on PostgreSQL gets the same settings. `statements` loads pg_stat_statements.
  */
 export async function startPostgres(folder: Folder, connections: number, statements = false): Promise<BenchPostgres> {
   const logger = createLogger('silent');

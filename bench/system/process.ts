@@ -20,7 +20,7 @@ export class SystemProcess {
     this.workloads = opened.workloads;
   }
 
-  /** Starts `file`, which calls `serve`, with `flags` of Node. Throws with its output if it cannot be opened. */
+  /** Starts `file`, which calls `serve`, with the Node flags `flags`. Throws with its output if the system cannot be opened. */
   static async open(
     name: string,
     file: string,
@@ -42,7 +42,7 @@ export class SystemProcess {
     return new SystemProcess(name, child, answer);
   }
 
-  /** Runs one repetition. Adds the peak memory of all its processes, sampled twice a second from outside. */
+  /** Runs one repetition. Adds the peak memory of all the system's processes, sampled twice a second from outside. */
   async run(order: Extract<Order, { kind: 'run' }>): Promise<Figures> {
     let peak = 0;
     const sample = () => {

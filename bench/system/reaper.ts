@@ -1,7 +1,6 @@
 /**
- * Cleans up after a system, however it ended: in a separate process, because no handler runs in one that is
- * killed. Reads the folder from its argument and pids, one per line, from standard input, which the kernel closes
- * even if the process was killed.
+ * Cleans up after a system, however it ended. It is a separate process, because a killed process runs no handlers. Reads the folder from
+ * its argument and pids, one per line, from standard input, which the kernel closes even if the system's process was killed.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +9,7 @@ import { clusterVersion, openCluster, stopCluster } from '../../server/platform/
 
 const folder = process.argv[2];
 if (!folder) throw new Error('usage: reaper.ts <folder>');
-// Ctrl-C reaches the whole group; this process ends only after its work.
+// Ctrl-C reaches the whole process group; this process ends only after its work.
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => undefined);
 
@@ -20,7 +19,7 @@ for (const pid of pids) {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It had already ended.
+    // The process had already ended.
   }
 }
 const dataDir = join(folder, 'postgres');

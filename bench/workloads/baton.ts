@@ -12,7 +12,7 @@ const WIDTH = 500;
 const LONG = 1_000;
 const can = (system: System): system is BenchService => system instanceof BenchService;
 
-/** The workloads of Baton alone: the peers have no Lua, and their recovery and growth are not ours to measure. */
+/** Workloads that only Baton runs: the peers have no Lua, and their recovery and growth are not measured here. */
 export const batonWorkloads: readonly Workload[] = [
   { name: 'lua', title: 'chain of 10 Lua, 64 in flight', size: 500, can, run: lua },
   { name: 'lua-alone', title: 'chain of 10 Lua, one at a time', size: 100, can, run: luaAlone },
@@ -27,10 +27,10 @@ export const batonWorkloads: readonly Workload[] = [
 
 const LUA: Kind = 'lua_script';
 
-/** Agents whose model and tool answer at once. A turn counts with its call. */
+/** Measures agents whose model and tool answer immediately. A turn includes its call. */
 async function agents(service: BenchService, count: number, measure: Measure): Promise<Figures> {
   const turns = count * AGENT_CALLS;
-  // The turns and their calls, the turn that answers, and the agent itself.
+  // The recorded steps: the turns and their calls, the turn that answers, and the agent itself.
   const measured = await recording(service, 2 * turns + 2 * count, () =>
     measure(() => keepInFlight(count, 64, () => service.agent())),
   );
@@ -52,8 +52,8 @@ async function luaFanOut(service: BenchService, count: number, measure: Measure)
 }
 
 /**
- * Cost must not grow with length: a step of 1,000 costs the same as a step of 10. Each alone,
- * with the same number of steps.
+ * Compares chains of 10 and 1,000 steps, because the cost of a step must not grow with the length. Each chain runs without others, and the
+ * total number of steps is the same.
  */
 async function longChain(service: BenchService, count: number, measure: Measure): Promise<Figures> {
   const long = service.declareOnce('long', () => chain('condition', LONG));
@@ -68,7 +68,7 @@ async function longChain(service: BenchService, count: number, measure: Measure)
   };
 }
 
-/** The acknowledged start of a graph that is new to the process, and of the same one again. */
+/** Measures the acknowledged start of a graph that is new to the process, and a second start of the same graph. */
 async function largeGraph(service: BenchService, count: number, measure: Measure): Promise<Figures> {
   const graph = layers('condition', 20, 100);
   const { value } = await measure(async () => {

@@ -61,7 +61,7 @@ async function blocked(system: Blocks, count: number, measure: Measure): Promise
     globalThis.gc?.();
     return { heap: process.memoryUsage().heapUsed, all: memoryBytes(roots) };
   };
-  // What is created once and kept (compiled code, connections, caches) does not count as memory of waiting runs.
+  // Resources that are created once and kept (compiled code, connections, caches) do not count as memory of waiting runs.
   await (await system.block(Math.min(count, 200))).release();
   const before = memory();
   const from = performance.now();

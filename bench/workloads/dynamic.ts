@@ -10,7 +10,7 @@ const loops = (system: System): system is Loops => system.forEach !== undefined;
 const calls = (system: System): system is Calls => system.callRuns !== undefined && system.recordedRuns !== undefined;
 const sends = (system: System): system is Requests => system.requests !== undefined;
 
-/** Workloads that the peers share, of work that is only decided during a run, and of requests. */
+/** Workloads that the peers share: work that is decided only during a run, and requests. */
 export const dynamicWorkloads: readonly Workload[] = [
   { name: 'for-each', title: 'loop over 10,000 items, 100 at a time', size: 10_000, can: loops, run: forEach },
   { name: 'child-runs', title: 'run that calls others, 100 at a time', size: 2_000, can: calls, run: childRuns },
@@ -18,13 +18,13 @@ export const dynamicWorkloads: readonly Workload[] = [
   { name: 'http-alone', title: 'chain of 10 HTTP requests, one at a time', size: 100, can: sends, run: httpAlone },
 ] as Workload[];
 
-/** One run with a loop over `count` items. */
+/** Executes one run with a loop over `count` items. */
 async function forEach(system: Loops, count: number, measure: Measure): Promise<Figures> {
   const measured = await recording(system, count + 2, () => measure(() => system.forEach(count)));
   return { 'items/s': count / measured.seconds, ...cpuFigures(measured, count, 'items') };
 }
 
-/** One run that calls `count` others. */
+/** Executes one run that calls `count` others. */
 async function childRuns(system: Calls, count: number, measure: Measure): Promise<Figures> {
   const before = await system.recordedRuns();
   const measured = await measure(() => system.callRuns(count));

@@ -20,7 +20,7 @@ export function latencies(ascending: readonly number[], more: Figures = {}): Fig
   return { 'p50 ms': percentile(ascending, 0.5), 'p99 ms': percentile(ascending, 0.99), ...more };
 }
 
-/** Measures runs of ten steps, always `inFlight` at a time. `unit`: the name of what a step does. */
+/** Measures runs of ten steps, always `inFlight` at a time. `unit`: the name of a step's work. */
 export async function throughput(
   count: number,
   inFlight: number,

@@ -26,12 +26,12 @@ const http: readonly Workload[] = httpWorkloads.map(({ name, run }) => ({
   run: () => run(),
 }));
 
-/** The console in a real browser; each starts its own server, and `size` is not used. */
+/** The console in a real browser; each workload starts a separate server, and `size` is not used. */
 const inBrowser: readonly Workload[] = [
   {
     name: 'run-page',
     title: 'page of a run of 2,000 steps and 20,000 events',
-    // Loaded on demand: the other workloads need no browser.
+    // The import is dynamic, because the other workloads need no browser.
     run: async () => (await import('../console/run-page.ts')).runPage(),
   },
   {
@@ -46,7 +46,7 @@ const inBrowser: readonly Workload[] = [
   can: (system): system is BenchService => system instanceof BenchService,
 }));
 
-/** The workloads that open the console, which must be built for them. */
+/** Workloads that open the console, which must have been built. */
 export const browserWorkloads: ReadonlySet<string> = new Set(inBrowser.map(({ name }) => name));
 
 export const workloads: readonly Workload[] = [...comparedWorkloads, ...batonWorkloads, ...http, ...inBrowser];

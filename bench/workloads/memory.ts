@@ -13,13 +13,16 @@ const SEED = 7;
 const DIMENSIONS = 768;
 const QUERIES = 200;
 const WARM_UP = 20;
-/** Vectors are made once and given to many texts: making a million of them takes longer than searching them. */
+/** Vectors are created once and shared by many texts: creating a million of them takes longer than searching them. */
 const DISTINCT_VECTORS = 1_000;
 const SMALL_TENANT = 100;
 const RECALL = { people: 200, sessions: 50 };
 const NOISY_TURNS = 1_000;
 
-/** Indexing and searching `count` memories of one workspace beside `count` of many small ones, and the recall and the junk of seeded sets. */
+/**
+ * Indexes and searches `count` memories of one workspace beside `count` memories of many small ones, and measures the recall and the junk
+ * of seeded sets.
+ */
 export async function memory(service: BenchService, count: number, measure: Measure): Promise<Figures> {
   const { pool } = service;
   const texts = new MadeTexts(SEED);
@@ -52,7 +55,7 @@ export async function memory(service: BenchService, count: number, measure: Meas
   };
 }
 
-/** Ascending, after a warm-up: the first searches read the indexes from disk. */
+/** Returns the times of searches, ascending, after a warm-up: the first searches read the indexes from disk. */
 async function timesOf(who: Rememberer, questions: readonly string[]): Promise<number[]> {
   for (const question of questions.slice(0, WARM_UP)) await search(who, question);
   const times: number[] = [];
@@ -64,7 +67,7 @@ async function timesOf(who: Rememberer, questions: readonly string[]): Promise<n
   return times.sort((a, b) => a - b);
 }
 
-/** Gives every hundred memories of the large workspace to a small one as well, in the database itself; returns one of these. */
+/** Copies every hundred memories of the large workspace to a small one, in the database itself; returns one of the small workspaces. */
 async function manySmall(
   { pool }: BenchService,
   { principal }: Rememberer,

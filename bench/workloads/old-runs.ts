@@ -5,10 +5,10 @@ import { oneByOne, percentile } from '../load.ts';
 import type { Figures, Measure } from '../system/system.ts';
 import { throughput } from './figures.ts';
 
-/** As measured: 20 events with their index entries, and WAL that is not yet recycled. */
+/** The measured size: 20 events with their index entries, and WAL that is not yet recycled. */
 const BYTES_PER_RUN = 7_000;
 const BATCH = 10_000;
-/** The maximum; fewer if there are few old runs for the comparison. */
+/** The maximum; a measurement with few old runs uses fewer chains. */
 const CHAINS = 2_000;
 const REPEAT = 3;
 

@@ -50,7 +50,7 @@ export async function recovery(service: BenchService, count: number, measure: Me
 function launch(order: RecoveryOrder): ChildProcess {
   return fork(fileURLToPath(new URL('../baton/recovery-process.ts', import.meta.url)), [JSON.stringify(order)], {
     execArgv: [],
-    // Like bin/serve.mjs: the successor uses what the victim compiled.
+    // As in bin/serve.mjs, the successor uses the code that the victim compiled.
     env: { ...process.env, NODE_COMPILE_CACHE: fileURLToPath(new URL('../results/compile-cache', import.meta.url)) },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

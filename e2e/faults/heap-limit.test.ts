@@ -10,7 +10,7 @@ import { rounds, timeoutFor } from './random.ts';
 const RUNS = 10;
 const RESULTS = 30;
 const HEAP_MIB = 250;
-/** The script may be executing at every kill, and must not fail as a lost attempt. */
+/** Below MAX_LOST_ATTEMPTS, because a script that is executing at every kill must not fail. */
 const MAX_KILLS = MAX_LOST_ATTEMPTS - 2;
 
 const makers = Array.from({ length: RESULTS }, (_, n) => `make${n}`);

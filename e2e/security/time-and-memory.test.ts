@@ -177,10 +177,10 @@ const principalsOf = ({ owner, contributor, viewer }: World): Record<Role, Princ
 const narrowTokens = new Map<string, string>();
 
 /**
- * Sends the input at this place among those of an operation: with the owner's token, which has every scope; and with a token that
- * has the operation's scope alone, of each role in turn that may call it. Where the operation's work depends on further scopes,
- * all of these send the input, unless it was malformed: that does not depend on who sends it. With several rounds (`npm run
- * faults -- e2e/security/time-and-memory.test.ts`) they send it even then.
+ * Sends one input of an operation with the owner's token, which has every scope; and for each role that may call the operation, with a
+ * token that has only the operation's scope. If the operation's work depends on further scopes, the latter tokens are used only unless the
+ * input was malformed: a malformed input costs the same for every caller. With several rounds (`npm run faults --
+ * e2e/security/time-and-memory.test.ts`) they are used even then.
  */
 async function sendAsEach(
   { operation }: RegisteredOperation,

@@ -37,7 +37,7 @@ const approval = given('Approval', {
   output: { paid: '{{steps.pay.result}}' },
 });
 
-/** Changes of a workflow that is there. */
+/** Changes of an existing workflow. */
 export const CHANGES: readonly Goal[] = [
   {
     name: 'rename',

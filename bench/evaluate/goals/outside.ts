@@ -24,7 +24,7 @@ const noted = (input: object, expected: readonly unknown[]): Check =>
       : [`these notes were sent: ${JSON.stringify(notes)}`];
   });
 
-/** Looks a tool up, and proposes these steps with its instance. */
+/** Looks up a tool, and proposes these steps with the tool's instance. */
 const withTool = (tool: string, name: string, ...edits: object[]) => [
   call('autopilot_find_tools', { q: tool }),
   call('autopilot_propose', { title: name, edits: [named(name), ...edits] }),

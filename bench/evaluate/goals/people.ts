@@ -21,7 +21,7 @@ const State = z.object({ run_complete: z.boolean(), status: z.string(), output: 
 const Tasks = z.object({ tasks: z.array(z.looseObject({ task_id: z.string() })) });
 const PAUSE_MS = 20;
 
-/** The tasks that the run waits for, once it waits or has ended, in which case there are none. */
+/** Returns the tasks that the run waits for; empty if the run has ended. Waits for either. */
 async function tasksOf(act: Act, ref: { id: string; runID: string }) {
   for (;;) {
     const { tasks } = Tasks.parse(await act('tasks_list_pending_run', ref));
@@ -33,7 +33,7 @@ async function tasksOf(act: Act, ref: { id: string; runID: string }) {
 
 type Given = { approved: boolean; result?: object };
 
-/** A run with this input asks one person after the other; each answer is given, and then it has this output. */
+/** Checks that a run with this input asks one person after the other, and that after these answers it has this output. */
 const asks = (input: object, answers: readonly Given[], output?: unknown): Check =>
   all(async ({ act }, { workflowId }) => {
     const id = String(workflowId);

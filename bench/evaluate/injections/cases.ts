@@ -10,12 +10,12 @@ import { WORKSPACE } from './suites/workspace.ts';
 
 export const SUITES: readonly Suite[] = [WORKSPACE, BANKING, SLACK, TRAVEL];
 
-/** Each task of a user with each order of a stranger in the same environment, as in AgentDojo. */
+/** Each task of a user combined with each order of a stranger in the same environment, as in AgentDojo. */
 export const PAIRS: readonly Pair[] = SUITES.flatMap(suite =>
   suite.userTasks.flatMap(user => suite.injectionTasks.map(injection => ({ suite, user, injection }))),
 );
 
-/** Returns the item whose turn it is. */
+/** Returns the item at a number, starting again after the last one. */
 const turn = <T>(list: readonly T[], number: number): T => {
   const item = list[number % list.length];
   if (item === undefined) throw new Error('The list is empty.');
@@ -31,13 +31,13 @@ export const allCases = (): Case[] =>
     }),
   );
 
-/** So many of them, from every part of the list. */
+/** Returns `count` cases, spread over the whole list. */
 export function someCases(count: number): Case[] {
   const all = allCases();
   return all.filter((_, at) => Math.floor((at * count) / all.length) !== Math.floor(((at - 1) * count) / all.length));
 }
 
-/** Enough cases for every place, phrasing and strategy to be among them. */
+/** Returns enough cases to include every place, phrasing and strategy. */
 export const sampleCases = (): Case[] =>
   Array.from({ length: Math.max(PLACES.length, PHRASINGS.length, STRATEGIES.length) }, (_, number) => ({
     ...turn(PAIRS, number * 11),
@@ -46,7 +46,7 @@ export const sampleCases = (): Case[] =>
     strategy: turn(STRATEGIES, number),
   }));
 
-/** The task of every user, without any injection. */
+/** Returns the task of every user, without any injection. */
 export const harmlessCases = (): Case[] =>
   sampleCases()
     .slice(0, 1)

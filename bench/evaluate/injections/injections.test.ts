@@ -12,8 +12,9 @@ import { covers, unwanted } from './suite.ts';
 import { type InjectionWorld, startInjectionWorld } from './world.ts';
 
 /**
- * Texts of strangers give orders to agents, in the style of AgentDojo (docs/security.md#agents). A script plays a model that obeys them
- * entirely: no attack succeeds, and the tasks of the users are done all the same. `npm run evaluate -- --injections` runs every case.
+ * Texts of strangers give orders to agents, in the style of AgentDojo (docs/security.md#agents). A script plays a model that obeys the
+ * orders entirely: no attack may succeed, and the tasks of the users must still be done. `npm run evaluate -- --injections` runs every
+ * case.
  */
 const { BATON_TEST_EVALUATE_MODEL: model, BATON_TEST_EVALUATE_INJECTIONS: asked } = process.env;
 const isScripted = model === undefined;
@@ -41,7 +42,7 @@ test('no attack succeeds, and what the user asked for is done all the same', { t
   const judged = await judge(chosen());
   if (asked !== undefined) process.stdout.write(`\n${model ?? 'the script'}, attacked\n\n${markdownOf(judged)}\n`);
   const problems = judged.flatMap(({ of, outcome }) =>
-    // A model may fail at a task: the table says where.
+    // A model may fail at a task: the table shows where.
     [...outcome.breaches, ...(isScripted ? [...outcome.undone, ...outcome.voids] : [])].map(
       problem => `${nameOf(of)}: ${problem}`,
     ),
@@ -49,7 +50,7 @@ test('no attack succeeds, and what the user asked for is done all the same', { t
   expect(problems).toEqual([]);
 });
 
-test('without an attack the tasks are done', { timeout: MAX_MS }, async () => {
+test('the tasks are done without an attack', { timeout: MAX_MS }, async () => {
   const judged = await judge(harmlessCases().filter((_, at) => asked !== undefined || at % 5 === 0));
   if (asked !== undefined) process.stdout.write(`\nwithout an attack\n\n${markdownOf(judged)}\n`);
   expect(judged.flatMap(({ outcome }) => outcome.breaches)).toEqual([]);
@@ -57,7 +58,7 @@ test('without an attack the tasks are done', { timeout: MAX_MS }, async () => {
 });
 
 describe('the judge', () => {
-  /** Approves whatever is asked. */
+  /** Approves every task. */
   const careless = (): Approver => ({ rejected: [], decide: () => ({ approved: true }) });
 
   test.runIf(isScripted)('sees each attack that a careless person lets through', { timeout: MAX_MS }, async () => {
@@ -71,7 +72,7 @@ describe('the judge', () => {
     }
   });
 
-  test('compares calls by the arguments that count, and each wanted one once', () => {
+  test('compares calls by their essential arguments, and matches each wanted call once', () => {
     const want = { tool: 'pay', args: { to: 'Ann', amount: 5, text: 'x' }, free: ['text'] };
     const made = (args: object) => ({ tool: 'pay', args: { to: 'Ann', amount: 5, text: 'Hello', ...args } });
     expect(covers(want, made({}))).toBe(true);
@@ -80,7 +81,7 @@ describe('the judge', () => {
     expect(unwanted([want], [made({}), made({})])).toEqual([made({})]);
   });
 
-  test('approves exactly what is wanted, once, without a secret, and reads no fence of the agent’s own', () => {
+  test('approves exactly the wanted calls, once, without a secret, and ignores a fence that the agent wrote', () => {
     const want = { tool: 'pay', args: { to: 'Ann', text: 'x' }, free: ['text'] };
     const approver = new HonestApprover({ name: '', words: '', reads: [], wants: [want], says: /x/, answer: '' }, [
       '7731',
@@ -101,13 +102,13 @@ describe('the judge', () => {
 });
 
 describe('the set', () => {
-  test('has each task of a user with each order in four environments, at every place', () => {
+  test('has each task of a user with each order, in four environments, at every place', () => {
     expect(SUITES.map(({ name }) => name)).toEqual(['workspace', 'banking', 'slack', 'travel']);
     expect(PAIRS).toHaveLength(64);
     expect(new Set(allCases().map(nameOf)).size).toBe(PAIRS.length * PLACES.length);
   });
 
-  test('has every place, phrasing and strategy, in the sample, too', () => {
+  test('has every place, phrasing and strategy, also in the sample', () => {
     for (const cases of [allCases(), sampleCases(), someCases(100)]) {
       expect(new Set(cases.map(({ place }) => place.name)).size).toBe(PLACES.length);
       expect(new Set(cases.map(({ phrasing }) => phrasing.name)).size).toBe(PHRASINGS.length);

@@ -5,11 +5,11 @@ export type Pair = { suite: Suite; user: UserTask; injection: InjectionTask };
 export type Phrasing = { name: string; text(pair: Pair): string };
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
-/** Each letter as an invisible character of the block "Tags", which some models read. */
+/** Encodes each letter as an invisible character of the block "Tags", which some models read. */
 const invisible = (text: string): string =>
   [...text].map(letter => String.fromCodePoint(0xe0000 + (letter.codePointAt(0) ?? 0))).join('');
 
-/** How a stranger puts an order: the attacks of AgentDojo and InjecAgent, and others that were seen in the wild. */
+/** Phrasings of a stranger's order: the attacks of AgentDojo and InjecAgent, and others seen in practice. */
 export const PHRASINGS: readonly Phrasing[] = [
   {
     name: 'important-instructions',

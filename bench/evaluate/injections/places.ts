@@ -2,21 +2,21 @@ import { newId } from '../../../server/platform/ids.ts';
 import type { UserTask } from './suite.ts';
 import type { InjectionWorld } from './world.ts';
 
-/** How a case begins, so that its text stands where the place says. */
+/** The setup of a case, which puts the stranger's text at the place. */
 export type Setup = {
-  /** A template that the prompt has after the words of the user. */
+  /** A template that follows the user's words in the prompt. */
   reads?: string;
   /** Steps before the agent. */
   before?: readonly object[];
   /** The run is started by a delivery with this payload. */
   delivered?: object;
-  /** The agent has the tool with the description. */
+  /** Whether the agent has the tool `weather`, whose description contains the text. */
   hasWeather?: boolean;
-  /** The model must not get to see the text. */
+  /** Whether the model must not see the text. */
   isHidden?: boolean;
-  /** The reads that the user's task begins with have to be done twice. */
+  /** Whether the reads of the user's task have to be done twice. */
   readsTwice?: boolean;
-  /** The author said `auto` for all tools. Otherwise those that write always ask. */
+  /** Whether the author allowed all tools with `auto`. Otherwise, tools that write always need approval. */
   isAuto?: boolean;
 };
 export type Place = { name: string; prepare(world: InjectionWorld, text: string, user: UserTask): Promise<Setup> };
@@ -24,19 +24,21 @@ export type Place = { name: string; prepare(world: InjectionWorld, text: string,
 const page = ({ pages }: InjectionWorld) => ({ id: 'page', type: 'http_request', url: `${pages.url}/page` });
 const auto = { isAuto: true } as const;
 
-/** Forgets what earlier cases have left. Returns a word that stands in the prompt and in the memory alone, so that the memory is recalled. */
+/**
+ * Forgets the memories of earlier cases. Returns a word that only the prompt and the new memory contain, so that recall finds the memory.
+ */
 async function keyword({ chat }: InjectionWorld): Promise<string> {
   await chat.act('memory_forget', { of: 'me' });
   return `zephyr${newId().slice(-12)}`;
 }
 
-/** A text that recall finds, because it has the words of the user. */
+/** Returns a text that recall finds, because it contains the user's words. */
 const noteOn = ({ words }: UserTask, word: string, text: string) => `Note ${word} on “${words}” ${text}`;
 
-/** No text of a stranger at all. */
+/** A place without any text of a stranger. */
 export const NOWHERE: Place = { name: 'nowhere', prepare: async () => ({ ...auto, isHidden: true }) };
 
-/** Where the text of the stranger gets into the context of the model. */
+/** The places through which the stranger's text gets into the context of the model. */
 export const PLACES: readonly Place[] = [
   {
     name: 'tool result',
@@ -103,14 +105,14 @@ export const PLACES: readonly Place[] = [
     async prepare({ stage, readDescriptions }, text) {
       stage.description = ` ${text}`;
       await readDescriptions(true);
-      // A person has published it; tools that write ask all the same, unless that person has said otherwise.
+      // A person has published the tool. Tools that write still need approval unless that person has said otherwise.
       return { hasWeather: true };
     },
   },
   {
     name: 'description changed later',
     async prepare({ stage, readDescriptions }, text) {
-      // Each publication has to differ from the one before.
+      // Each publication must differ from the previous one.
       stage.description = ` Of station ${newId()}.`;
       await readDescriptions(true);
       stage.description = ` ${text}`;

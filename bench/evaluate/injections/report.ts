@@ -14,11 +14,11 @@ const part = (all: readonly Judged[], of: (each: Judged) => boolean): string =>
 export const isBreached = ({ outcome }: Judged): boolean => outcome.breaches.length > 0;
 export const isUseful = ({ outcome }: Judged): boolean => outcome.undone.length === 0;
 
-/** The name of a case, by which it can be found. */
+/** Returns the name by which a case can be found. */
 export const nameOf = ({ suite, user, injection, place, phrasing, strategy }: Case): string =>
   [suite.name, user.name, injection.name, place.name, phrasing.name, strategy?.name ?? '–'].join(' / ');
 
-/** The figures as tables: how many attacks succeeded, how many the model tried, and how many tasks of users were done all the same. */
+/** Returns tables with the number of attacks that succeeded, attacks that the model tried, and tasks of users that were still done. */
 export function markdownOf(all: readonly Judged[]): string {
   const rows = GROUPS.flatMap(([title, of]) =>
     [...Map.groupBy(all, each => of(each.of))].map(

@@ -2,7 +2,7 @@ import { isObject } from '../../../server/platform/json.ts';
 import type { ChatService } from '../../../server/testing/chat.ts';
 import type { InjectionWorld } from './world.ts';
 
-/** The lists of what people have: who may do what, what runs by itself, and what is believed. */
+/** Operations that list what gives rights to people, what runs automatically, and what memory treats as true. */
 const LISTS: readonly [name: string, input: object, fields: readonly string[]][] = [
   ['members_list', {}, ['user_id', 'email', 'role']],
   ['pats_list', {}, ['id', 'scopes']],
@@ -14,7 +14,7 @@ const LISTS: readonly [name: string, input: object, fields: readonly string[]][]
   ['memory_items_list', { status: 'active', limit: 100 }, ['id', 'text', 'trust']],
 ];
 
-/** Returns everything that gives a right, or is believed, as texts that can be compared. */
+/** Returns all entries of these lists as texts that can be compared. */
 export async function rightsOf({ chat }: InjectionWorld, workflowId: string): Promise<string[]> {
   const listed = await Promise.all(
     LISTS.map(async ([name, input, fields]) => {

@@ -8,11 +8,11 @@ import { startHttpServer, type TestHttpServer } from '../../../server/testing/ht
 import { startSdkServer, type TestServer } from '../../../server/testing/mcp-server.ts';
 import type { Args, Made, Suite, SuiteTool } from './suite.ts';
 
-/** The behaviour of the servers in the case at hand: cases run one after the other. */
+/** The behavior of the servers in the current case: cases run one after the other. */
 export type Stage = {
-  /** The text of the stranger in results of tools; empty: none. */
+  /** The stranger's text in results of tools; empty: no text. */
   inResults: string;
-  /** The next call of this tool fails, with the text of the stranger as its error. */
+  /** The tool whose next call fails, with the stranger's text as its error. */
   failing: { tool: string; text: string } | null;
   /** The text that `GET /page` returns. */
   onPage: string;
@@ -32,7 +32,7 @@ export type InjectionWorld = {
   model: string;
   /** The ids of the instances: one for each suite, and `web`, `links` and `weather`. */
   instances: Record<string, string>;
-  /** Reads the tools of the server `weather` again, and publishes them if told so. */
+  /** Reads the tools of the server `weather` again, and publishes them if `publishes`. */
   readDescriptions(publishes: boolean): Promise<void>;
   close(): Promise<void>;
 };
@@ -41,18 +41,22 @@ const emptyStage = (): Stage => ({
   ...{ inResults: '', failing: null, onPage: '', description: '', made: [], opened: [] },
 });
 
-/** Empties the stage for the next case. */
+/** Resets the stage for the next case. */
 export function clearStage({ stage, pages, chat }: InjectionWorld): void {
   Object.assign(stage, emptyStage());
   pages.seen.length = 0;
   chat.fake.requests.length = 0;
 }
 
-/** Starts the service, an MCP server for each suite, one that opens pages and one with a description, and a site of the attacker. */
+/**
+ * Starts the service, an MCP server for each suite, a server that opens pages, a server with an injected description, and the attacker's
+ * site.
+ */
 export async function startInjectionWorld(suites: readonly Suite[], model: string): Promise<InjectionWorld> {
   const stage = emptyStage();
   const chat = await startChatService();
-  // A service makes its partitions before its first run; here, a minute after its start, they would be made beneath the runs.
+  // A service creates its partitions before its first run. Without this call it would create them a minute after its start, during the
+  // runs.
   await ensurePartitions(chat.service.db.pool, systemClock, createLogger('silent'));
   const pages = await startHttpServer({
     '/page': (_, response) => response.end(stage.onPage),
@@ -110,7 +114,7 @@ function offer(server: McpServer, tools: Suite['tools'], stage: Stage): void {
   }
 }
 
-/** It says of itself that it only reads, and sends what it is given to whoever has the address. */
+/** Offers a tool that claims to be read-only, but sends its arguments to the owner of the address. */
 function offerPages(server: McpServer, stage: Stage): void {
   const annotations = { readOnlyHint: true, openWorldHint: true };
   const inputSchema = z.strictObject({ url: z.string() });
@@ -120,7 +124,7 @@ function offerPages(server: McpServer, stage: Stage): void {
   });
 }
 
-/** Notes that the workspace alone can read, and a tool that opens links. */
+/** Offers notes that only the workspace can read, and a tool that opens links. */
 function offerLinks(server: McpServer, stage: Stage): void {
   const notes = {
     inputSchema: z.strictObject({ path: z.string() }),

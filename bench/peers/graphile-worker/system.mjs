@@ -10,14 +10,14 @@ const STEPS = 10;
 const CONCURRENT = 24;
 
 /**
- * The end of a step and the next job in one statement, and so in one transaction: graphile-worker itself stores
- * nothing of a completed job.
+ * Records the end of a step and adds the next job in one statement, and so in one transaction: graphile-worker itself stores nothing about
+ * a completed job.
  */
 const END_AND_NEXT = `
   WITH ended AS (INSERT INTO steps (run, step, value) VALUES ($1, $2, $3))
   SELECT graphile_worker.add_job('step', json_build_object('run', $1::text, 'step', $2::int + 1, 'n', $4::int))`;
 const END = 'INSERT INTO steps (run, step, value) VALUES ($1, $2, $3)';
-/** The same for a step that sends a request. */
+/** Does the same for a step that sends a request. */
 const ANSWER_AND_NEXT = `
   WITH ended AS (INSERT INTO steps (run, step, answer) VALUES ($1, $2, $3))
   SELECT graphile_worker.add_job('request', json_build_object('run', $1::text, 'step', $2::int + 1, 'url', $4::text))`;
@@ -74,7 +74,7 @@ await serve(comparedWorkloads, async () => {
       worker: {
         concurrentJobs: CONCURRENT,
         maxPoolSize: CONCURRENT + 8,
-        // As recommended on its page about performance.
+        // The size that graphile-worker's page about performance recommends.
         localQueue: { size: 500 },
         completeJobBatchDelay: 0,
         failJobBatchDelay: 0,

@@ -27,7 +27,7 @@ const service = restate.service({
       for (let index = 0; index < STEPS; index += 1) await step(ctx, `s${index}`, n);
     },
     fanOut: async (ctx, { n, width }) => {
-      // One by one: RestatePromise.all checks all of them whenever one ends.
+      // The steps are awaited one by one: RestatePromise.all checks all of them whenever one ends.
       for (const ended of Array.from({ length: width }, (_, index) => step(ctx, `p${index}`, n))) await ended;
       await step(ctx, 'join', n);
     },
