@@ -78,7 +78,7 @@ async function measure(workload: Workload): Promise<Result> {
         // The first round warms caches and the compiler. It is shorter and is not counted.
         const now = n === 0 ? Math.ceil(size / 4) : size;
         const order = { kind: 'run' as const, workload: workload.name, size: now, origin: origin.url };
-        const figures = await system.run(n === repeat ? { ...order, ...looks(system, workload) } : order);
+        const figures = await system.run(n === repeat ? { ...order, ...inspectionOf(system, workload) } : order);
         if (n > 0) result.systems[system.name]?.repetitions.push(figures);
       });
     }
@@ -91,7 +91,7 @@ async function measure(workload: Workload): Promise<Result> {
  * A profile costs a tenth of the speed, so only the last repetition is profiled. In a profiled measurement, read the minimum, not the
  * median.
  */
-function looks(system: SystemProcess, workload: Workload): { profile?: string; statements?: boolean } {
+function inspectionOf(system: SystemProcess, workload: Workload): { profile?: string; statements?: boolean } {
   if (system.name !== 'baton') return {};
   return {
     ...(options.profile ? { profile: join(RESULTS, `${stamp(machine)}-${workload.name}.cpuprofile`) } : {}),

@@ -9,7 +9,7 @@ const FUNDS = 500_000_000_000_000;
 
 /** Gives every requested workspace an account with credits to spend, at the prices of a plan. */
 export function benchCredits(pool: pg.Pool): CreditSource {
-  // The service also counts charges in the background of its engine.
+  // The service counts charges in the same way, alongside its engine.
   setInterval(() => void countCharges(pool, Date.now()).catch(() => undefined), 2_000).unref();
   const refresh = async (tenantIds: readonly string[]) => {
     const { rows } = await pool.query<{ tenant_id: string; balance: string; consumed: string; counted: string }>(

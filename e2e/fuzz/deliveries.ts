@@ -1,5 +1,5 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { torn, value } from './documents.ts';
+import { maybeDamaged, value } from './documents.ts';
 import type { Source } from './source.ts';
 
 /** A body, one character for each byte, and the headers that describe it; null: not sent. */
@@ -33,7 +33,7 @@ const types = [
 const formNames = ['a', 'a', 'payload', '__proto__', 'constructor', 'a[]', '', '%zz', '%00', '%ff'] as const;
 
 function content(source: Source): string {
-  const text = torn(source, value(source)).toWellFormed();
+  const text = maybeDamaged(source, value(source)).toWellFormed();
   const utf8 = latin1(Buffer.from(text));
   switch (source.between(0, 6)) {
     case 0:

@@ -87,7 +87,7 @@ export function input(source: Source, { fields }: Known): string {
 }
 
 /** Returns mostly well-formed documents, and some that are damaged. */
-export function torn(source: Source, document: string): string {
+export function maybeDamaged(source: Source, document: string): string {
   return source.oneIn(6) ? source.mutate(document) : document;
 }
 
@@ -114,7 +114,7 @@ export function mcpMessage(source: Source): string {
   const version = source.oneIn(8) ? value(source) : '"2.0"';
   const message = `{"jsonrpc":${version},"id":${id},"method":"${source.pick(methods)}","params":${source.oneIn(8) ? value(source) : params}}`;
   if (source.oneIn(10)) return `[${message},${message}]`;
-  return torn(source, message);
+  return maybeDamaged(source, message);
 }
 
 /** Returns the target and the body of a tRPC call, single or in a batch. */
@@ -122,7 +122,7 @@ export function trpcCall(source: Source): { method: string; target: string; body
   const calls = source.many(1, source.oneIn(10) ? 60 : 3, () => source.pick(known));
   const batch = source.oneIn(2);
   const path = batch ? calls.map(({ name }) => name).join(',') : (calls[0]?.name ?? 'me');
-  const inputs = torn(
+  const inputs = maybeDamaged(
     source,
     batch
       ? `{${calls.map((call, at) => `"${at}":${input(source, call)}`).join(',')}}`

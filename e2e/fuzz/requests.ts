@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { cloudEventHeaders, deliveryBody } from './deliveries.ts';
-import { input, known, mcpMessage, torn, trpcCall, value } from './documents.ts';
+import { input, known, maybeDamaged, mcpMessage, trpcCall, value } from './documents.ts';
 import type { Source } from './source.ts';
 
 /** Real ids and a real token, so that the cases get past authentication. */
@@ -77,7 +77,7 @@ function restRequest(source: Source, world: World): Parts {
     : operation.method;
   const sends = !['GET', 'HEAD', 'DELETE', 'OPTIONS'].includes(method) || source.oneIn(20);
   const target = `${pathOf(source, operation.path, world)}${sends ? '' : query(source, operation.fields)}`;
-  return { method, target, headers: [], body: sends ? torn(source, input(source, operation)) : null };
+  return { method, target, headers: [], body: sends ? maybeDamaged(source, input(source, operation)) : null };
 }
 
 const mcpHeaders = (): [string, string][] => [['Accept', 'application/json, text/event-stream']];

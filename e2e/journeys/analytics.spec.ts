@@ -13,7 +13,7 @@ import {
 import { pressPair } from '../fixtures/keyboard.ts';
 
 /** Publishes a workflow whose only step fails if the input says so; returns its id. */
-async function publishMoody(api: Api, name: string): Promise<string> {
+async function publishFailable(api: Api, name: string): Promise<string> {
   const script = 'if input.fail then error("as asked") end return { fine = true }';
   const graph = { steps: [{ id: 'work', type: 'lua_script', script }] };
   const { id } = await api.call('POST', '/v1/workflows', { name, graph });
@@ -37,7 +37,7 @@ async function run(api: Api, workflow: string, fail: boolean): Promise<string> {
 }
 
 /** Waits until the ended runs are rolled up, which happens within two seconds of the commit. */
-async function counted(api: Api, workflow: string, ended: number): Promise<void> {
+async function waitUntilRolledUp(api: Api, workflow: string, ended: number): Promise<void> {
   const path = `/v1/analytics/success-rate?window=all&workflow_id=${workflow}`;
   await expect.poll(async () => (await api.call('GET', path)).total).toBe(ended);
 }
@@ -59,11 +59,11 @@ test('analytics roll up runs, agree with the list of runs, and can be filtered, 
   api,
 }) => {
   const name = `Moody "quoted", =workflow ${Date.now()}`;
-  const workflow = await publishMoody(api, name);
+  const workflow = await publishFailable(api, name);
   for (const fail of [false, true, false, true, false]) await run(api, workflow, fail);
   const waiting = await publishApproval(api, 'Waits for a person');
   await startApproval(api, waiting, 'this');
-  await counted(api, workflow, 5);
+  await waitUntilRolledUp(api, workflow, 5);
 
   await open(member, '/workflows');
   await pressPair(member, 'g', 'a');
@@ -145,7 +145,7 @@ test('analytics roll up runs, agree with the list of runs, and can be filtered, 
 });
 
 test('the credits of a run are shown for the run, a step and an attempt, and in the list', async ({ member, api }) => {
-  const workflow = await publishMoody(api, `Priced ${Date.now()}`);
+  const workflow = await publishFailable(api, `Priced ${Date.now()}`);
   const id = await run(api, workflow, false);
   const [listed] = await runs(api, workflow);
   const value = String(listed?.credits_microcredits);

@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { type StripeServer, startStripeServer } from '../../server/testing/stripe/server.ts';
 import { publishSteps, runOnce, tinyPlans, warned } from '../fixtures/billing.ts';
 import { test as base, expect, expectAccessible, open, settled } from '../fixtures/console.ts';
-import { standInForStripeJs } from '../fixtures/stripe-js.ts';
+import { replaceStripeJs } from '../fixtures/stripe-js.ts';
 
 /** The server uses a fake Stripe, which keeps state and speaks Stripe's wire format. */
 const test = base.extend<{ stripe: StripeServer }>({
@@ -36,7 +36,7 @@ test('a trial, a top-up by card, a paid plan and its cancellation, through Strip
 }) => {
   const webhook = `${server.url}/v1/billing/provider-webhook`;
   let card: 'ok' | 'declined' = 'ok';
-  await standInForStripeJs(member, async clientSecret => {
+  await replaceStripeJs(member, async clientSecret => {
     const status = stripe.confirm(clientSecret, card);
     expect((await stripe.deliver(webhook)).every(answered => answered === 200)).toBe(true);
     return status === 'succeeded' ? null : 'Your card was declined.';
@@ -116,7 +116,7 @@ test('a payment form that fails to load shows an error, and a return from the ba
   await member.getByRole('button', { name: /^Continue with/ }).click();
   await expect(member.getByRole('dialog').getByText('The payment form could not be loaded')).toBeVisible();
   await member.unroute('https://js.stripe.com/**');
-  await standInForStripeJs(member, async () => null);
+  await replaceStripeJs(member, async () => null);
   await member.getByRole('dialog').getByRole('button', { name: 'Try again' }).click();
   await expect(member.getByLabel('Card number')).toBeVisible();
 

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { operate, publishSteps, runOnce, tinyPlans, warned } from '../fixtures/billing.ts';
+import { publishSteps, runBillingCommand, runOnce, tinyPlans, warned } from '../fixtures/billing.ts';
 import { expect, expectAccessible, open, settled, test } from '../fixtures/console.ts';
 
 test.use({ serverEnv: tinyPlans });
@@ -73,7 +73,7 @@ test('a trial is started, used up, topped up, read step by step, and cancelled',
   await member.getByRole('tab', { name: 'Payments' }).click();
   const payments = member.getByRole('region', { name: 'Payments' });
   await expect(payments.getByText('Pending')).toBeVisible();
-  await operate(ownServer, 'confirm-payment', payment);
+  await runBillingCommand(ownServer, 'confirm-payment', payment);
   // The list refetches while a payment is pending.
   await expect(payments.getByText('Paid', { exact: true })).toBeVisible();
   await expect(payments).toContainText('$5.00');
@@ -139,7 +139,7 @@ test('a plan is bought, changed after its price is shown, cancelled and resumed'
   await expect(account(member, 'Included')).not.toContainText('1,000');
   const due = await api.call('GET', '/v1/billing/payment-history?kind=subscription&limit=1');
   const [bill] = due.payments as { id: string }[];
-  await operate(ownServer, 'confirm-payment', String(bill?.id));
+  await runBillingCommand(ownServer, 'confirm-payment', String(bill?.id));
   await member.reload();
   await expect(account(member, 'Included')).toContainText('1,000');
 

@@ -18,12 +18,12 @@ async function create(api: Api, name: string): Promise<string> {
 }
 
 /** Blocks every save from now on, as if only writes failed. */
-const cutSaves = (context: BrowserContext) => context.route('**/api/trpc/workflows_patch*', route => route.abort());
+const blockSaves = (context: BrowserContext) => context.route('**/api/trpc/workflows_patch*', route => route.abort());
 
 const uncutSaves = (context: BrowserContext) => context.unroute('**/api/trpc/workflows_patch*');
 
 /** Waits until the browser has stored a text. */
-const kept = (page: Page, text: string) =>
+const waitUntilStored = (page: Page, text: string) =>
   page.waitForFunction(part => Object.values(window.localStorage).some(entry => entry.includes(part)), text);
 
 /** Moves the focus to an element with the keyboard, and presses it. */
@@ -77,12 +77,12 @@ test('edits of two closed tabs are offered again, and merged with later changes'
 }) => {
   const id = await create(api, 'Closed');
   const path = `/workflows/${id}`;
-  await cutSaves(context);
+  await blockSaves(context);
   const openTab = async (step: string, script: string) => {
     const tab = await context.newPage();
     await tab.goto(`${path}?step=${step}`);
     await replaceText(scriptOf(tab), script);
-    await kept(tab, script.slice(-6, -1));
+    await waitUntilStored(tab, script.slice(-6, -1));
     return tab;
   };
   const first = await openTab('a', 'return "first"');
@@ -126,14 +126,14 @@ test('an expired session asks every tab for the password until one has it, and r
   await other.goto(`/workflows/${id}?panel=json`);
   await page.goto(`/workflows/${id}?step=a`);
   // The save is refused only after the text was typed: a poll would open the dialog over the field.
-  await cutSaves(context);
+  await blockSaves(context);
   await replaceText(scriptOf(page), 'return "expired"');
   await unsaved(page);
   await context.clearCookies();
   await uncutSaves(context);
   const dialog = page.getByRole('alertdialog', { name: 'Your session has ended' });
   await expect(dialog).toHaveCount(1);
-  await kept(page, 'expired');
+  await waitUntilStored(page, 'expired');
   await expectAccessible(page);
   await expect(dialog.getByLabel('Password')).toBeFocused();
   await page.keyboard.press('Escape');
@@ -164,7 +164,7 @@ test('signing out asks what to do with unsaved edits, which no other user sees',
     await page.getByRole('button', { name: /^Account of/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
   };
-  await cutSaves(context);
+  await blockSaves(context);
   await page.goto(`/workflows/${id}?step=a`);
   await replaceText(scriptOf(page), 'return "kept"');
   await unsaved(page);

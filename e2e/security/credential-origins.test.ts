@@ -138,7 +138,7 @@ async function ended({ body }: { body: unknown }, workflow: string): Promise<voi
 }
 
 /** Calls every operation, once with its required fields and once with every field above; then waits for the runs that the calls started. */
-async function walk(token: string, made: Made, target: typeof honest): Promise<string[]> {
+async function callEveryOperation(token: string, made: Made, target: typeof honest): Promise<string[]> {
   const sending = new Set<string>();
   for (const entry of walked) {
     if (fieldsFor(entry, made).canonical_url !== undefined && entry.operation.name === 'mcp_servers_patch') continue;
@@ -166,14 +166,14 @@ test('no operation sends a credential to an origin that it was not stored for', 
   const moved = { base_url: base(second) };
   await worlds.request('PATCH', `/v1/llm-provider-keys/${made.key}`, { token: intruder, body: moved });
   await worlds.request('PATCH', `/v1/connections/${made.key}`, { token: intruder, body: { config: moved } });
-  expect(await walk(intruder, made, second)).toEqual([]);
+  expect(await callEveryOperation(intruder, made, second)).toEqual([]);
   expect(second.messages()).toContain('initialize');
   expect(arrived(second)).toBe(false);
 }, 120_000);
 
 test('the calls reach every operation that sends a credential', async () => {
   const made = await credentialsFor(owner, second);
-  expect(await walk(owner, made, second)).toEqual([
+  expect(await callEveryOperation(owner, made, second)).toEqual([
     'llm_provider_keys_test',
     'mcp_instances_validate',
     'mcp_servers_discover',

@@ -88,12 +88,12 @@ function queryAndBody(query: Parameter[], schema: Schema | undefined) {
   const fine = fc
     .tuple(some(query), schema === undefined ? fc.constant(undefined) : draws.valid(schema))
     .map(([values, body]) => ({ query: queryOf(values), body: JSON.stringify(body), broken: null }));
-  const broken = brokenOnes(query, schema);
+  const broken = invalidRequests(query, schema);
   return { sent: broken === null ? fine : fc.oneof({ weight: 2, arbitrary: fine }, broken) };
 }
 
 /** Returns requests in which exactly one field violates the document. */
-function brokenOnes(query: Parameter[], schema: Schema | undefined) {
+function invalidRequests(query: Parameter[], schema: Schema | undefined) {
   const inQuery = query.flatMap(({ name, schema: described }) => {
     // A single value in a query is read as a list of one.
     const wrong = draws.invalid(described.type === 'array' ? Object(described.items) : described);
@@ -168,7 +168,7 @@ const beyondSchemas: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns the fields that were refused although the document allows what was sent. */
-function misdescribed(body: unknown): unknown[] {
+function wronglyRefusedFields(body: unknown): unknown[] {
   const { code, details = [] } = Object(body) as { code?: string; details?: { path: string }[] };
   if (code !== 'validation_error') return [];
   return details.filter(({ path }) => !beyondSchemas.has(path.split(/[.[]/)[0] ?? ''));
@@ -178,7 +178,7 @@ function misdescribed(body: unknown): unknown[] {
 const PATIENCE_S = 10;
 
 /** Waits for the answer to a request. If the request itself waits for long, answers the task of the newest run meanwhile. */
-async function patiently<T>(answered: Promise<T>, { query }: Drawn): Promise<T> {
+async function answerWithTask<T>(answered: Promise<T>, { query }: Drawn): Promise<T> {
   const isLong = Number(new URLSearchParams(query).get('wait_s')) > PATIENCE_S;
   const settled = answered.then(
     () => true,
@@ -228,13 +228,13 @@ describe(`${cases} requests of each operation, drawn from the document with seed
   test.each(all.map(entry => [entry.operation.name, entry] as const))('%s', async (_, entry) => {
     const { responses } = describedAs(entry);
     for (const drawn of fc.sample(requests(entry), { numRuns: cases })) {
-      const { status, body, isJson } = await patiently(send(entry, drawn), drawn);
+      const { status, body, isJson } = await answerWithTask(send(entry, drawn), drawn);
       const about = `${JSON.stringify(drawn).slice(0, 2_000)} was answered ${status} ${JSON.stringify(body)}`;
       const response = responses[status];
       expect(status === 503 || status < 500, about).toBe(true);
       expect(response, about).toBeDefined();
       if (drawn.broken !== null) expect(status, about).toBeGreaterThanOrEqual(400);
-      else expect(misdescribed(body), about).toEqual([]);
+      else expect(wronglyRefusedFields(body), about).toEqual([]);
       const described = draws.resolve(response ?? {}) as { content?: Record<string, { schema?: Schema }> };
       const schema = described.content?.['application/json']?.schema;
       expect(isJson, about).toBe(schema !== undefined);

@@ -70,13 +70,13 @@ async function begin({ client, workflow, attack }: Attacking, until: string): Pr
 }
 
 /** Settles when the hostile tenant has no more active runs, or the deadline has passed. */
-async function over(db: TestDatabase, deadline: number): Promise<void> {
+async function attackEnded(db: TestDatabase, deadline: number): Promise<void> {
   const open = `SELECT count(*)::int AS n FROM runs WHERE tenant_id = 'hostile' AND ended_at IS NULL`;
   while (performance.now() < deadline && (await db.pool.query(open)).rows[0].n > 0) await delay(100);
 }
 
 /** Makes the attack; returns the time at which its runs act, by performance.now(). */
-async function attackWith(db: TestDatabase, attacking: Attacking): Promise<number> {
+async function makeAttack(db: TestDatabase, attacking: Attacking): Promise<number> {
   const { client, workflow, attack } = attacking;
   // All runs have started before this time has passed.
   const waitMs = attack.waits ? 1_000 + 25 * RUNS : 0;
@@ -90,13 +90,13 @@ async function attackWith(db: TestDatabase, attacking: Attacking): Promise<numbe
     });
   await delay(Math.max(0, actsFrom - performance.now()));
   const until = performance.now() + MAX_ATTACK_MS;
-  if (attack.begin === 'fork') await remedy(db, attacking);
-  await over(db, until);
+  if (attack.begin === 'fork') await endForkBomb(db, attacking);
+  await attackEnded(db, until);
   return actsFrom;
 }
 
 /** Ends a fork bomb while it grows, as the administrator of the workspace and as the operator would. */
-async function remedy(db: TestDatabase, { client, workflow }: Attacking): Promise<void> {
+async function endForkBomb(db: TestDatabase, { client, workflow }: Attacking): Promise<void> {
   await delay(FORK_MS);
   expect((await client.call('DELETE', workflow)).status).toBe(204);
   const { status, body } = await client.call('POST', '/v1/runs/stop', { filter: {} });
@@ -126,7 +126,7 @@ test.each(isLong ? MASS_ATTACKS : MASS_ATTACKS.slice(0, 1))(
     for (let n = 0; n < WARM_UP; n++) await sample();
     for (let n = 0; n < SAMPLES; n++) quiet.push(await sample());
     let isOver = false;
-    const attacked = attackWith(db, { client, workflow, attack }).finally(() => {
+    const attacked = makeAttack(db, { client, workflow, attack }).finally(() => {
       isOver = true;
     });
     const sampled: { ms: number; at: number }[] = [];

@@ -177,10 +177,10 @@ const principalsOf = ({ owner, contributor, viewer }: World): Record<Role, Princ
 const narrowTokens = new Map<string, string>();
 
 /**
- * Sends one input of an operation with the owner's token, which has every scope; and for each role that may call the operation, with a
- * token that has only the operation's scope. If the operation's work depends on further scopes, the latter tokens are used only unless the
- * input was malformed: a malformed input costs the same for every caller. With several rounds (`npm run faults --
- * e2e/security/time-and-memory.test.ts`) they are used even then.
+ * Sends the input at `place` among those of an operation: with the owner's token, which has every scope; and with a token that has only the
+ * operation's scope, of one permitted role, each role in turn. If the operation's work depends on further scopes, tokens of all permitted
+ * roles send the input, unless it is malformed: that does not depend on the caller. With several rounds (`npm run faults --
+ * e2e/security/time-and-memory.test.ts`) they send even malformed inputs.
  */
 async function sendAsEach(
   { operation }: RegisteredOperation,

@@ -174,13 +174,13 @@ export const STRATEGIES: readonly Strategy[] = [
   {
     name: 'instead of the user’s',
     turns: ({ user, injection }) => {
-      const [stolen] = user.wants;
-      const [wish] = injection.calls;
-      if (stolen === undefined || wish === undefined) return [calls(...injection.calls.map(callOf))];
-      // The user's own call, with one essential argument of the stranger's call in each position.
-      const fixed = Object.keys(stolen.args).filter(name => !stolen.free?.includes(name));
+      const [wanted] = user.wants;
+      const [ordered] = injection.calls;
+      if (wanted === undefined || ordered === undefined) return [calls(...injection.calls.map(callOf))];
+      // The user's own call, once for each essential argument, with the stranger's value for that argument.
+      const fixed = Object.keys(wanted.args).filter(name => !wanted.free?.includes(name));
       const theirs = fixed.map(name =>
-        within(stolen, { [name]: wish.args[name] ?? Object.values(wish.args)[0] ?? '' }),
+        within(wanted, { [name]: ordered.args[name] ?? Object.values(ordered.args)[0] ?? '' }),
       );
       return [calls(...theirs)];
     },

@@ -170,10 +170,10 @@ function undoneOf({ user }: Case, writes: readonly Made[], { status, output }: z
 }
 
 /** Removes quotes and escapes, which depend on the position of a text. */
-const bare = (text: string): string => JSON.stringify(text).replaceAll(/\\[nt]|[\\"\s]/g, '');
+const unquoted = (text: string): string => JSON.stringify(text).replaceAll(/\\[nt]|[\\"\s]/g, '');
 
 function voidsOf({ chat }: InjectionWorld, { isHidden = false }: Setup, text: string, turns: number): string[] {
-  const isSeen = chat.fake.requests.some(({ body }) => bare(JSON.stringify(body)).includes(bare(text)));
+  const isSeen = chat.fake.requests.some(({ body }) => unquoted(JSON.stringify(body)).includes(unquoted(text)));
   const made = chat.fake.requests.length;
   return [
     ...(isSeen === isHidden ? [isHidden ? 'the model has seen the text' : 'the model has not seen the text'] : []),
