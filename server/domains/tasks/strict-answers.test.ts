@@ -143,7 +143,7 @@ describe('an unknown field is 422 on every surface, and the task stays', () => {
   });
 });
 
-test('a call that may have happened is repeated only if the answer requests it', async () => {
+test('a call that may have happened is repeated only by an answer that says so', async () => {
   const ref = await start({ id: 'ask', type: 'human_task' });
   const lost = askAboutLost({ step: 'pay', did: 'paying', given: {}, example: { id: 1 } });
   const form = lost.kind === 'waiting' ? JSON.stringify(lost.task.form) : '';
