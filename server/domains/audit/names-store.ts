@@ -32,8 +32,10 @@ const RUNS = `
      UNION ALL SELECT id, name FROM run_views
       WHERE tenant_id = $1 AND project_id = $3 AND (owner_id = $4 OR shared) AND id = ANY($2::uuid[]) AND $5`;
 
-/** Names chats and memories only for readers whose lists contain them. */
+/** Names proposals, chats and memories only for readers whose lists contain them. */
 const OWN = `
+     UNION ALL SELECT id, title FROM autopilot_proposals
+      WHERE tenant_id = $1 AND project_id = $3 AND id = ANY($2::uuid[]) AND $5 AND $6
      UNION ALL SELECT id, title FROM chat_threads
       WHERE tenant_id = $1 AND project_id = $3 AND (owner_id = $4 OR visibility = 'project') AND deleted_at IS NULL
         AND title <> '' AND id = ANY($2::uuid[]) AND $6
@@ -47,7 +49,7 @@ const OWN = `
 
 /**
  * Returns the present names of things, by id: of everything that an administrator of the workspace manages, and of
- * those runs, views, chats and memories that the reader may read. Things that no longer exist, that the reader may not
+ * those runs, views, proposals, chats and memories that the reader may read. Things that no longer exist, that the reader may not
  * read, or that belong to another workspace have no name here.
  */
 export async function readNames(

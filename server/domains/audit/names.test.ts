@@ -96,3 +96,11 @@ test('a view is named for its owner, and for others where it is shared', async (
   await expectOwn(await create('Mine', false), 'Mine', [colleague, await rivals(), await elsewhere(), scoped]);
   expect(await nameFor(colleague, await create('Ours', true))).toBe('Ours');
 });
+
+test('a proposal of Autopilot is named by its title, for those who may read it', async () => {
+  const propose = async (title: string) => ((await act(owner, 'autopilot_propose', { title })) as { id: string }).id;
+  const proposal = await propose('Ask a person first');
+  const readers = [withScopes(owner, 'pat:manage', 'ai:use'), withScopes(owner, 'pat:manage', 'workflow:read')];
+  await expectOwn(proposal, 'Ask a person first', [await rivals(), await elsewhere(), ...readers]);
+  expect(await nameFor(colleague, proposal)).toBe('Ask a person first');
+});
