@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { foldersIn, pathFrom, spoken, tagChange, tagsOf, waysTo } from './folder-paths.ts';
+import { foldersIn, pathFrom, pathLabel, tagChange, tagsOf, waysTo } from './folder-paths.ts';
 import { readTags, workflowListInput } from './list-input.ts';
 
 const folders = ['a', 'a/b', 'a/b/c', 'ab', 'z'].map(path => ({ path }));
@@ -18,7 +18,7 @@ test('folders are shown level by level', () => {
 test('a row shows its folder relative to the current folder', () => {
   expect(['a', 'a/b', 'ab'].map(path => pathFrom('a', path))).toEqual(['', 'b', 'ab']);
   expect(pathFrom('', 'a/b')).toBe('a/b');
-  expect(spoken('a/b')).toBe('a / b');
+  expect(pathLabel('a/b')).toBe('a / b');
 });
 
 test('tags are separated by commas', () => {

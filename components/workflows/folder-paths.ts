@@ -22,7 +22,7 @@ export const pathFrom = (shown: string, path: string): string =>
   path === shown ? '' : path.startsWith(`${shown}/`) ? path.slice(shown.length + 1) : path;
 
 /** Returns a path for display. */
-export const spoken = (path: string): string => path.split('/').join(' / ');
+export const pathLabel = (path: string): string => path.split('/').join(' / ');
 
 /** Splits a text with commas into tags, in the form in which the service stores them. */
 export function tagsOf(text: string): string[] {

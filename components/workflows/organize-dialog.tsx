@@ -6,7 +6,7 @@ import { cx } from '../ui/classes.ts';
 import { Field, Input } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { toast } from '../ui/toaster.tsx';
-import { spoken, tagChange, tagsOf } from './folder-paths.ts';
+import { pathLabel, tagChange, tagsOf } from './folder-paths.ts';
 import { useRefreshWorkflows } from './use-organize.ts';
 
 type Placed = { id: string; name: string; folder: string; tags: readonly string[] };
@@ -66,7 +66,7 @@ export function OrganizeDialog({ workflows, open, onClose, onDone }: Props) {
       </Field>
       <Choices
         label="Folders that exist"
-        options={(places.data?.folders ?? []).map(({ path }) => ({ value: path, label: spoken(path) }))}
+        options={(places.data?.folders ?? []).map(({ path }) => ({ value: path, label: pathLabel(path) }))}
         chosen={folder === null ? [] : [folder]}
         onChoose={path => setFolder(path === folder ? '' : path)}
       />

@@ -5,7 +5,7 @@ import { Field, Input } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { toast } from '../ui/toaster.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
-import { spoken } from './folder-paths.ts';
+import { pathLabel } from './folder-paths.ts';
 import { useRefreshWorkflows } from './use-organize.ts';
 
 /** Renames or moves the current folder, and opens it under its new path. */
@@ -18,7 +18,7 @@ export function RenameFolder({ folder, open, onClose }: { folder: string; open: 
       onSuccess: async (_, { to }) => {
         set({ folder: to, cursor: '' });
         onClose();
-        toast.success(to.trim() === '' ? `${spoken(folder)} is no folder any more` : 'The folder is renamed');
+        toast.success(to.trim() === '' ? `${pathLabel(folder)} is no folder any more` : 'The folder is renamed');
         await refresh();
       },
     }),
@@ -27,7 +27,7 @@ export function RenameFolder({ folder, open, onClose }: { folder: string; open: 
     <FormDialog
       open={open}
       onClose={onClose}
-      title={`Rename ${spoken(folder)}`}
+      title={`Rename ${pathLabel(folder)}`}
       size="sm"
       action="Rename"
       pending={rename.isPending}

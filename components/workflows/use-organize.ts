@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTRPC } from '../trpc/provider.tsx';
 import { toast, toastError } from '../ui/toaster.tsx';
-import { spoken } from './folder-paths.ts';
+import { pathLabel } from './folder-paths.ts';
 
 /** Returns a function that reads the lists of workflows and of folders again. */
 export function useRefreshWorkflows(): () => Promise<unknown> {
@@ -24,7 +24,7 @@ export function useMoveWorkflows() {
       onSuccess: ({ workflows }) => {
         const folder = workflows[0]?.folder ?? '';
         const what = workflows.length === 1 ? 'The workflow is' : `${workflows.length} workflows are`;
-        toast.success(folder === '' ? `${what} in no folder now` : `${what} in ${spoken(folder)} now`);
+        toast.success(folder === '' ? `${what} in no folder now` : `${what} in ${pathLabel(folder)} now`);
         return refresh();
       },
       onError: toastError,

@@ -24,7 +24,7 @@ import { type Selection, useSelection } from '../ui/use-selection.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { dragWorkflows } from './dragging.ts';
 import { FolderBar, TagMenu } from './folder-bar.tsx';
-import { pathFrom, spoken } from './folder-paths.ts';
+import { pathFrom, pathLabel } from './folder-paths.ts';
 import { readStatus, readTags, type Status, workflowListInput } from './list-input.ts';
 import { Sparkline } from './sparkline.tsx';
 import { WorkflowActions, type WorkflowRow } from './workflow-actions.tsx';
@@ -244,7 +244,7 @@ function Place({ workflow: { folder, tags }, shown }: { workflow: WorkflowRow; s
       {path === '' ? null : (
         <Chip label={`Show the folder ${folder}`} onClick={() => filter({ folder })}>
           <Folder aria-hidden className="size-3 shrink-0" />
-          <span className="truncate">{spoken(path)}</span>
+          <span className="truncate">{pathLabel(path)}</span>
         </Chip>
       )}
       {tags.map(tag => (

@@ -127,7 +127,7 @@ const BY_THE_MINUTE = '$(date -u +%Y-%m-%dT%H:%MZ)';
 const tokenOf = ({ token }: Scheduled) => token ?? TOKEN_PLACEHOLDER;
 const about = ({ workflow, schedule }: Scheduled) =>
   `Starts "${comment(workflow.name)}" ${scheduleWords(schedule)}`.replaceAll('"', "'");
-/** Returns a name for files and objects. The name of the workflow may contain any character. */
+/** Returns a name for files and objects, made from the workflow's id, because the workflow's name may contain any character. */
 const unitName = ({ workflow }: Scheduled) =>
   `baton-${workflow.id
     .toLowerCase()

@@ -53,8 +53,8 @@ export function createHttpRequester(services: RequesterServices): HttpRequester 
 }
 
 /**
- * Checks addresses that need no look-up together with the graph; a name may resolve differently
- * at the time of the request.
+ * Checks an IP address or `localhost` when the graph is checked. Other host names are not checked here, because they may resolve
+ * differently at the time of the request.
  */
 async function literalRefusal({ egress }: RequesterServices, url: string): Promise<StepProblem | null> {
   const host = new URL(url).hostname;

@@ -5,8 +5,7 @@ import { endSession, isCurrentSession, type Session } from './sessions.ts';
 import { type SignedIn, type SignInAttempt, verifyPassword } from './sign-in.ts';
 
 /**
- * The functions that next-auth's route reaches through the container; it imports none of them (app/container.ts says
- * why).
+ * The functions that next-auth's route reaches through the container, instead of importing them (app/container.ts says why).
  */
 export type ConsoleIdentity = {
   /** The public base URL; cookies are `Secure` when it is https. */
@@ -16,7 +15,7 @@ export type ConsoleIdentity = {
    * Starts a session. See verifyPassword: null for an unknown account or a wrong password, AppError 429 over the limit.
    */
   verifyPassword(attempt: SignInAttempt): Promise<(SignedIn & { sessionId: string }) | null>;
-  /** Returns whether a session may be renewed: its user exists, and has ended neither this session nor all sessions. */
+  /** Returns whether a session may be renewed: its user exists, and has not ended it, either alone or together with all other sessions. */
   isCurrent(session: Session): Promise<boolean>;
   /** Ends a session on the server. */
   endSession(session: Session): Promise<void>;

@@ -27,7 +27,7 @@ export async function endSession(
   await rememberEnded(prisma, sessionId, { now: new Date(now), expiresAt: new Date(now + SESSION_MS) });
 }
 
-/** Returns whether a session may continue: its user has ended neither this session nor all sessions. */
+/** Returns whether a session may continue: its user has not ended it, either alone or together with all other sessions. */
 export async function isCurrentSession({ prisma }: Pick<Services, 'prisma'>, session: Session): Promise<boolean> {
   const { userId, sessionEpoch, sessionId } = session;
   if (!(await isCurrentEpoch(prisma, { userId, sessionEpoch }))) return false;

@@ -32,7 +32,10 @@ export async function lockView(tx: Queryable, person: Person, id: string): Promi
   return rows[0] ?? null;
 }
 
-/** Inserts a view. Returns false if the person has `max` views in the project already. Locks the person's row, so that concurrent requests cannot exceed `max`. */
+/**
+ * Inserts a view. Returns false if the person has `max` views in the project already. Locks the person's row, so that concurrent requests
+ * cannot exceed `max`.
+ */
 export async function insertView(
   tx: Queryable,
   { tenantId, projectId, userId }: Person,
@@ -91,7 +94,7 @@ export async function setDefault(tx: Queryable, person: Person, id: string, isDe
     );
 }
 
-/** Clears a view that is no longer shared as the default of other people. */
+/** Removes a view that is no longer shared from the defaults of everybody except its owner. */
 export async function clearOthersDefaults(
   tx: Queryable,
   { tenantId }: Person,

@@ -9,9 +9,9 @@ const paths = (form: JsonMap, answer: JsonMap, beside?: string[]) =>
 test.each<[string, JsonMap, JsonMap, string[]]>([
   ['a field that the form does not name', { properties: { a: text } }, { a: 'x', b: 1 }, ['result.b']],
   ['a form without fields', { type: 'object' }, { b: 1 }, []],
-  ['a form that takes others', { properties: { a: text }, additionalProperties: true }, { b: 1 }, []],
+  ['a form that admits other fields', { properties: { a: text }, additionalProperties: true }, { b: 1 }, []],
   [
-    'others of a kind, which are looked into',
+    'additional fields with a schema, which are checked too',
     { properties: { a: text }, additionalProperties: { properties: { c: text } } },
     { b: { c: 'x', d: 1 } },
     ['result.b.d'],
@@ -44,7 +44,7 @@ test.each<[string, JsonMap, JsonMap, string[]]>([
     ['result.h'],
   ],
   [
-    'a reference, also to itself',
+    'a reference, including a recursive one',
     {
       properties: { a: { $ref: '#/$defs/node' } },
       $defs: { node: { properties: { next: { $ref: '#/$defs/node' } } } },
@@ -53,7 +53,7 @@ test.each<[string, JsonMap, JsonMap, string[]]>([
     ['result.a.next.next.x'],
   ],
   [
-    'names of the language',
+    'names of built-in JavaScript properties',
     { properties: { a: text } },
     JSON.parse('{"constructor": 1, "__proto__": 2}'),
     ['result.constructor', 'result.__proto__'],

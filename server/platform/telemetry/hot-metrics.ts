@@ -6,8 +6,8 @@ export type Tally = { count: number };
 type Labels = Record<string, string>;
 
 /**
- * A prom-client counter for the hot path. With labels `inc` takes 0.6 µs and `observe` 1.2 µs, for hashing them, while
- * a whole step costs 25 µs. Here the owner looks a series up once and then adds to a number: all metrics of a step take
+ * A prom-client counter for the hot path. prom-client's own methods hash the labels at each call, so `inc` takes 0.6 µs and `observe`
+ * 1.2 µs, while a whole step costs 25 µs. Here the owner creates a series once and then adds to a number: all metrics of a step take
  * 0.3 µs. prom-client reads the numbers at a scrape.
  */
 export function hotCounter(
@@ -30,7 +30,7 @@ export function hotCounter(
   };
 }
 
-/** One series of a histogram: observing compares with at most all bounds and makes two additions. */
+/** One series of a histogram. Observing a value takes at most one comparison per bound, and two additions. */
 export class Distribution {
   readonly bounds: readonly number[];
   /**

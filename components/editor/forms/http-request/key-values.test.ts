@@ -22,7 +22,7 @@ test('a table refuses values that it cannot show', () => {
   for (const other of ['text', [1], null, { a: { b: 1 } }, { a: [[1]] }]) expect(rowsOf(other)).toBeNull();
 });
 
-test('a table keeps lines without a name, and shows values unchanged', () => {
+test('lines without a name are left out of the map, and cells show values as text', () => {
   const rows = [newRow('a', 1), newRow('', 'typed first'), newRow('a', '2'), newRow('b')];
   expect(mapOf(rows)).toEqual({ a: [1, '2'], b: '' });
   expect(sameMap(rows, [newRow('a', 1), newRow('a', '2'), newRow('b')])).toBe(true);

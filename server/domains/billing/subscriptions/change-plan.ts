@@ -44,18 +44,18 @@ export async function changePlan(ctx: Context, input: Input): Promise<Answer> {
   const { discount_code: code, preview } = input;
   await ensureOnboarded(services, principal.tenantId);
   const plan = await choosePlan(services.pool, services.config.billing.productCode, input);
-  const inHold = (given: AppliedDiscount | null) =>
+  const underLock = (given: AppliedDiscount | null) =>
     changeSubscription(services, principal.tenantId, async held => {
       const change = await prepare(ctx, held, plan, input, given);
       const quote = await change.provider.quoteChange(change.reference, plan, change);
       return preview ? await answerOf(ctx, held, change, quote) : await perform(ctx, held, change, quote);
     });
-  if (!preview || code === undefined) return await withDiscount(ctx, plan, code, inHold);
+  if (!preview || code === undefined) return await withDiscount(ctx, plan, code, underLock);
   // A preview redeems nothing.
   const { tenantId, userId } = principal;
   const given = await resolveDiscount(services, { tenantId, userId, code, plan });
   if (given === null) throw codeNotValid();
-  return await inHold(given);
+  return await underLock(given);
 }
 
 async function prepare(
@@ -115,7 +115,7 @@ function creditsOf({ plan, reference, when }: Change, { effectiveAt }: ChangeQuo
 async function perform(ctx: Context, held: Held, change: Change, quote: ChangeQuote): Promise<Answer> {
   const { db, row, at } = held;
   const { plan, provider, when, discount, reference } = change;
-  // The onboarding plan has no subscription: a workspace without a subscription is on it.
+  // A workspace without a subscription is on the onboarding plan, so a change to that plan is a cancellation.
   if (plan.onboardingDefault) {
     await cancelHeld(ctx, held, when === 'period_end');
     return await answerOf(ctx, held, change, quote);
@@ -135,7 +135,10 @@ async function perform(ctx: Context, held: Held, change: Change, quote: ChangeQu
   return await answerOf(ctx, held, change, quote, next);
 }
 
-/** Requests the payment of a change, which is the value of the new plan's time less the credit. */
+/**
+ * Requests the payment of a change: the price of the remaining time on the new plan, or of its whole period if the lengths of the periods
+ * differ, less the credit for unused time. Returns the payment and that price, without the credit.
+ */
 async function charge({ principal }: Context, { db, row, at }: Held, change: Change, quote: ChangeQuote) {
   const { plan, discount, reference } = change;
   const { from, to } = reference.period;

@@ -3,8 +3,8 @@ import { newId } from '../../../platform/ids.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 
 /**
- * One period of a plan, or the rest of it after a change of plan; `subscriptionId` null: the onboarding plan. Times in
- * ms since the epoch, `amount` in minor units: the price of [from, to), with the discount.
+ * One period of a plan, or the rest of one after a change of plan. `subscriptionId` is null for the onboarding plan. Times are in ms since
+ * the epoch. `amount` is the price of [from, to) with the discount, in minor units.
  */
 export type Period = {
   planCode: string;
@@ -18,11 +18,11 @@ export type Period = {
   paymentId: string | null;
   /** The microcredits to grant once all payments in `awaits` are confirmed; absent: all credits were granted at the start. */
   credits?: number;
-  /** The payment of this period and those of the plans that it replaced, without those confirmed when it started. */
+  /** The payments that were unconfirmed when this period started: its own, and those of the plans that it replaced. */
   awaits?: string[];
 };
 
-/** An entry for billing_events. A period has a reference; other entries may repeat. */
+/** The kind of an entry in billing_events. A `period` has a reference, so it is recorded once; entries of the other kinds may repeat. */
 export type BillingEventKind =
   | 'period'
   | 'trial_started'

@@ -145,7 +145,7 @@ test('fourteen overdue renewals keep the day, grant once each, and request fourt
 });
 
 describe('changing the plan', () => {
-  test('up takes effect now, for the remaining time, in money and in credits, to the last unit', async () => {
+  test('an upgrade takes effect now, with money and credits for exactly the remaining time', async () => {
     await using world = await createBillingWorld(START);
     await world.ask('billing_subscribe', { plan_code: 'pro' });
     await confirmPayments(world);
@@ -191,7 +191,7 @@ describe('changing the plan', () => {
     await world.ask('billing_subscribe', { plan_code: 'pro' });
     for (const plan_code of ['business', 'pro', 'business', 'pro'])
       await world.ask('billing_change_plan', { plan_code, when: 'now' });
-    // A cheaper plan that replaces an unpaid one costs nothing, and is not paid for either.
+    // A cheaper plan that replaces an unpaid one needs no payment of its own, but does not count as paid, so it grants no credits yet.
     expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
     await confirmPayments(world);
     // Each change counts as a millisecond later, so at most the value of that time on a plan may remain.
@@ -200,7 +200,7 @@ describe('changing the plan', () => {
     await balanced(world);
   });
 
-  test('down takes effect at the period’s end; choosing the present plan cancels it', async () => {
+  test('a downgrade takes effect at the period’s end; choosing the current plan again cancels it', async () => {
     await using world = await createBillingWorld(START);
     await world.ask('billing_subscribe', { plan_code: 'business' });
     const { preview, status } = await world.ask<Changed>('billing_change_plan', { plan_code: 'pro' });
@@ -234,7 +234,7 @@ describe('changing the plan', () => {
 });
 
 describe('cancelling', () => {
-  test('now keeps what was paid for until its end, and the onboarding period continues', async () => {
+  test('now keeps paid credits until the paid period ends, and the onboarding period continues', async () => {
     await using world = await createBillingWorld(START);
     await world.ask('billing_subscribe', { plan_code: 'pro' });
     goTo(world.clock, START + DAY);
@@ -250,7 +250,7 @@ describe('cancelling', () => {
     await balanced(world);
   });
 
-  test('a trial ends it now with its credits, or at its end', async () => {
+  test('a trial takes effect at the trial’s end, or now, which also removes its credits', async () => {
     await using world = await createBillingWorld(START);
     await world.ask('billing_trial_start', { plan_code: 'pro' });
     expect((await world.ask<Subscribed>('billing_cancel')).status).toMatchObject({
@@ -302,7 +302,7 @@ describe('at once', () => {
       .map(result => (result.status === 'fulfilled' ? 'done' : String(result.reason.code)))
       .sort();
 
-  test('six subscribe, one does', async () => {
+  test('of six requests to subscribe, one succeeds', async () => {
     await using world = await createBillingWorld(START);
     const calls = Array.from({ length: 6 }, () => world.ask('billing_subscribe', { plan_code: 'pro' }));
     expect(await outcomes(calls)).toEqual([...Array(5).fill('already_subscribed'), 'done']);
@@ -311,7 +311,7 @@ describe('at once', () => {
     expect(await world.balances()).toEqual({ trial: 0, included: FREE + PRO, payg: 0 });
   });
 
-  test('six start the trial, one does', async () => {
+  test('of six requests to start the trial, one succeeds', async () => {
     await using world = await createBillingWorld(START);
     const calls = Array.from({ length: 6 }, () => world.ask('billing_trial_start', { plan_code: 'pro' }));
     expect(await outcomes(calls)).toEqual(['done', ...Array(5).fill('trial_used')]);
@@ -326,7 +326,7 @@ describe('at once', () => {
   });
 });
 
-test("another workspace's subscription is its own", async () => {
+test('a subscription does not affect another workspace', async () => {
   await using world = await createBillingWorld(START);
   await world.ask('billing_subscribe', { plan_code: 'pro' });
   const status = await world.call(world.rival.owner, 'billing_status');
@@ -334,7 +334,7 @@ test("another workspace's subscription is its own", async () => {
   expect(await world.call(world.rival.owner, 'billing_payment_history')).toEqual({ payments: [], next_cursor: null });
 });
 
-test('the summary counts what the period used, of the workspace and of the project', async () => {
+test('the summary counts the usage of the workspace and of the project in the current period', async () => {
   await using world = await createBillingWorld(START);
   await world.status();
   await charge(world.db.pool, 'acme', 5 * CREDITS, START + 1);

@@ -27,14 +27,14 @@ import { stepAlone } from './step-alone.ts';
 type Input = z.output<typeof TestRunInput>;
 type Output = z.input<typeof CommandOutput>;
 /** The graph that a test executes, and the params of its start. */
-type Trial = { graph: Graph; runSetup: RunSetup; params: JsonMap } & Pick<
+type TestStart = { graph: Graph; runSetup: RunSetup; params: JsonMap } & Pick<
   StartRequest,
   'outsideInput' | 'privateInput'
 >;
 
 /** The most bytes that results of an earlier run may add to the test of a step. A start accepts 1 MiB. */
 const MAX_RECORDED_BYTES = 1024 * 1024;
-/** Attempts to store a snapshot, because concurrent callers may take its number first. */
+/** How often storing a snapshot is tried, because concurrent callers may take its number first. */
 const MAX_ATTEMPTS = 10;
 /** Params that a test of one step sets itself. */
 const SET_BY_STEP = ['mode', 'trigger_steps', 'seed_results'];
@@ -59,7 +59,7 @@ async function startTest(ctx: Context, input: Input, runId: string | undefined):
   const workflow = await requireWorkflow(ctx, input.id);
   if (!mayEdit(carried)) throw editNeeded('Running a draft', []);
   if (workflow.status === 'archived') throw archived();
-  const { graph, runSetup, params, ...origin } = await prepareTrial(ctx, input, workflow);
+  const { graph, runSetup, params, ...origin } = await prepareTest(ctx, input, workflow);
   const version = await snapshotDraft(ctx, workflow, { graph, runSetup });
   const run = await startRun(services, {
     tenantId,
@@ -71,7 +71,7 @@ async function startTest(ctx: Context, input: Input, runId: string | undefined):
     startedBy: email,
     carried,
     actsFor: actorOf(principal),
-    snapshot: { version, runSetup: runSetup as Trial['params'] },
+    snapshot: { version, runSetup: runSetup as TestStart['params'] },
     ...callersTrace(ctx),
     runId,
   });
@@ -85,14 +85,14 @@ async function startTest(ctx: Context, input: Input, runId: string | undefined):
 export async function snapshotDraft(
   ctx: Context,
   workflow: Pick<WorkflowRow, 'id'>,
-  { graph, runSetup }: Omit<Trial, 'params'>,
+  { graph, runSetup }: Omit<TestStart, 'params'>,
 ): Promise<number> {
   const report = await validateDraft(ctx.services, { graph, runSetup }, projectScope(ctx));
   if (!report.valid) throw invalid('The draft cannot run.', toDetails(report.errors), 'invalid_graph');
   return storeSnapshot(ctx, workflow.id, { graph, runSetup });
 }
 
-async function prepareTrial(ctx: Context, input: Input, workflow: WorkflowRow): Promise<Trial> {
+async function prepareTest(ctx: Context, input: Input, workflow: WorkflowRow): Promise<TestStart> {
   const params = input.params as JsonMap;
   if (input.step !== undefined) return prepareStep(ctx, { ...input, step: input.step }, workflow);
   for (const field of ['results', 'from_run', 'item'] as const) {
@@ -105,7 +105,7 @@ async function prepareTrial(ctx: Context, input: Input, workflow: WorkflowRow): 
 }
 
 /** Prepares a test of the whole draft, in which pinned steps return their results. */
-function prepareWhole({ graph, runSetup }: WorkflowRow, params: JsonMap): Trial {
+function prepareWhole({ graph, runSetup }: WorkflowRow, params: JsonMap): TestStart {
   const pins = pinnedIn(graph, runSetup);
   // Saved inputs do not affect the run, so the snapshot leaves them out: otherwise each newly saved input would cause
   // another snapshot.
@@ -123,17 +123,17 @@ function prepareWhole({ graph, runSetup }: WorkflowRow, params: JsonMap): Trial 
   };
 }
 
-async function prepareStep(ctx: Context, input: Input & { step: string }, workflow: WorkflowRow): Promise<Trial> {
+async function prepareStep(ctx: Context, input: Input & { step: string }, workflow: WorkflowRow): Promise<TestStart> {
   const path = input.step.split('.');
-  const trial = stepAlone(workflow.graph, path, input.item);
-  if (trial === null) {
+  const alone = stepAlone(workflow.graph, path, input.item);
+  if (alone === null) {
     throw invalid(
       'The draft has no such step.',
       [{ path: 'step', message: 'is not a step of the draft' }],
       'unknown_step',
     );
   }
-  const { graph, executed, before } = trial;
+  const { graph, executed, before } = alone;
   const params = input.params as JsonMap;
   const results = (input.results ?? {}) as JsonMap;
   const details = [
@@ -153,13 +153,14 @@ async function prepareStep(ctx: Context, input: Input & { step: string }, workfl
     input.from_run === undefined ? null : await readRun(ctx, { id: input.id, runID: input.from_run }, before);
   const pins = pinnedIn(workflow.graph, workflow.runSetup);
   const pinned = Object.fromEntries(Object.entries(pins).filter(([id]) => before.has(id)));
-  const seeds = { ...recorded?.results, ...pinned, ...results, ...trial.seeds };
-  const origin = originOfGiven(trial.earlier, seeds);
+  const seeds = { ...recorded?.results, ...pinned, ...results, ...alone.seeds };
+  const origin = originOfGiven(alone.earlier, seeds);
   const hasInput = Object.keys(assembleInput(params)).length > 0;
   const { trigger_payload, use_as_default } = workflow.runSetup;
   return {
     graph,
-    // Over-cautious if another input was given, because nothing records which part of the input is from the run.
+    // The run's origins apply even if another input was given. That is over-cautious, but nothing records which part of the input comes
+    // from the run.
     outsideInput: recorded?.outsideInput ?? origin ?? undefined,
     privateInput: recorded?.privateInput ?? origin ?? undefined,
     runSetup: { ...(trigger_payload && { trigger_payload }), ...(use_as_default !== undefined && { use_as_default }) },
@@ -207,7 +208,7 @@ export async function readRun(
 export async function storeSnapshot(
   ctx: Context,
   id: string,
-  { graph, runSetup }: Omit<Trial, 'params'>,
+  { graph, runSetup }: Omit<TestStart, 'params'>,
 ): Promise<number> {
   const { services, principal } = ctx;
   const snapshot = {
