@@ -93,7 +93,7 @@ test('the page of a run starts with its state and the steps of its version, unle
   expect(await small()).toEqual(nothing);
 });
 
-test('another workspace is not read, whatever the browser requests', async () => {
+test('another workspace is not read for any request of the browser', async () => {
   await as(south.owner, {
     path: `/workflows?tenant=north&project=${north.projectId}`,
     scope: `north:${north.projectId}`,

@@ -135,7 +135,7 @@ describe('a form as a library emits it', () => {
       ]),
     );
   });
-  it('names the missing field, whatever its key is', () => {
+  it('names the missing field, under any key', () => {
     expect([...validateValues({ required: ['a b', 'x is missing', '"'] }, {}).keys()]).toEqual([
       'a b',
       'x is missing',

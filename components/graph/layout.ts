@@ -154,7 +154,7 @@ export type Drawn = {
   places: ReadonlyMap<string, Point>;
 };
 
-/** Returns a text that differs where steps must be laid out anew: not for their names and settings. */
+/** Returns a key that changes only if the steps must be laid out again. Their names and settings do not affect it. */
 export const structureKey = (steps: readonly GraphStepInput[]): string =>
   JSON.stringify(
     steps.map(step => [step.id, step.depends_on ?? 0, step.then ?? 0, step.else ?? 0, step.position ?? 0]),

@@ -8,7 +8,7 @@ import { matchScore } from './matching.ts';
 import type { SearchOption } from './search-select.tsx';
 import { TriggerStandIn } from './trigger-stand-in.tsx';
 
-/** The most options that are shown: more would take long to render, and nobody would read them. */
+/** The maximum number of options that are shown: more would take long to render, and people search instead of reading them. */
 const MAX_SHOWN = 100;
 
 type ListProps = {

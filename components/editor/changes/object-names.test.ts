@@ -19,7 +19,7 @@ test('names replace ids, and an id without a name stays', () => {
   expect(partsWithNames('', names)).toEqual([]);
 });
 
-test('two objects with the same name are told apart', () => {
+test('two objects with the same name get different names', () => {
   const names = namesOf([
     { id: a, name: 'Orders' },
     { id: b, name: 'Orders' },

@@ -111,7 +111,7 @@ describe('scheduleFor', () => {
   const url = `https://baton.example.com/v1/workflows/${ID}/command`;
   const atMinute = (call: string[]) => call.map(word => word.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d(?=Z)/, 'T'));
 
-  test('starts the workflow once for each scheduled time, whatever its name is', () => {
+  test('starts the workflow once for each scheduled time, also with a hostile name', () => {
     for (const name of ['Orders', ...HOSTILE]) {
       const given = scheduled({ workflow: { id: ID, name } });
       const cron = scheduleFor('crontab', given);

@@ -182,7 +182,7 @@ function Cell({ column, run }: { column: string; run: Run }) {
 
 type ProgressProps = { done: number; skipped: number; total: number };
 
-/** How many of the steps that run have ended: what is skipped or reused is no progress, and nobody waits for it. */
+/** Shows how many steps have ended, without those that were skipped or reused. */
 function Progress({ done, skipped, total }: ProgressProps) {
   const [ran, all] = [done - skipped, total - skipped];
   const percent = all === 0 ? 100 : Math.round((ran / all) * 100);
