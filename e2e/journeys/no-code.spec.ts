@@ -1,33 +1,7 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Locator, Page } from '@playwright/test';
-import { test as base, expect, expectThemesAccessible, open } from '../fixtures/console.ts';
+import { expect, expectThemesAccessible, open } from '../fixtures/console.ts';
+import { requestedPaths, test } from '../fixtures/shop.ts';
 import { canvasOf, formOf, outcomeOf } from '../fixtures/whole-job.ts';
-
-const orders = [
-  { sku: 'tea', price: 3 },
-  { sku: 'cup', price: 9 },
-];
-const paths: string[] = [];
-
-const test = base.extend<{ shop: string }>({
-  shop: async ({ perFile }, use) => {
-    const start = async (): Promise<Server> => {
-      const server = createServer(({ url = '' }, response) => {
-        paths.push(url);
-        response.setHeader('Content-Type', 'application/json');
-        response.end(JSON.stringify(url.startsWith('/orders') ? { orders } : { packed: true }));
-      });
-      await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-      return server;
-    };
-    const server = await perFile('shop', start, async running => {
-      running.closeAllConnections();
-      running.close();
-    });
-    await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  },
-});
 
 const stepOf = (page: Page, name: string) => canvasOf(page).locator('[data-step]').filter({ hasText: name });
 
@@ -149,7 +123,7 @@ test('a request, a condition, a form and a loop are built, published, run and ap
   await member.getByRole('button', { name: 'Approve' }).click();
   const summary = async () => (await api.call('GET', `/v1/workflows/${workflow}/runs/${run}/summary`)).status;
   await expect.poll(summary).toBe('completed');
-  expect(paths).toEqual(expect.arrayContaining(['/orders?of=Ann', '/pack/tea', '/pack/cup']));
+  expect(requestedPaths).toEqual(expect.arrayContaining(['/orders?of=Ann', '/pack/tea', '/pack/cup']));
 
   // The next author sees the picked value in the tree and below the field.
   await open(member, `/workflows/${workflow}?step=http_request`);

@@ -1,7 +1,5 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Page } from '@playwright/test';
-import { test as base, expect, open } from '../fixtures/console.ts';
+import { expect, open } from '../fixtures/console.ts';
 import {
   addField,
   chooseByKeyboard,
@@ -11,29 +9,8 @@ import {
   pressUntilFocused,
   write,
 } from '../fixtures/keyboard.ts';
+import { requestedPaths, test } from '../fixtures/shop.ts';
 import { canvasOf, formOf, outcomeOf, titleOf } from '../fixtures/whole-job.ts';
-
-const orders = [{ sku: 'tea' }, { sku: 'cup' }];
-const paths: string[] = [];
-
-const test = base.extend<{ shop: string }>({
-  shop: async ({ perFile }, use) => {
-    const start = async (): Promise<Server> => {
-      const server = createServer(({ url = '' }, response) => {
-        paths.push(url);
-        response.setHeader('Content-Type', 'application/json');
-        response.end(JSON.stringify(url.startsWith('/orders') ? { orders } : { packed: true }));
-      });
-      await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-      return server;
-    };
-    const server = await perFile('shop', start, async running => {
-      running.closeAllConnections();
-      running.close();
-    });
-    await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  },
-});
 
 const stepOf = (page: Page, name: string) =>
   canvasOf(page)
@@ -191,5 +168,5 @@ test('by keyboard: from an empty workspace to a run that a person approved, with
   await expect(member.getByText('Approved “Approve the order”')).toBeVisible();
   const summary = async () => (await api.call('GET', `/v1/workflows/${workflow}/runs/${run}/summary`)).status;
   await expect.poll(summary).toBe('completed');
-  expect(paths).toEqual(expect.arrayContaining(['/orders?of=Ann', '/pack/tea', '/pack/cup']));
+  expect(requestedPaths).toEqual(expect.arrayContaining(['/orders?of=Ann', '/pack/tea', '/pack/cup']));
 });
