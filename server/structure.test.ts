@@ -119,7 +119,7 @@ const layerOf = (path: string) => layers.findIndex(([, pattern]) => pattern.test
 
 /** The server files that the console may run: declarations and pure functions, without anything of Node. */
 const sharedWithConsole =
-  /^server\/(orchestrator\/(core\/|cache-limits\.ts$|ports\/(authority|billable-actions)\.ts$|languages\/(cel\/syntax|language-help|templates)\.ts$|steps\/((credential-words|descriptions|step-finding|step-help|step-previews|summary)\.ts$|[^/]+\/(description|help|preview)\.ts$|preview-parts\.ts$))|domains\/([^/]+\/schemas\.ts$|runs\/run-state\.ts$|webhooks\/presets\/catalog\.ts$|workflows\/edits\/)|operation\/(wire|trpc-transformer|mentions|request-headers)\.ts$|platform\/((byte-cache|clock|json|json-text)\.ts$|json-schema\/))/;
+  /^server\/(orchestrator\/(core\/|cache-limits\.ts$|ports\/(authority|billable-actions)\.ts$|languages\/(cel\/syntax|language-help|templates)\.ts$|steps\/((credential-words|descriptions|step-finding|step-help|step-previews|summary)\.ts$|[^/]+\/(description|help|preview)\.ts$|preview-parts\.ts$))|domains\/([^/]+\/([^/]+\/)?schemas\.ts$|runs\/reading\/run-state\.ts$|webhooks\/presets\/catalog\.ts$|workflows\/edits\/)|operation\/(wire|trpc-transformer|mentions|request-headers)\.ts$|platform\/((byte-cache|clock|json|json-text)\.ts$|json-schema\/))/;
 
 const breaches = (found: Import[]) => found.map(({ from, to }) => `${from} imports ${to}`);
 

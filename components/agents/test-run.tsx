@@ -1,7 +1,7 @@
 'use client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
-import { isTerminal, type Snapshot } from '@/server/domains/runs/run-state.ts';
+import { isTerminal, type Snapshot } from '@/server/domains/runs/reading/run-state.ts';
 import { agentStepsOf } from '../runs/agent-steps.ts';
 import { AgentTrace } from '../runs/agent-trace.tsx';
 import { waitsFor } from '../runs/outcome.ts';

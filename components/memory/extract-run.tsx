@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { Brain } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { useState } from 'react';
-import type { Snapshot } from '@/server/domains/runs/run-state.ts';
+import type { Snapshot } from '@/server/domains/runs/reading/run-state.ts';
 import { usePermissions, useSession } from '../session/session.tsx';
 import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { IconButton } from '../ui/button.tsx';

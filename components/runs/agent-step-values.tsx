@@ -1,5 +1,5 @@
 'use client';
-import type { StepState } from '@/server/domains/runs/run-state.ts';
+import type { StepState } from '@/server/domains/runs/reading/run-state.ts';
 import { changeText } from '@/server/orchestrator/core/changed-arguments.ts';
 import type { JsonValue } from '@/server/orchestrator/core/events.ts';
 import { addedId, approvalId, turnId } from '@/server/orchestrator/core/step-ids.ts';

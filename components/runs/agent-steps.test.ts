@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { applyEvent, newRunState, type RunState } from '@/server/domains/runs/run-state.ts';
+import { applyEvent, newRunState, type RunState } from '@/server/domains/runs/reading/run-state.ts';
 import { agentStepsOf, withAgentSteps } from './agent-steps.ts';
 
 /** Creates a run of `before → research → after` in which the agent has added these steps, one event each. */

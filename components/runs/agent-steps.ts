@@ -1,4 +1,4 @@
-import type { AgentStepFacts, RunState } from '@/server/domains/runs/run-state.ts';
+import type { AgentStepFacts, RunState } from '@/server/domains/runs/reading/run-state.ts';
 import { addedId } from '@/server/orchestrator/core/step-ids.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
 

@@ -1,5 +1,5 @@
 'use client';
-import type { RunState } from '@/server/domains/runs/run-state.ts';
+import type { RunState } from '@/server/domains/runs/reading/run-state.ts';
 import { StepTile } from '../graph/step-icon.tsx';
 import { useCreditsShown } from '../session/session.tsx';
 import { cx } from '../ui/classes.ts';

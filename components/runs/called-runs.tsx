@@ -1,6 +1,6 @@
 'use client';
 import { useState } from 'react';
-import { isAddedStep, type RunState, type StepState } from '@/server/domains/runs/run-state.ts';
+import { isAddedStep, type RunState, type StepState } from '@/server/domains/runs/reading/run-state.ts';
 import { type Outputs, useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Link } from '../ui/link.tsx';

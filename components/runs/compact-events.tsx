@@ -2,7 +2,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ListX } from 'lucide-react';
 import { useRef } from 'react';
-import type { Snapshot } from '@/server/domains/runs/run-state.ts';
+import type { Snapshot } from '@/server/domains/runs/reading/run-state.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
 import { cx } from '../ui/classes.ts';
 import { ScrollRegion } from '../ui/scroll-region.tsx';

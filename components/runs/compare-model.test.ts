@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newRunState, type RunState, type StepState } from '@/server/domains/runs/run-state.ts';
+import { newRunState, type RunState, type StepState } from '@/server/domains/runs/reading/run-state.ts';
 import { compareRuns } from './compare-model.ts';
 
 const attempt = { attempt: 1, startedAt: 100, endedAt: 150, outcome: 'completed' as const, error: null, credits: 0 };

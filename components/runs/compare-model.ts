@@ -1,4 +1,4 @@
-import type { RunState, StepState } from '@/server/domains/runs/run-state.ts';
+import type { RunState, StepState } from '@/server/domains/runs/reading/run-state.ts';
 import { stepOutcomeLabel } from './outcome.ts';
 
 /** The course of a step in one run; null if the run's version does not have the step. */

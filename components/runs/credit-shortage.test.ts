@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newRunState } from '@/server/domains/runs/run-state.ts';
+import { newRunState } from '@/server/domains/runs/reading/run-state.ts';
 import { shortageOf } from './credit-shortage.tsx';
 
 test('a run counts as paused or failed for lack of credits only if the engine says so', () => {

@@ -1,6 +1,6 @@
 'use client';
 import { Coins } from 'lucide-react';
-import type { RunState } from '@/server/domains/runs/run-state.ts';
+import type { RunState } from '@/server/domains/runs/reading/run-state.ts';
 import { useSession } from '../session/session.tsx';
 import { ButtonLink } from '../ui/button.tsx';
 import { cx } from '../ui/classes.ts';

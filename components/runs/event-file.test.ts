@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { WireEvent } from '@/server/domains/runs/run-state.ts';
+import type { WireEvent } from '@/server/domains/runs/reading/run-state.ts';
 import { parseJson } from '@/server/platform/json-text.ts';
 import { eventFile } from './event-file.ts';
 

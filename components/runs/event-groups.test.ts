@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { applyEvent, newRunState } from '@/server/domains/runs/run-state.ts';
+import { applyEvent, newRunState } from '@/server/domains/runs/reading/run-state.ts';
 import { groupsOf, matchingGroups } from './event-groups.ts';
 
 const run = { started_at: '2026-11-27T10:00:00.000Z', started_by: 'ada@acme.test', trigger_type: 'api' };

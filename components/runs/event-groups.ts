@@ -1,4 +1,4 @@
-import { isAgentStep, type RunState, type StepState } from '@/server/domains/runs/run-state.ts';
+import { isAgentStep, type RunState, type StepState } from '@/server/domains/runs/reading/run-state.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
 import { formatDuration } from '../ui/time.tsx';
 import { attemptsOf } from './outcome.ts';

@@ -2,7 +2,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ChevronRight, ListX } from 'lucide-react';
 import { memo, useEffect, useMemo, useRef, useState } from 'react';
-import type { Snapshot, WireEvent } from '@/server/domains/runs/run-state.ts';
+import type { Snapshot, WireEvent } from '@/server/domains/runs/reading/run-state.ts';
 import type { Json } from '@/server/platform/json.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
 import { Checkbox } from '../ui/checkbox.tsx';

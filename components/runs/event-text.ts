@@ -1,4 +1,4 @@
-import type { WireEvent } from '@/server/domains/runs/run-state.ts';
+import type { WireEvent } from '@/server/domains/runs/reading/run-state.ts';
 import type { NameOf } from '../ui/json-tree.tsx';
 
 /** Returns an event in a few words: the change, or the beginning of the event's data. `nameOf` returns the name of a run or workflow. */

@@ -1,5 +1,5 @@
 'use client';
-import type { Snapshot } from '@/server/domains/runs/run-state.ts';
+import type { Snapshot } from '@/server/domains/runs/reading/run-state.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { EventList } from './event-list.tsx';
 import type { Steps } from './run-graph.tsx';

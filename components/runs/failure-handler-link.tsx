@@ -1,6 +1,6 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import type { Snapshot } from '@/server/domains/runs/run-state.ts';
+import type { Snapshot } from '@/server/domains/runs/reading/run-state.ts';
 import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Link } from '../ui/link.tsx';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newRunState } from '@/server/domains/runs/run-state.ts';
+import { newRunState } from '@/server/domains/runs/reading/run-state.ts';
 import { failureOf, scriptError } from './failure-text.ts';
 
 const attempt = { attempt: 1, startedAt: 0, endedAt: 1, outcome: 'failed' as const, error: null, credits: 0 };

@@ -1,4 +1,4 @@
-import type { RunState } from '@/server/domains/runs/run-state.ts';
+import type { RunState } from '@/server/domains/runs/reading/run-state.ts';
 import { attemptsOf } from './outcome.ts';
 
 /** The place in a script that an error names: "script:3: no luck" is line 3. */

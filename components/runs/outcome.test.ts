@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { type AttemptState, newRunState, type RunState, type StepState } from '@/server/domains/runs/run-state.ts';
+import {
+  type AttemptState,
+  newRunState,
+  type RunState,
+  type StepState,
+} from '@/server/domains/runs/reading/run-state.ts';
 import { attemptsOf, progressOf, shownStatus, shownStep, stepOutcomeLabel, waitsFor } from './outcome.ts';
 
 const steps = [

@@ -1,4 +1,9 @@
-import { type AttemptState, isExpanded, type RunState, type StepState } from '@/server/domains/runs/run-state.ts';
+import {
+  type AttemptState,
+  isExpanded,
+  type RunState,
+  type StepState,
+} from '@/server/domains/runs/reading/run-state.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
 
 /** The outcome in the words of docs/specification/events.md#step-outcomes. */

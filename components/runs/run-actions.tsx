@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { ChevronDown, Pause, Play, RotateCcw, Square, Wrench } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { use, useState } from 'react';
-import { isTerminal } from '@/server/domains/runs/run-state.ts';
+import { isTerminal } from '@/server/domains/runs/reading/run-state.ts';
 import type { RunStatus } from '@/server/orchestrator/core/events.ts';
 import { addedId, agentStepType, rootOf, turnId } from '@/server/orchestrator/core/step-ids.ts';
 import { usePermissions } from '../session/session.tsx';

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { GitCompareArrows } from 'lucide-react';
 import { useMemo } from 'react';
-import { type RunState, type Snapshot, stateOf } from '@/server/domains/runs/run-state.ts';
+import { type RunState, type Snapshot, stateOf } from '@/server/domains/runs/reading/run-state.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { cx } from '../ui/classes.ts';
 import { ScrollRegion } from '../ui/scroll-region.tsx';

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { isAddedStep, isTerminal, type RunState, type Snapshot } from '@/server/domains/runs/run-state.ts';
+import { isAddedStep, isTerminal, type RunState, type Snapshot } from '@/server/domains/runs/reading/run-state.ts';
 import { useNamed } from '../graph/use-named.ts';
 import { useCreditsShown } from '../session/session.tsx';
 import { CopyId } from '../ui/copy.tsx';

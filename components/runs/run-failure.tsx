@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { RunState } from '@/server/domains/runs/run-state.ts';
+import type { RunState } from '@/server/domains/runs/reading/run-state.ts';
 import { failureOf } from './failure-text.ts';
 import type { Steps } from './run-graph.tsx';
 import { stepNames } from './step-names.tsx';

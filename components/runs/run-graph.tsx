@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import type { RunState, StepState } from '@/server/domains/runs/run-state.ts';
+import type { RunState, StepState } from '@/server/domains/runs/reading/run-state.ts';
 import type { StepDisplay } from '../graph/graph-elements.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
 import { useOpenedLoops } from '../graph/use-opened-loops.ts';

@@ -1,7 +1,7 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import dynamic from 'next/dynamic';
-import { isTerminal, type Snapshot } from '@/server/domains/runs/run-state.ts';
+import { isTerminal, type Snapshot } from '@/server/domains/runs/reading/run-state.ts';
 import { useHydrated } from '../auth/use-hydrated.ts';
 import { useSession } from '../session/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';

@@ -1,7 +1,7 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { PackageOpen } from 'lucide-react';
-import { isTerminal, type RunState } from '@/server/domains/runs/run-state.ts';
+import { isTerminal, type RunState } from '@/server/domains/runs/reading/run-state.ts';
 import type { Json } from '@/server/platform/json.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { stepPath } from '../ui/json-path.ts';

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { CloudOff, Unplug } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { useMemo } from 'react';
-import { isAgentStep, isTerminal, type Snapshot } from '@/server/domains/runs/run-state.ts';
+import { isAgentStep, isTerminal, type Snapshot } from '@/server/domains/runs/reading/run-state.ts';
 import { type FirstRead, useFirstRead } from '../session/first-read.ts';
 import { useSession } from '../session/session.tsx';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type WebSocket as Peer, WebSocketServer } from 'ws';
-import type { WireEvent } from '@/server/domains/runs/run-state.ts';
+import type { WireEvent } from '@/server/domains/runs/reading/run-state.ts';
 import { RunStream, reconnectDelayMs, type StreamState } from './run-stream.ts';
 
 const id = '01900000-0000-7000-8000-000000000001';

@@ -1,4 +1,4 @@
-import type { WireEvent } from '@/server/domains/runs/run-state.ts';
+import type { WireEvent } from '@/server/domains/runs/reading/run-state.ts';
 import { readJson } from '@/server/platform/json-text.ts';
 
 export type StreamState = 'connecting' | 'live' | 'reconnecting' | 'closed' | 'refused';

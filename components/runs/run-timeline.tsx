@@ -1,6 +1,6 @@
 'use client';
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
-import type { Snapshot } from '@/server/domains/runs/run-state.ts';
+import type { Snapshot } from '@/server/domains/runs/reading/run-state.ts';
 import { Checkbox } from '../ui/checkbox.tsx';
 import { cx } from '../ui/classes.ts';
 import { useNow } from '../ui/time.tsx';

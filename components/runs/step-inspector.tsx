@@ -2,7 +2,12 @@
 import { Inbox, Workflow, X } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import type { ReactNode } from 'react';
-import { type AttemptState, isAgentStep, type Snapshot, type StepState } from '@/server/domains/runs/run-state.ts';
+import {
+  type AttemptState,
+  isAgentStep,
+  type Snapshot,
+  type StepState,
+} from '@/server/domains/runs/reading/run-state.ts';
 import type { Json } from '@/server/platform/json.ts';
 import { StepTile, stepTypeLook } from '../graph/step-icon.tsx';
 import { useCreditsShown, usePermissions } from '../session/session.tsx';

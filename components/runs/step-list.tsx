@@ -1,4 +1,4 @@
-import type { RunState } from '@/server/domains/runs/run-state.ts';
+import type { RunState } from '@/server/domains/runs/reading/run-state.ts';
 import { StepTile } from '../graph/step-icon.tsx';
 import { cx } from '../ui/classes.ts';
 import { StatusBadge } from '../ui/status-badge.tsx';

@@ -1,6 +1,6 @@
 'use client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import type { StepError, StepState, WireEvent } from '@/server/domains/runs/run-state.ts';
+import type { StepError, StepState, WireEvent } from '@/server/domains/runs/reading/run-state.ts';
 import type { Json } from '@/server/platform/json.ts';
 import { useSession } from '../session/session.tsx';
 import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { type AttemptState, newRunState, type RunState, type StepState } from '@/server/domains/runs/run-state.ts';
+import {
+  type AttemptState,
+  newRunState,
+  type RunState,
+  type StepState,
+} from '@/server/domains/runs/reading/run-state.ts';
 import { gapsOf, scaleOf, timelineOf } from './timeline-model.ts';
 
 const attempt = (startedAt: number, endedAt: number | null, outcome: AttemptState['outcome']): AttemptState => ({

@@ -1,6 +1,6 @@
 'use client';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import type { Snapshot } from '@/server/domains/runs/run-state.ts';
+import type { Snapshot } from '@/server/domains/runs/reading/run-state.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { readUnfolded, showing, writeUnfolded } from './item-windows.ts';
 import type { Steps } from './run-graph.tsx';

@@ -1,7 +1,7 @@
 'use client';
 import { useInfiniteQuery, useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { WireEvent } from '@/server/domains/runs/run-state.ts';
+import type { WireEvent } from '@/server/domains/runs/reading/run-state.ts';
 import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import type { LiveRun } from './use-run.ts';
 

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQueries, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useMemo, useRef } from 'react';
-import { type RunState, type StepState, stepStateOf } from '@/server/domains/runs/run-state.ts';
+import { type RunState, type StepState, stepStateOf } from '@/server/domains/runs/reading/run-state.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
 import { nodeIn } from '../graph/levels.ts';
 import { stepsOfLoop } from '../graph/loop-steps.ts';

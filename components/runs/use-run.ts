@@ -7,7 +7,7 @@ import {
   type Snapshot,
   stateOf,
   type WireEvent,
-} from '@/server/domains/runs/run-state.ts';
+} from '@/server/domains/runs/reading/run-state.ts';
 import { useSession } from '../session/session.tsx';
 import { RunStream, type StreamState } from './run-stream.ts';
 

@@ -1,7 +1,7 @@
 'use client';
 import { keepPreviousData, useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { type Snapshot, stepStateOf } from '@/server/domains/runs/run-state.ts';
+import { type Snapshot, stepStateOf } from '@/server/domains/runs/reading/run-state.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { type UnfoldedLoop, WINDOW } from './item-windows.ts';

@@ -1,7 +1,7 @@
 'use client';
 import { Clock, Gauge, Inbox, type LucideIcon, Pause, RefreshCw, Workflow } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { RunState } from '@/server/domains/runs/run-state.ts';
+import type { RunState } from '@/server/domains/runs/reading/run-state.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
 import { Link } from '../ui/link.tsx';
 import { Duration, RelativeTime } from '../ui/time.tsx';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newRunState, type StepState } from '@/server/domains/runs/run-state.ts';
+import { newRunState, type StepState } from '@/server/domains/runs/reading/run-state.ts';
 import { awaitedBy } from './waiting-model.ts';
 
 const ended = { attempt: 1, startedAt: 5, endedAt: 6, outcome: 'completed', error: null, credits: 0 } as const;

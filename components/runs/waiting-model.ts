@@ -1,4 +1,4 @@
-import { isExpanded, type RunState, type StepState } from '@/server/domains/runs/run-state.ts';
+import { isExpanded, type RunState, type StepState } from '@/server/domains/runs/reading/run-state.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
 import { INSUFFICIENT_CREDITS } from './credit-shortage.tsx';
 import { stepNames } from './step-names.tsx';

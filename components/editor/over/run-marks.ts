@@ -1,4 +1,4 @@
-import type { RunState } from '@/server/domains/runs/run-state.ts';
+import type { RunState } from '@/server/domains/runs/reading/run-state.ts';
 
 /** Returns the status of each started step of a run by step id, for the canvas of the draft. */
 export function marksOf({ steps }: Pick<RunState, 'steps'>): ReadonlyMap<string, string> {

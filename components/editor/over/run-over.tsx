@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
 import { type ReactNode, useEffect, useMemo } from 'react';
-import { isTerminal, type Snapshot } from '@/server/domains/runs/run-state.ts';
+import { isTerminal, type Snapshot } from '@/server/domains/runs/reading/run-state.ts';
 import { shownStatus, waitsFor } from '../../runs/outcome.ts';
 import type { Steps } from '../../runs/run-graph.tsx';
 import { type LiveRun, useRun } from '../../runs/use-run.ts';

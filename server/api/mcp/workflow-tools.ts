@@ -1,8 +1,8 @@
 import { ErrorCode, McpError, type Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { z } from 'zod';
 import { carriedScopes } from '../../domains/identity/authority.ts';
-import type { RunResult } from '../../domains/runs/schemas.ts';
 import { lackingScope } from '../../domains/runs/start/step-scopes.ts';
+import type { RunResult } from '../../domains/runs/waiting/schemas.ts';
 import { describeTools, type NamedTool, namedTools } from '../../domains/workflows/published-tools.ts';
 import type { WorkflowTool } from '../../domains/workflows/tool-of-workflow.ts';
 import type { Principal } from '../../operation/context.ts';

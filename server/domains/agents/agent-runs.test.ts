@@ -7,7 +7,7 @@ import { type ChatService, startChatService } from '../../testing/chat.ts';
 import type { TestContainer } from '../../testing/container.ts';
 import { createTestMember, createTestPat, createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { reached } from '../../testing/runs.ts';
-import { applyEvent, newRunState, type Snapshot, stateOf, type WireEvent } from '../runs/run-state.ts';
+import { applyEvent, newRunState, type Snapshot, stateOf, type WireEvent } from '../runs/reading/run-state.ts';
 
 /** The text of each call of the tool `send`, in order. */
 let sent: string[] = [];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { operation } from '../../operation/operation.ts';
-import { CommandOutput } from '../runs/schemas.ts';
+import { CommandOutput } from '../runs/start/schemas.ts';
 import { startScopes } from '../runs/start/step-scopes.ts';
 import { getAgentSettings, patchAgentSettings } from './approval-settings.ts';
 import { archiveAgent } from './archive.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
-import type { CommandOutput } from '../runs/schemas.ts';
 import { startLatest } from '../runs/start/command.ts';
+import type { CommandOutput } from '../runs/start/schemas.ts';
 import type { RunAgentInput } from './schemas.ts';
 import { requireAgent } from './view.ts';
 

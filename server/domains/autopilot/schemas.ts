@@ -3,7 +3,7 @@ import { AnyObject, Id, NameText, nextCursor, PlainText, page, Timestamp } from 
 import { MAX_BUDGET_CREDITS, MIN_BUDGET_CREDITS } from '../../orchestrator/steps/agent/settings.ts';
 import { JsonValueSchema } from '../../platform/zod-json.ts';
 import { Message, MessageId, StreamInput, WhenBusy } from '../chat/schemas.ts';
-import { MAX_WAIT_S } from '../runs/schemas.ts';
+import { MAX_WAIT_S } from '../runs/waiting/schemas.ts';
 import { DiffVersionsOutput, EditSchema, FieldChange, MAX_EDITS } from '../workflows/edit-schemas.ts';
 import {
   Description,

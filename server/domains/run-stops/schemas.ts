@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Id, Instant, nextCursor, PlainText, page, Timestamp } from '../../operation/wire.ts';
 import { WORKFLOW_KINDS } from '../../operation/workflow-kinds.ts';
 import { RUN_STATUSES } from '../../orchestrator/core/events.ts';
-import { SearchableFilter } from '../runs/schemas.ts';
+import { SearchableFilter } from '../runs/reading/schemas.ts';
 import { BULK_ACTIONS } from './actions.ts';
 
 const Label = PlainText(200).min(1);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Id, NameText, PlainText, Timestamp } from '../../operation/wire.ts';
-import { ListTenantRunsInput } from '../runs/schemas.ts';
+import { ListTenantRunsInput } from '../runs/reading/schemas.ts';
 
 /** The most views of a person in a project. */
 export const MAX_VIEWS = 50;

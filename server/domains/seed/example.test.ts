@@ -5,8 +5,8 @@ import { type RunningService, reached, startTestService } from '../../testing/ru
 import { contextFor } from '../../testing/workflows.ts';
 import { listTenantRuns } from '../runs/reading/list.ts';
 import { getSummary } from '../runs/reading/summary.ts';
-import { CommandInput } from '../runs/schemas.ts';
 import { executeCommand } from '../runs/start/command.ts';
+import { CommandInput } from '../runs/start/schemas.ts';
 import { getContext } from '../runs/values/context.ts';
 import { completeTask } from '../tasks/complete.ts';
 import { listPending } from '../tasks/list-pending.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AnyObject, Id, NameText, nextCursor, page, Timestamp } from '../../operation/wire.ts';
 import { JsonValueSchema } from '../../platform/zod-json.ts';
-import { RunResult } from '../runs/schemas.ts';
+import { RunResult } from '../runs/waiting/schemas.ts';
 import { PRESET_NAMES } from './presets/catalog.ts';
 
 /** The largest body of a delivery in bytes (docs/specification/limits.md#sizes). */

@@ -3,7 +3,7 @@ import type { Context } from '../../../operation/context.ts';
 import { addedId } from '../../../orchestrator/core/index.ts';
 import { unavailable } from '../../../platform/errors.ts';
 import { requireRun } from '../../runs/access/find.ts';
-import { isTerminal } from '../../runs/run-state.ts';
+import { isTerminal } from '../../runs/reading/run-state.ts';
 import { runEndsOf } from '../../runs/waiting/run-ends.ts';
 import type { ReadAnswerInput, ReadAnswerOutput } from '../schemas.ts';
 import { type AnswerEvent, AnswerFrames } from '../stream/frames.ts';

@@ -3,9 +3,9 @@ import type { Context } from '../../../operation/context.ts';
 import { cutPage, decodeCursor } from '../../../operation/cursor.ts';
 import { MAX_INTEGER } from '../../../operation/wire.ts';
 import { requireRun, runScope } from '../access/find.ts';
-import type { ListCalledRunsInput, ListCalledRunsOutput } from '../schemas.ts';
 import { toRun } from '../view.ts';
 import { listCalls } from './called-runs-store.ts';
+import type { ListCalledRunsInput, ListCalledRunsOutput } from './schemas.ts';
 
 /** The keyset is the number of the event that records the call. */
 const SeqKey = z.tuple([z.number().int().min(0).max(MAX_INTEGER)]);

@@ -1,6 +1,16 @@
 import { z } from 'zod';
-import { Id, MAX_INTEGER, nextCursor, PlainText } from '../../../operation/wire.ts';
-import { RunEventSchema } from '../schemas.ts';
+import { AnyObject, Id, MAX_INTEGER, nextCursor, PlainText, Timestamp } from '../../../operation/wire.ts';
+
+export const RunEventSchema = z.strictObject({
+  seq: z.number().int(),
+  event_type: z.string(),
+  run_id: Id,
+  workflow_id: Id,
+  step_id: z.string().optional(),
+  attempt: z.number().int().optional(),
+  data: AnyObject,
+  created_at: Timestamp,
+});
 
 export const ListEventsInput = z
   .strictObject({

@@ -6,7 +6,7 @@ import { type RunningService, reached, startTestService } from '../../../testing
 import { call, contextFor, luaStep, refusal } from '../../../testing/workflows.ts';
 import { workflowOperations } from '../../workflows/operations.ts';
 import { runOperations } from '../operations.ts';
-import type { LoopItems } from '../steps/schemas.ts';
+import type { LoopItems } from './schemas.ts';
 
 const { workflows_create: create, workflows_publish_version: publish } = operationsByName(workflowOperations);
 const { workflows_execute_command: command, runs_get_loop_items: items } = operationsByName(runOperations);

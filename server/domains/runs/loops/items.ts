@@ -3,10 +3,10 @@ import type { Context } from '../../../operation/context.ts';
 import { compile, type Graph, innerSteps, itemPrefix, templateStep } from '../../../orchestrator/core/index.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { requireRun, runScope } from '../access/find.ts';
+import { foldSteps, type StepState } from '../reading/run-state.ts';
 import { toStepSnapshot } from '../reading/snapshot.ts';
-import { foldSteps, type StepState } from '../run-state.ts';
-import type { LoopItem, LoopItems, LoopItemsInput } from '../steps/schemas.ts';
 import { findGraph } from '../store.ts';
+import type { LoopItem, LoopItems, LoopItemsInput } from './schemas.ts';
 import { countItems, listItemEvents } from './store.ts';
 
 /** The most failed items that one answer names. */

@@ -8,7 +8,7 @@ import { startHttpServer, type TestHttpServer } from '../../../testing/http-serv
 import { createTestPat, createTestTenant, type TestTenant } from '../../../testing/identity.ts';
 import { reached } from '../../../testing/runs.ts';
 import { refusal } from '../../../testing/workflows.ts';
-import type { Snapshot } from '../run-state.ts';
+import type { Snapshot } from '../reading/run-state.ts';
 
 type Ref = { id: string; runID: string };
 type Step = { id: string; type: string; [field: string]: unknown };

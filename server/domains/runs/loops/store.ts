@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { type StoredEvent, toFoldedEvent } from '../reading/folded-event.ts';
+import type { FoldedEvent } from '../reading/run-state.ts';
 import { EVENT_DATA } from '../reading/snapshot-store.ts';
-import type { FoldedEvent } from '../run-state.ts';
 import { ENDS, type RunScope } from '../store.ts';
 
 /** `failed`: the numbers of the first items that failed. */

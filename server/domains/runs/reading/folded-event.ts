@@ -1,6 +1,6 @@
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
-import type { FoldedEvent } from '../run-state.ts';
+import type { FoldedEvent } from './run-state.ts';
 
 /**
  * An event as the database returns it. It is an array, because field names would be two thirds of the bytes of 20,000

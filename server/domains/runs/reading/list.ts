@@ -4,10 +4,10 @@ import { cutPage, decodeCursor, TimeIdKey } from '../../../operation/cursor.ts';
 import { readFieldFilter } from '../../../orchestrator/core/searchable.ts';
 import { requireWorkflow } from '../../workflows/get.ts';
 import { visibleProjects } from '../access/visibility.ts';
-import type { ListRunsOutput, ListTenantRunsInput, ListWorkflowRunsInput } from '../schemas.ts';
 import { listRuns } from '../store.ts';
 import { toRun } from '../view.ts';
 import { namesOfFailedSteps } from './failed-steps.ts';
+import type { ListRunsOutput, ListTenantRunsInput, ListWorkflowRunsInput } from './schemas.ts';
 
 /** Runs of all projects of the tenant that the user can see, newest first. */
 export async function listTenantRuns(

@@ -1,5 +1,4 @@
 import type { Pool } from 'pg';
-import type { FoldedEvent } from '../run-state.ts';
 import {
   ADDED_COUNTS,
   type AddedCounts,
@@ -13,6 +12,7 @@ import {
   type RunScope,
 } from '../store.ts';
 import { type StoredEvent, toFoldedEvent } from './folded-event.ts';
+import type { FoldedEvent } from './run-state.ts';
 
 /** SQL: the ids of the steps whose results were given with the start of a run. */
 const SEEDED = `(SELECT json_agg(key) FROM json_object_keys(coalesce(data->'seed_results', (

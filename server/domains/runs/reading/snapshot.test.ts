@@ -5,7 +5,7 @@ import { operationsByName } from '../../../testing/operations.ts';
 import { asking, publishGraph, type RunningService, reached, startTestService } from '../../../testing/runs.ts';
 import { call, contextFor, refusal } from '../../../testing/workflows.ts';
 import { runOperations } from '../operations.ts';
-import { applyEvent, newRunState, stateOf } from '../run-state.ts';
+import { applyEvent, newRunState, stateOf } from './run-state.ts';
 
 const {
   workflows_execute_command: command,

@@ -4,6 +4,11 @@ import { isoTimestamp } from '../../../platform/clock.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { runScope } from '../access/find.ts';
 import { requireReader } from '../access/readers.ts';
+import type { RunRef } from '../schemas.ts';
+import { type AddedCounts, findGraph, type RunRow } from '../store.ts';
+import { toRun } from '../view.ts';
+import { findHandledRun, findHandlerRun } from './failure-link-store.ts';
+import { findOriginal, listReruns, type Rerun } from './rerun-link-store.ts';
 import {
   applyEvent,
   type FoldedEvent,
@@ -13,12 +18,8 @@ import {
   newRunState,
   type RunState,
   type StepState,
-} from '../run-state.ts';
-import type { AgentStepSnapshot, RunRef, RunSnapshot, StepSnapshot } from '../schemas.ts';
-import { type AddedCounts, findGraph, type RunRow } from '../store.ts';
-import { toRun } from '../view.ts';
-import { findHandledRun, findHandlerRun } from './failure-link-store.ts';
-import { findOriginal, listReruns, type Rerun } from './rerun-link-store.ts';
+} from './run-state.ts';
+import type { AgentStepSnapshot, RunSnapshot, StepSnapshot } from './schemas.ts';
 import { findAgentEvents, findRunToFold } from './snapshot-store.ts';
 
 type Snapshot = z.input<typeof RunSnapshot>;

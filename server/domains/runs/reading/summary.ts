@@ -5,10 +5,11 @@ import { isoTimestamp } from '../../../platform/clock.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { runScope } from '../access/find.ts';
 import { requireReader } from '../access/readers.ts';
-import type { RunRef, RunSummary, StepSummary } from '../schemas.ts';
+import type { RunRef } from '../schemas.ts';
 import { findGraph, findRunWithSteps, type StepEventRow } from '../store.ts';
 import { NO_OUTPUT, readOutput } from '../values/output.ts';
 import { toRun } from '../view.ts';
+import type { RunSummary, StepSummary } from './schemas.ts';
 
 /**
  * Returns the status of a run, with every step of its version in the order of the graph. Reads results

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph, GraphStep, JsonMap, JsonValue, RunStartedData } from '../../../orchestrator/core/index.ts';
 import { luaStep as lua } from '../../../testing/workflows.ts';
-import { newRunState, type StepState } from '../run-state.ts';
+import { newRunState, type StepState } from '../reading/run-state.ts';
 import { continuation } from './continuation.ts';
 
 const graphOf = (...steps: GraphStep[]): Graph => ({ steps });

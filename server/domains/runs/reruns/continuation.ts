@@ -9,7 +9,7 @@ import {
   type SkipReason,
 } from '../../../orchestrator/core/index.ts';
 import { type Draft, diff } from '../../workflows/edits/index.ts';
-import type { RunState } from '../run-state.ts';
+import type { RunState } from '../reading/run-state.ts';
 
 /** A run that has ended, and the graph with which it is continued. */
 export type Continued = {

@@ -8,17 +8,18 @@ import { actorOf, carriedScopes } from '../../identity/authority.ts';
 import { requireWorkflow } from '../../workflows/get.ts';
 import { withoutPins } from '../../workflows/pinned-results.ts';
 import { requireRun, runScope } from '../access/find.ts';
+import { applyEvent, newRunState } from '../reading/run-state.ts';
 import { findRunToFold } from '../reading/snapshot-store.ts';
-import { applyEvent, newRunState } from '../run-state.ts';
-import type { CommandOutput, RerunInput } from '../schemas.ts';
 import { callersTrace, toStarted, triggerTypeOf } from '../start/command.ts';
 import { editNeeded, mayEdit } from '../start/override-rights.ts';
+import type { CommandOutput } from '../start/schemas.ts';
 import { startPrepared } from '../start/start.ts';
 import { findGraph, hasStarted, type RunRow } from '../store.ts';
 import { snapshotDraft } from '../test-runs/test-run.ts';
 import { type RecordedValues, readRecordedValues } from '../values/recorded.ts';
 import { continuation } from './continuation.ts';
 import { earlierTurns, findTurn } from './earlier-turns.ts';
+import type { RerunInput } from './schemas.ts';
 
 /** The most bytes of results that a rerun may seed. */
 const MAX_SEED_BYTES = 64 * 1024 * 1024;

@@ -3,9 +3,9 @@ import type { Services } from '../../../operation/services.ts';
 import type { JsonMap, RunStartedData, StartedBeneath } from '../../../orchestrator/core/index.ts';
 import { derivedId } from '../../../platform/ids.ts';
 import { currentLineage } from '../../../platform/lineage.ts';
-import type { StartParams } from '../schemas.ts';
 import type { Carried } from './override-rights.ts';
 import { assembleInput, mergeBeneath } from './run-input.ts';
+import type { StartParams } from './schemas.ts';
 import type { StartableRow } from './startable-store.ts';
 import { type ActsFor, actsFor, withheldScopes } from './step-scopes.ts';
 

@@ -7,9 +7,9 @@ import { invalid } from '../../../platform/errors.ts';
 import { formatTraceparent, parseTraceparent } from '../../../platform/telemetry/trace-context.ts';
 import { actorOf, carriedScopes } from '../../identity/authority.ts';
 import { runScope } from '../access/find.ts';
-import { type CommandInput, CommandOutput, PauseParams, StopParams } from '../schemas.ts';
 import { findRun, type RunScope } from '../store.ts';
 import { idempotencyKey, once } from './idempotency.ts';
+import { type CommandInput, CommandOutput, PauseParams, StopParams } from './schemas.ts';
 import { startRun } from './start.ts';
 
 type Input = z.output<typeof CommandInput>;

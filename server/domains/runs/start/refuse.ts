@@ -10,9 +10,9 @@ import {
 } from '../../../orchestrator/validation/index.ts';
 import { AppError, type ErrorDetail, invalid } from '../../../platform/errors.ts';
 import { storageProblem } from '../../../platform/storable-json.ts';
-import { StartParams } from '../schemas.ts';
 import { findGraph, findVersion, knownSteps } from '../store.ts';
 import { type Carried, requireOverrideRights, requireWholeRun } from './override-rights.ts';
+import { StartParams } from './schemas.ts';
 import type { StartableRow } from './startable-store.ts';
 
 /** The most bytes of JSON for a run's input, and for each of trigger_steps and seed_results. */

@@ -18,12 +18,11 @@ import { workOf } from '../../../orchestrator/steps/agent/plan.ts';
 import { type Prompt, turnPrompt } from '../../../orchestrator/steps/agent/prompt.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { requireRun } from '../access/find.ts';
-import type { RunStepInput } from '../schemas.ts';
 import { findGraph, findPayloads } from '../store.ts';
 import { findAddedStep } from './added-step.ts';
 import { boundedPrompt } from './prompt-shown.ts';
 import { findClosingLimit, listEventsBefore } from './prompt-store.ts';
-import type { RunPrompt } from './schemas.ts';
+import type { RunPrompt, RunStepInput } from './schemas.ts';
 
 /** The most bytes of large values that one answer reads. */
 const MAX_READ_BYTES = 16 * 1024 * 1024;

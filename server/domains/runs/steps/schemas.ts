@@ -1,29 +1,27 @@
 import { z } from 'zod';
-import { Id, MAX_INTEGER } from '../../../operation/wire.ts';
+import { AnyObject, Id } from '../../../operation/wire.ts';
 import { JsonValueSchema } from '../../../platform/zod-json.ts';
-import { RunStepInput, StepSnapshot } from '../schemas.ts';
 
-/** One item of a loop, with the steps that were added for the item. */
-export const LoopItem = z.strictObject({
-  index: z.number().int().meta({ description: 'Counts from 0' }),
-  status: z.enum(['pending', 'running', 'completed', 'failed', 'cancelled']),
-  steps: z
-    .array(StepSnapshot)
-    .meta({ description: 'Those that have started or ended, without what they added in turn' }),
+/** One value that a step read: a field with resolved templates, or a value that its script or expression names. */
+const ResolvedValue = z.strictObject({
+  name: z.string().meta({ description: 'A field such as `prompt`, or a reference such as `steps.a.result.total`' }),
+  value: JsonValueSchema,
+  problem: z.string().nullable().meta({ description: 'Why there is no value' }),
 });
-export const LoopItems = z.strictObject({
+export const RunStep = z.strictObject({
   run_id: Id,
   step_id: z.string(),
-  total: z.number().int().nullable().meta({ description: 'Null until the loop has its items' }),
-  ended: z.number().int(),
-  failed: z.number().int(),
-  failed_items: z.array(z.number().int()).meta({ description: 'The items that failed, the first 1,000 of them' }),
-  items: z.array(LoopItem),
+  definition: AnyObject.meta({ description: "The step of the run's version, with the overrides of this run" }),
+  resolved: z.array(ResolvedValue),
+  has_result: z.boolean(),
+  result: JsonValueSchema,
+  result_ref: z.strictObject({ payload_id: Id, bytes: z.number().int() }).optional(),
+  reused: z
+    .boolean()
+    .meta({ description: 'Whether the result was given at the start: the result in the run of `rerun_of`' }),
 });
-export const LoopItemsInput = RunStepInput.extend({
-  from: z.coerce.number().int().min(0).max(MAX_INTEGER).default(0).meta({ description: 'The first item; default 0' }),
-  limit: z.coerce.number().int().min(1).max(100).default(20).meta({ description: 'Default 20, at most 100' }),
-});
+/** An added step has the ids of its parents before its own. */
+export const RunStepInput = z.strictObject({ id: Id, runID: Id, step_id: z.string().min(1).max(512) });
 
 const PromptPart = z.discriminatedUnion('type', [
   z.strictObject({ type: z.enum(['text', 'reasoning']), text: z.string() }),

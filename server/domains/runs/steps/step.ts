@@ -5,10 +5,10 @@ import { Rendering, type TemplateScope } from '../../../orchestrator/languages/r
 import { collectReferences, hasTemplate } from '../../../orchestrator/languages/templates.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { requireRun } from '../access/find.ts';
-import type { RunStep, RunStepInput } from '../schemas.ts';
 import { findGraph } from '../store.ts';
 import { readRecordedValues } from '../values/recorded.ts';
 import { type AddedStep, argumentsOf, findAddedStep } from './added-step.ts';
+import type { RunStep, RunStepInput } from './schemas.ts';
 
 /** The most bytes of results that one answer reads. */
 const MAX_READ_BYTES = 4 * 1024 * 1024;

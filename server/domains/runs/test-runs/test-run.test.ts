@@ -10,7 +10,7 @@ import { call, contextFor, createTestProject, refusal, luaStep as script } from 
 import { taskOperations } from '../../tasks/operations.ts';
 import { workflowOperations } from '../../workflows/operations.ts';
 import { runOperations } from '../operations.ts';
-import { TestRunInput } from '../schemas.ts';
+import { TestRunInput } from './schemas.ts';
 
 const {
   workflows_create: create,

@@ -14,14 +14,15 @@ import { validateDraft } from '../../workflows/validate.ts';
 import { insertTestVersion } from '../../workflows/versions/queries.ts';
 import { projectScope } from '../../workflows/view.ts';
 import { requireRun } from '../access/find.ts';
-import type { CommandOutput, TestRunInput } from '../schemas.ts';
 import type { StartRequest } from '../start/assemble.ts';
 import { callersTrace, startOncePerKey, toStarted } from '../start/command.ts';
 import { editNeeded, mayEdit } from '../start/override-rights.ts';
 import { assembleInput } from '../start/run-input.ts';
+import type { CommandOutput } from '../start/schemas.ts';
 import { startRun } from '../start/start.ts';
 import { readRecordedValues } from '../values/recorded.ts';
 import { originOfGiven, withoutPinnedOverrides, withPinnedSteps } from './pinned-steps.ts';
+import type { TestRunInput } from './schemas.ts';
 import { stepAlone } from './step-alone.ts';
 
 type Input = z.output<typeof TestRunInput>;

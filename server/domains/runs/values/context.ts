@@ -1,10 +1,11 @@
 import type { z } from 'zod';
 import type { Context } from '../../../operation/context.ts';
 import { requireRun } from '../access/find.ts';
-import type { RunContext, RunRef } from '../schemas.ts';
+import type { RunRef } from '../schemas.ts';
 import { findGraph, type RunRow } from '../store.ts';
 import { NO_OUTPUT, type RunOutput, readOutput } from './output.ts';
 import { readRecordedValues } from './recorded.ts';
+import type { RunContext } from './schemas.ts';
 
 /** The most bytes of large results in one answer. A run of 2,000 steps may have 2 GiB of results. */
 const MAX_CONTEXT_BYTES = 8 * 1024 * 1024;

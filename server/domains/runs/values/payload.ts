@@ -3,7 +3,7 @@ import type { Context } from '../../../operation/context.ts';
 import { readPayload } from '../../../orchestrator/log/index.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { requireRun } from '../access/find.ts';
-import type { PayloadInput, PayloadOutput } from '../schemas.ts';
+import type { PayloadInput, PayloadOutput } from './schemas.ts';
 
 /** Returns one value that an event of the run refers to. */
 export async function getPayload(

@@ -1,11 +1,12 @@
 import type { z } from 'zod';
 import type { Context, PublicContext } from '../../../operation/context.ts';
 import { forbidden } from '../../../platform/errors.ts';
-import type { CommandOutput, RunInput, RunResult } from '../schemas.ts';
 import { startLatest } from '../start/command.ts';
+import type { CommandOutput } from '../start/schemas.ts';
 import { findGraph, findRun, type RunRow, type RunScope } from '../store.ts';
 import { readOutput } from '../values/output.ts';
 import { type RunEnd, runEndsOf } from './run-ends.ts';
+import type { RunInput, RunResult } from './schemas.ts';
 
 type Started = z.input<typeof CommandOutput>;
 type Result = z.input<typeof RunResult>;

@@ -1,7 +1,7 @@
 import type { Services } from '../../../operation/services.ts';
 import type { Orchestrator, StreamItem } from '../../../orchestrator/ports/orchestrator.ts';
 import { AppError } from '../../../platform/errors.ts';
-import { isTerminal } from '../run-state.ts';
+import { isTerminal } from '../reading/run-state.ts';
 import type { RunError } from '../schemas.ts';
 
 /** The end of a run. */

@@ -1,8 +1,10 @@
 import type { z } from 'zod';
-import type { RunStatus } from '../../orchestrator/core/events.ts';
-import { addedId, agentStepType } from '../../orchestrator/core/step-ids.ts';
-import type { Json } from '../../platform/json.ts';
-import type { RunEventSchema, RunSnapshot, StepSnapshot, StepStatusSchema } from './schemas.ts';
+import type { RunStatus } from '../../../orchestrator/core/events.ts';
+import { addedId, agentStepType } from '../../../orchestrator/core/step-ids.ts';
+import type { Json } from '../../../platform/json.ts';
+import type { RunEventSchema } from '../events/schemas.ts';
+import type { StepStatusSchema } from '../schemas.ts';
+import type { RunSnapshot, StepSnapshot } from './schemas.ts';
 
 /** An event as the API and the stream send it. */
 export type WireEvent = z.output<typeof RunEventSchema>;

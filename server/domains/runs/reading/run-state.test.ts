@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { toSnapshot } from './reading/snapshot.ts';
+import type { RunRow } from '../store.ts';
 import { applyEvent, isExpanded, isTerminal, newRunState, stateOf, type WireEvent } from './run-state.ts';
-import type { RunRow } from './store.ts';
+import { toSnapshot } from './snapshot.ts';
 
 const runId = '01900000-0000-7000-8000-000000000001';
 let seq = 0;

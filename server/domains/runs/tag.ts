@@ -1,0 +1,2 @@
+/** The heading of the operations on runs in the documents of the API. */
+export const RUNS = 'Runs';
