@@ -1,11 +1,10 @@
 'use client';
 import { ChevronLeft, ChevronRight } from 'lucide-react';
-import { Popover } from 'radix-ui';
-import { type KeyboardEvent, type RefObject, useRef, useState } from 'react';
+import { type KeyboardEvent, useRef, useState } from 'react';
 import { IconButton } from './button.tsx';
 import { dayAfter, monthAfter, monthGrid, today } from './calendar-day.ts';
 import { cx } from './classes.ts';
-import { TriggerStandIn } from './trigger-stand-in.tsx';
+import { type PickerList, PickerPopover } from './picker-popover.tsx';
 
 const WEEKDAYS = [
   ['Mo', 'Monday'],
@@ -19,39 +18,14 @@ const WEEKDAYS = [
 const title = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
 const full = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeZone: 'UTC' });
 
-type PopoverProps = {
-  /** The field of the calendar. */
-  anchor: RefObject<HTMLElement | null>;
-  open: boolean;
-  onOpenChange: (open: boolean) => void;
-  chosen: string;
-  onChoose: (day: string) => void;
-};
+type CalendarProps = PickerList & { chosen: string; onChoose: (day: string) => void };
 
 /** A calendar beneath the field of a day. */
-export function CalendarPopover({ anchor, open, onOpenChange, chosen, onChoose }: PopoverProps) {
+export function CalendarPopover({ chosen, onChoose, ...list }: CalendarProps) {
   return (
-    <Popover.Root open={open} onOpenChange={onOpenChange}>
-      <Popover.Trigger asChild>
-        <TriggerStandIn element={anchor} />
-      </Popover.Trigger>
-      <Popover.Portal>
-        <Popover.Content
-          aria-label="Choose a day"
-          align="start"
-          sideOffset={4}
-          collisionPadding={8}
-          onOpenAutoFocus={event => event.preventDefault()}
-          onCloseAutoFocus={event => {
-            event.preventDefault();
-            anchor.current?.querySelector('input')?.focus();
-          }}
-          className="z-50 rounded-lg border bg-surface p-3 shadow-pop"
-        >
-          <Month chosen={chosen} onChoose={onChoose} />
-        </Popover.Content>
-      </Popover.Portal>
-    </Popover.Root>
+    <PickerPopover {...list} label="Choose a day" className="p-3">
+      <Month chosen={chosen} onChoose={onChoose} />
+    </PickerPopover>
   );
 }
 
@@ -59,7 +33,7 @@ export function CalendarPopover({ anchor, open, onOpenChange, chosen, onChoose }
 const DAY_KEYS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -7, ArrowDown: 7 };
 const MONTH_KEYS: Readonly<Record<string, number>> = { PageUp: -1, PageDown: 1 };
 
-function Month({ chosen, onChoose }: Pick<PopoverProps, 'chosen' | 'onChoose'>) {
+function Month({ chosen, onChoose }: Pick<CalendarProps, 'chosen' | 'onChoose'>) {
   const now = today();
   const [at, setAt] = useState(chosen || now);
   // The focus follows the keys from day to day, but stays on the buttons that change the month.

@@ -1,12 +1,9 @@
 'use client';
 import { CalendarDays } from 'lucide-react';
 import dynamic from 'next/dynamic';
-import { type KeyboardEvent, useRef, useState } from 'react';
-import { IconButton } from './button.tsx';
+import { useState } from 'react';
 import { isDay } from './calendar-day.ts';
-import { cx } from './classes.ts';
-import { Input } from './field.tsx';
-import { useLoadedEarly, useOpened } from './use-opened.ts';
+import { PickerField } from './picker-field.tsx';
 
 const loadCalendar = () => import('./calendar.tsx');
 const Calendar = dynamic(() => loadCalendar().then(module => module.CalendarPopover), { ssr: false });
@@ -24,11 +21,6 @@ type DateFieldProps = {
 export function DateField({ value, onChange, id, className }: DateFieldProps) {
   const day = isDay(value) ? value : '';
   const [typed, setTyped] = useState({ text: day, of: day });
-  const [isLeft, setIsLeft] = useState(true);
-  const box = useRef<HTMLDivElement>(null);
-  const [open, setOpen] = useState(false);
-  useLoadedEarly(loadCalendar);
-  const hasCalendar = useOpened(open);
   // A day that was chosen elsewhere replaces the typed text.
   const text = typed.of === day ? typed.text : day;
   const change = (next: string) => {
@@ -37,50 +29,29 @@ export function DateField({ value, onChange, id, className }: DateFieldProps) {
     setTyped({ text: next, of: entered });
     if (entered !== day) onChange(entered);
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== 'ArrowDown') return;
-    event.preventDefault();
-    setOpen(true);
-  };
-  const isWrong = isLeft && text.trim() !== '' && !isDay(text.trim());
   return (
-    <div ref={box} className={cx('relative', className)}>
-      <Input
-        {...(id ? { id } : {})}
-        value={text}
-        placeholder="YYYY-MM-DD"
-        autoComplete="off"
-        maxLength={10}
-        {...(isWrong ? { 'aria-invalid': true } : {})}
-        onChange={event => change(event.target.value)}
-        onKeyDown={onKeyDown}
-        onFocus={() => setIsLeft(false)}
-        onBlur={() => setIsLeft(true)}
-        className="pr-8 tabular-nums"
-      />
-      <IconButton
-        label="Choose a day"
-        tooltip={false}
-        size="sm"
-        aria-haspopup="dialog"
-        aria-expanded={open}
-        onClick={() => setOpen(!open)}
-        className="absolute top-0.5 right-0.5 focus-visible:-outline-offset-2"
-      >
-        <CalendarDays aria-hidden className="size-3.5" />
-      </IconButton>
-      {hasCalendar ? (
+    <PickerField
+      {...(id ? { id } : {})}
+      value={text}
+      onChange={change}
+      placeholder="YYYY-MM-DD"
+      maxLength={10}
+      isWrong={text.trim() !== '' && !isDay(text.trim())}
+      choose="Choose a day"
+      icon={CalendarDays}
+      load={loadCalendar}
+      className={className}
+    >
+      {list => (
         <Calendar
-          anchor={box}
-          open={open}
-          onOpenChange={setOpen}
+          {...list}
           chosen={day}
           onChoose={next => {
             change(next);
-            setOpen(false);
+            list.onOpenChange(false);
           }}
         />
-      ) : null}
-    </div>
+      )}
+    </PickerField>
   );
 }

@@ -1,12 +1,11 @@
 'use client';
 import { Command } from 'cmdk';
 import { Check } from 'lucide-react';
-import { Popover } from 'radix-ui';
 import { type RefObject, useMemo, useState } from 'react';
 import { cx } from './classes.ts';
 import { matchScore } from './matching.ts';
+import { PickerPopover } from './picker-popover.tsx';
 import type { SearchOption } from './search-select.tsx';
-import { TriggerStandIn } from './trigger-stand-in.tsx';
 
 /** The maximum number of options that are shown: more would take long to render, and people search instead of reading them. */
 const MAX_SHOWN = 100;
@@ -25,28 +24,17 @@ type ListProps = {
 /** The list of a `SearchSelect`, beneath its box. */
 export function SearchSelectList({ id, label, trigger, open, onOpenChange, ...list }: ListProps) {
   return (
-    <Popover.Root open={open} onOpenChange={onOpenChange}>
-      <Popover.Trigger asChild>
-        <TriggerStandIn element={trigger} />
-      </Popover.Trigger>
-      <Popover.Portal>
-        <Popover.Content
-          id={id}
-          aria-label={label}
-          align="start"
-          sideOffset={4}
-          collisionPadding={8}
-          onCloseAutoFocus={event => {
-            event.preventDefault();
-            trigger.current?.focus();
-          }}
-          style={{ minWidth: trigger.current?.offsetWidth }}
-          className="z-50 w-72 max-w-[calc(100vw-16px)] overflow-hidden rounded-lg border bg-surface shadow-pop"
-        >
-          <Options label={label} {...list} onDone={() => onOpenChange(false)} />
-        </Popover.Content>
-      </Popover.Portal>
-    </Popover.Root>
+    <PickerPopover
+      anchor={trigger}
+      open={open}
+      onOpenChange={onOpenChange}
+      id={id}
+      label={label}
+      asWide
+      className="w-72 max-w-[calc(100vw-16px)] overflow-hidden"
+    >
+      <Options label={label} {...list} onDone={() => onOpenChange(false)} />
+    </PickerPopover>
   );
 }
 

@@ -1,9 +1,8 @@
 'use client';
-import { ChevronDown } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { cx } from './classes.ts';
-import { controlClass, useFieldProps } from './field.tsx';
+import { SelectTrigger } from './select-trigger.tsx';
 import { useLoadedEarly, useOpened } from './use-opened.ts';
 
 export type SearchOption = { value: string; label: string; hint?: string };
@@ -26,7 +25,6 @@ type SearchSelectProps = {
 /** Selects from a long list by typing. For a short list, use `Select`. */
 export function SearchSelect(props: SearchSelectProps) {
   const { value, options, onChange, label, placeholder, size = 'md', disabled, className } = props;
-  const field = useFieldProps();
   const trigger = useRef<HTMLButtonElement>(null);
   const listId = useId();
   const [open, setOpen] = useState(false);
@@ -40,28 +38,20 @@ export function SearchSelect(props: SearchSelectProps) {
   };
   return (
     <>
-      <button
-        type="button"
-        role="combobox"
-        {...field}
+      <SelectTrigger
         ref={trigger}
+        list={listId}
+        open={open}
+        size={size}
+        chosen={chosen?.label}
+        placeholder={placeholder}
         disabled={disabled}
         aria-label={label}
         aria-haspopup="dialog"
-        aria-expanded={open}
-        aria-controls={open ? listId : undefined}
         onClick={() => setOpen(!open)}
         onKeyDown={onKeyDown}
-        className={cx(
-          controlClass,
-          'flex items-center justify-between gap-2 text-left',
-          size === 'sm' ? 'h-7 text-xs' : 'h-8',
-          className,
-        )}
-      >
-        <span className={cx('truncate', !chosen && 'text-muted')}>{chosen?.label ?? placeholder}</span>
-        <ChevronDown aria-hidden className="size-3.5 shrink-0 text-faint" />
-      </button>
+        className={cx('data-placeholder:text-muted', className)}
+      />
       {hasList ? (
         <SearchSelectList
           id={listId}

@@ -1,9 +1,8 @@
 'use client';
-import { ChevronDown } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useId, useRef, useState } from 'react';
 import { cx } from './classes.ts';
-import { controlClass, useFieldProps } from './field.tsx';
+import { SelectTrigger } from './select-trigger.tsx';
 import { useLoadedEarly, useOpened } from './use-opened.ts';
 
 export type SelectOption<V extends string> = { value: V; label: ReactNode; hint?: string };
@@ -33,7 +32,6 @@ export function Select<V extends string>({
   size?: 'sm' | 'md';
   className?: string;
 }) {
-  const field = useFieldProps();
   const trigger = useRef<HTMLButtonElement>(null);
   const listId = useId();
   const [open, setOpen] = useState(false);
@@ -54,30 +52,21 @@ export function Select<V extends string>({
   };
   return (
     <>
-      <button
-        type="button"
-        role="combobox"
-        {...field}
+      <SelectTrigger
         ref={trigger}
+        list={listId}
+        open={open}
+        size={size}
+        chosen={chosen?.label}
+        placeholder={placeholder}
         disabled={disabled}
         aria-label={label}
         aria-autocomplete="none"
-        aria-expanded={open}
-        aria-controls={open ? listId : undefined}
-        data-placeholder={chosen === undefined ? '' : undefined}
         onPointerDown={onPointerDown}
         onClick={() => setOpen(true)}
         onKeyDown={onKeyDown}
-        className={cx(
-          controlClass,
-          'flex items-center justify-between gap-2 text-left data-placeholder:text-faint',
-          size === 'sm' ? 'h-7 text-xs' : 'h-8',
-          className,
-        )}
-      >
-        <span className="truncate">{chosen?.label ?? placeholder}</span>
-        <ChevronDown aria-hidden className="size-3.5 shrink-0 text-faint" />
-      </button>
+        className={cx('data-placeholder:text-faint', className)}
+      />
       {hasList ? (
         <SelectList
           id={listId}

@@ -1,44 +1,17 @@
 'use client';
-import { Popover } from 'radix-ui';
-import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { cx } from './classes.ts';
+import { type PickerList, PickerPopover } from './picker-popover.tsx';
 import { halfHours, placeOfTime } from './time-of-day.ts';
-import { TriggerStandIn } from './trigger-stand-in.tsx';
 
-type ListProps = {
-  /** The field of the list. */
-  anchor: RefObject<HTMLElement | null>;
-  open: boolean;
-  onOpenChange: (open: boolean) => void;
-  chosen: string;
-  onChoose: (time: string) => void;
-};
+type ListProps = PickerList & { chosen: string; onChoose: (time: string) => void };
 
 /** The half hours of a day, beneath the field of a time. */
-export function TimeList({ anchor, open, onOpenChange, chosen, onChoose }: ListProps) {
+export function TimeList({ chosen, onChoose, ...list }: ListProps) {
   return (
-    <Popover.Root open={open} onOpenChange={onOpenChange}>
-      <Popover.Trigger asChild>
-        <TriggerStandIn element={anchor} />
-      </Popover.Trigger>
-      <Popover.Portal>
-        <Popover.Content
-          aria-label="Choose a time"
-          align="start"
-          sideOffset={4}
-          collisionPadding={8}
-          onOpenAutoFocus={event => event.preventDefault()}
-          onCloseAutoFocus={event => {
-            event.preventDefault();
-            anchor.current?.querySelector('input')?.focus();
-          }}
-          style={{ minWidth: anchor.current?.offsetWidth }}
-          className="z-50 overflow-hidden rounded-lg border bg-surface shadow-pop"
-        >
-          <Times chosen={chosen} onChoose={onChoose} />
-        </Popover.Content>
-      </Popover.Portal>
-    </Popover.Root>
+    <PickerPopover {...list} label="Choose a time" asWide className="overflow-hidden">
+      <Times chosen={chosen} onChoose={onChoose} />
+    </PickerPopover>
   );
 }
 
