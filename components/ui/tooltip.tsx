@@ -2,6 +2,7 @@
 import dynamic from 'next/dynamic';
 import { Slot } from 'radix-ui';
 import { type PointerEvent, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react';
+import type { Side } from './tooltip-place.ts';
 
 /** How long the pointer rests on a trigger before its tooltip opens. Soon after another tooltip was open, it opens at once. */
 const DELAY_MS = 300;
@@ -74,7 +75,7 @@ export function Tooltip({
 }: {
   content: ReactNode;
   shortcut?: string | undefined;
-  side?: 'top' | 'right' | 'bottom' | 'left';
+  side?: Side;
   /** One element that takes a ref. */
   children: ReactNode;
 }) {
