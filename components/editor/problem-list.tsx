@@ -3,10 +3,14 @@ import { ChevronDown, CircleAlert, CircleCheck, LoaderCircle, TriangleAlert, Way
 import { useState } from 'react';
 import type { Step } from '../../server/domains/workflows/edits/index.ts';
 import { cx } from '../ui/classes.ts';
+import { useMedia } from '../ui/use-media.ts';
 import { isInLoop, placeInLoop } from './loop-problems.ts';
 import type { Problem } from './use-draft.ts';
 
-/** The errors and warnings of the draft; a click leads to the place of a problem. */
+/** From this width on, the canvas is high enough for an open list beneath it. */
+const HAS_ROOM = '(min-width: 1024px)';
+
+/** The errors and warnings of the draft; a click leads to the place of a problem. Beneath a small canvas, the list is folded at first. */
 export function ProblemList({
   steps,
   problems,
@@ -22,13 +26,15 @@ export function ProblemList({
   const errors = problems.filter(problem => problem.severity === 'error').length;
   const warnings = problems.length - errors;
   const byId = new Map(steps.map(step => [step.id, step]));
-  const [open, setOpen] = useState(true);
+  const hasRoom = useMedia(HAS_ROOM);
+  const [chosen, setChosen] = useState<boolean | null>(null);
+  const open = chosen ?? hasRoom;
   // A new workflow without steps is not shown as faulty.
   const isNew = steps.length === 0 && problems.every(({ code }) => code === 'no_steps');
   const list = isNew ? [] : problems;
   return (
     <section aria-label="Problems" className="shrink-0 border-t bg-surface">
-      <div className="flex h-7 items-center gap-2 px-3 text-xs text-muted">
+      <div className="relative flex h-7 items-center gap-2 px-3 text-xs text-muted max-lg:h-9">
         <p role="status" className="flex min-w-0 flex-1 items-center gap-2">
           {checking ? (
             <LoaderCircle aria-hidden className="size-3.5 shrink-0 animate-spin" />
@@ -51,8 +57,9 @@ export function ProblemList({
           <button
             type="button"
             aria-expanded={open}
-            onClick={() => setOpen(!open)}
-            className="inline-flex items-center gap-1 rounded-md px-1.5 py-0.5 hover:bg-hover hover:text-text focus-visible:-outline-offset-2"
+            onClick={() => setChosen(!open)}
+            // On a phone a tap anywhere on the bar does the same.
+            className="inline-flex items-center gap-1 rounded-md px-1.5 py-0.5 hover:bg-hover hover:text-text focus-visible:-outline-offset-2 max-lg:after:absolute max-lg:after:inset-0"
           >
             {open ? 'Hide' : 'Show'}
             <ChevronDown aria-hidden className={cx('size-3.5 transition-transform', !open && 'rotate-180')} />
@@ -60,7 +67,7 @@ export function ProblemList({
         ) : null}
       </div>
       {list.length > 0 && open ? (
-        <ul className="max-h-32 overflow-y-auto border-t">
+        <ul className="max-h-32 max-lg:max-h-17 overflow-y-auto border-t">
           {list.map(problem => (
             <li
               key={`${problem.step_id}:${problem.path}:${problem.code}:${problem.message}`}

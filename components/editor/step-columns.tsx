@@ -1,23 +1,13 @@
 'use client';
-import { type ReactNode, useSyncExternalStore } from 'react';
+import type { ReactNode } from 'react';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
+import { useMedia } from '../ui/use-media.ts';
 
 /** The window width from which three columns fit beside a part of the canvas. */
 const WIDE = '(min-width: 1200px)';
 
-function subscribe(onChange: () => void): () => void {
-  const query = window.matchMedia(WIDE);
-  query.addEventListener('change', onChange);
-  return () => query.removeEventListener('change', onChange);
-}
-
 /** Returns whether the input, the settings and the output of a step are shown side by side; on smaller screens they are tabs. */
-export const useColumns = (): boolean =>
-  useSyncExternalStore(
-    subscribe,
-    () => window.matchMedia(WIDE).matches,
-    () => false,
-  );
+export const useColumns = (): boolean => useMedia(WIDE);
 
 type Props = { input: ReactNode; settings: ReactNode; output: ReactNode };
 

@@ -64,3 +64,24 @@ test('lists are cards on a phone: the main facts are visible, and links and menu
   const members = await cardsOf(member, 'Members');
   await expect(members.getByRole('switch').first()).toBeInViewport({ ratio: 1 });
 });
+
+test('the problems of a draft are folded on a phone, and cover less than a third of the canvas when opened', async ({
+  member,
+  api,
+}) => {
+  const steps = Array.from({ length: 6 }, (_, n) => ({ id: `step_${n}`, type: 'lua_script', script: '' }));
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Six problems', graph: { steps } });
+  await open(member, `/workflows/${String(id)}`);
+  const problems = member.getByRole('region', { name: 'Problems' });
+  await expect(problems).toContainText('6 problems');
+  await expect(problems.getByRole('listitem')).toHaveCount(0);
+  // Anywhere on the bar.
+  await problems.tap({ position: { x: 40, y: 18 } });
+  await expect(problems.getByRole('listitem')).toHaveCount(6);
+  const canvas = member.getByRole('region', { name: 'Graph of the draft' });
+  const heightOf = async (of: Locator) => (await of.boundingBox())?.height ?? Number.NaN;
+  expect((await heightOf(problems)) / (await heightOf(canvas))).toBeLessThan(0.34);
+  await expectThemesAccessible(member);
+  await problems.getByRole('button', { name: 'Hide' }).tap();
+  await expect(problems.getByRole('listitem')).toHaveCount(0);
+});
