@@ -38,6 +38,7 @@ export function Button({ variant, size, icon, pending, children, className, disa
       {...rest}
       disabled={disabled || pending}
       aria-busy={pending || undefined}
+      data-primary={variant === 'primary' || undefined}
       className={buttonClass(variant, size, className)}
     >
       {pending ? <LoaderCircle aria-hidden className="size-3.5 animate-spin" /> : icon}

@@ -1,14 +1,18 @@
 'use client';
 import { X } from 'lucide-react';
 import { Dialog as Radix } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { IconButton } from './button.tsx';
 import { cx } from './classes.ts';
+import { focusDialog } from './dialog-focus.ts';
 import { useFocusReturn } from './use-focus-return.ts';
 
 const widths = { sm: 'sm:max-w-100', md: 'sm:max-w-130', lg: 'sm:max-w-200', full: 'h-[calc(100dvh-32px)]' };
 
-/** A modal dialog. It keeps the focus inside, and Escape and the cross close it. Actions go in `footer`. */
+/**
+ * A modal dialog. It keeps the focus inside, at first in a field with `autoFocus` or the first field, and Escape and the cross close it.
+ * Actions go in `footer`.
+ */
 export function Dialog({
   open,
   onOpenChange,
@@ -27,12 +31,18 @@ export function Dialog({
   children?: ReactNode;
 }) {
   const onCloseAutoFocus = useFocusReturn(open);
+  const content = useRef<HTMLDivElement>(null);
+  const actions = useRef<HTMLDivElement>(null);
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 bg-scrim" />
         <Radix.Content
           {...(description ? {} : { 'aria-describedby': undefined })}
+          onOpenAutoFocus={event => {
+            event.preventDefault();
+            focusDialog(content.current, actions.current);
+          }}
           onCloseAutoFocus={onCloseAutoFocus}
           className={cx(
             'fixed top-1/2 left-1/2 z-40 flex max-h-[calc(100dvh-32px)] w-[calc(100vw-32px)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-xl border bg-surface shadow-pop animate-in',
@@ -52,8 +62,14 @@ export function Dialog({
               </IconButton>
             </Radix.Close>
           </div>
-          <div className="min-h-0 flex-1 overflow-y-auto px-5 pt-1 pb-5">{children}</div>
-          {footer ? <div className="flex justify-end gap-2 border-t px-5 py-3">{footer}</div> : null}
+          <div ref={content} tabIndex={-1} className="min-h-0 flex-1 overflow-y-auto px-5 pt-1 pb-5 outline-none">
+            {children}
+          </div>
+          {footer ? (
+            <div ref={actions} className="flex justify-end gap-2 border-t px-5 py-3">
+              {footer}
+            </div>
+          ) : null}
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>

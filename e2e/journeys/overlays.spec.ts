@@ -105,3 +105,24 @@ test('a page that does not exist keeps the navigation of the console', async ({ 
   await member.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Runs' }).click();
   await expect(member.getByRole('heading', { name: 'Runs' })).toBeVisible();
 });
+
+test('a dialog opens with the focus in its first field, or else in its content, but not on its cross', async ({
+  member,
+}) => {
+  const dialog = (name: string) => member.getByRole('dialog', { name });
+  await open(member, '/workflows');
+  await member.getByRole('button', { name: 'Import', exact: true }).click();
+  await expect(dialog('Import workflow').getByLabel('Choose a file')).toBeFocused();
+  await open(member, '/connections?create=credentials');
+  await expect(dialog('Create connection').getByRole('combobox', { name: 'Kind' })).toBeFocused();
+  // The keys of the help scroll. A catalog has neither fields nor a main action.
+  await open(member, '/workflows');
+  await member.keyboard.press('?');
+  await expect(dialog('Keyboard shortcuts').getByRole('region', { name: 'Keys' })).toBeFocused();
+  await open(member, '/mcp-servers?open=catalog');
+  const catalog = dialog('Catalog');
+  await expect(catalog.getByRole('listitem').first()).toBeVisible();
+  await expect(catalog.locator(':focus')).not.toHaveAccessibleName('Close');
+  await member.keyboard.press('Tab');
+  await expect(catalog.getByRole('list').locator(':focus')).toHaveCount(1);
+});
