@@ -1,7 +1,6 @@
 'use client';
 import { Check, CircleAlert } from 'lucide-react';
-import { RadioGroup } from 'radix-ui';
-import { useId, useState } from 'react';
+import { type KeyboardEvent, useId, useState } from 'react';
 import type { Conflict, Json, Side } from '../../server/domains/workflows/edits/index.ts';
 import { StepTile } from '../graph/step-icon.tsx';
 import { useSession } from '../session/session.tsx';
@@ -133,35 +132,62 @@ function FieldConflict({ conflict, who, value, onChange }: FieldProps) {
       <p id={id} className="text-xs text-muted">
         {conflict.field === null ? 'The whole step' : <code>{conflict.field}</code>}
       </p>
-      <RadioGroup.Root
-        aria-labelledby={id}
-        value={value ?? ''}
-        onValueChange={side => onChange(side as Side)}
-        className="grid gap-2 sm:grid-cols-2"
-      >
-        <SideChoice side="ours" label={`You ${changeOfSide(conflict, 'ours')}`} conflict={conflict} />
-        <SideChoice side="theirs" label={`${who} ${changeOfSide(conflict, 'theirs')}`} conflict={conflict} />
-      </RadioGroup.Root>
+      <div role="radiogroup" aria-labelledby={id} onKeyDown={onChoiceKey} className="grid gap-2 sm:grid-cols-2">
+        {(['ours', 'theirs'] as const).map(side => (
+          <SideChoice
+            key={side}
+            conflict={conflict}
+            side={side}
+            label={`${side === 'ours' ? 'You' : who} ${changeOfSide(conflict, side)}`}
+            checked={side === value}
+            takesTab={side === (value ?? 'ours')}
+            onChoose={() => onChange(side)}
+          />
+        ))}
+      </div>
     </div>
   );
 }
 
-function SideChoice({ side, label, conflict }: { side: Side; label: string; conflict: Conflict }) {
+/** The keys of two radio buttons: an arrow chooses the other one. Enter does nothing, as with any radio button. */
+function onChoiceKey(event: KeyboardEvent<HTMLElement>): void {
+  if (event.key !== 'Enter' && !event.key.startsWith('Arrow')) return;
+  event.preventDefault();
+  const other = [...event.currentTarget.children].find(choice => choice !== document.activeElement);
+  if (event.key === 'Enter' || !(other instanceof HTMLElement)) return;
+  other.focus();
+  other.click();
+}
+
+type ChoiceProps = {
+  conflict: Conflict;
+  side: Side;
+  label: string;
+  checked: boolean;
+  takesTab: boolean;
+  onChoose: () => void;
+};
+
+/** A radio button with the value of one side. Radix' would add 2 KiB to the editor. */
+function SideChoice({ conflict, side, label, checked, takesTab, onChoose }: ChoiceProps) {
   return (
-    <RadioGroup.Item
-      value={side}
-      className="min-w-0 rounded-md border bg-surface p-2 text-left hover:bg-hover data-[state=checked]:border-accent data-[state=checked]:bg-accent-soft"
+    // biome-ignore lint/a11y/useSemanticElements: an input cannot contain the value that it chooses
+    <button
+      type="button"
+      role="radio"
+      aria-checked={checked}
+      tabIndex={takesTab ? 0 : -1}
+      onClick={onChoose}
+      className="min-w-0 rounded-md border bg-surface p-2 text-left hover:bg-hover aria-checked:border-accent aria-checked:bg-accent-soft"
     >
       <span className="flex items-center justify-between text-xs font-medium">
         {label}
-        <RadioGroup.Indicator>
-          <Check aria-hidden className="size-3.5 text-accent-text" />
-        </RadioGroup.Indicator>
+        {checked ? <Check aria-hidden className="size-3.5 text-accent-text" /> : null}
       </span>
       <code className="block max-h-48 overflow-y-auto text-xs whitespace-pre-wrap wrap-anywhere text-muted">
         {side in conflict ? textOf(conflict[side]) : 'Removed'}
       </code>
-    </RadioGroup.Item>
+    </button>
   );
 }
 

@@ -65,7 +65,7 @@ export function WorkflowActions({ workflow }: { workflow: WorkflowRow }) {
           </MenuItem>
         ) : null}
         {canWrite ? (
-          <MenuItem icon={<Copy aria-hidden className={icon} />} onSelect={() => duplicate.mutate({ id: workflow.id })}>
+          <MenuItem icon={<Copy aria-hidden className={icon} />} onSelect={() => void duplicate(workflow.id)}>
             Duplicate
           </MenuItem>
         ) : null}

@@ -86,7 +86,7 @@ export function WorkflowMenu({ workflow, draft, editable, canWrite, onRename }: 
         {canWrite ? (
           <MenuItem
             icon={<Copy aria-hidden className={icon} />}
-            onSelect={() => void saved(() => duplicate.mutate({ id: workflow.id }))}
+            onSelect={() => void saved(() => duplicate(workflow.id))}
           >
             Duplicate
           </MenuItem>
