@@ -13,6 +13,7 @@ import { FormError } from '../ui/states.tsx';
 import { toast } from '../ui/toaster.tsx';
 import { ChangeList } from './changes/change-list.tsx';
 import { stateOf } from './changes/describe-changes.ts';
+import { withInnerSteps } from './changes/inner-changes.ts';
 import type { Draft } from './use-draft.ts';
 
 type Props = {
@@ -112,7 +113,8 @@ function UnpublishedChanges({ workflowId, latest, draft }: { workflowId: string;
   );
   const current = draft.state.draft;
   const changes = useMemo(
-    () => (version.data ? diff(stateOf(version.data), { ...current, name: '', description: '' }) : null),
+    () =>
+      version.data ? withInnerSteps(diff(stateOf(version.data), { ...current, name: '', description: '' })) : null,
     [version.data, current],
   );
   return (

@@ -52,6 +52,7 @@ const looks: Record<StatusKind, Record<string, StatusLook>> = {
     added: { label: 'Added', tone: 'ok', icon: Plus },
     changed: { label: 'Changed', tone: 'warn', icon: PencilLine },
     removed: { label: 'Removed', tone: 'bad', icon: Minus },
+    contains_changes: { label: 'Contains changes', tone: 'neutral', icon: PencilLine },
   },
   workflow: {
     draft: { label: 'Draft', tone: 'neutral', icon: PencilLine },

@@ -7,6 +7,7 @@ import { cx } from '../../ui/classes.ts';
 import { StatusBadge } from '../../ui/status-badge.tsx';
 import { labelOf } from '../step-fields.ts';
 import { changedLines, fieldsOfStep, valueText, withoutMoves } from './describe-changes.ts';
+import { nameWithLoops } from './inner-changes.ts';
 import { hasIds, type Names, partsWithNames, withStepNames } from './object-names.ts';
 import { useObjectNames } from './use-object-names.ts';
 
@@ -74,7 +75,11 @@ function Change({ change, before, selected, whole = false, onShow, called, names
   const own = stepNames(
     change.change === 'added' ? [change.after] : change.change === 'removed' ? [change.before] : [],
   );
-  const name = names === NO_NAMES ? called(step) : own(called(step));
+  const level = step.slice(0, step.lastIndexOf('.') + 1);
+  const isNamed = names !== NO_NAMES;
+  const name = !isNamed ? step : level === '' ? own(called(step)) : nameWithLoops(step, called);
+  // The fields of a step in a loop refer to the steps beside it.
+  const calledBeside = (id: string) => (called(level + id) === level + id ? id : called(level + id));
   return (
     <li className={cx('rounded-md border p-2', step === selected && 'border-accent')}>
       <div className="flex flex-wrap items-center gap-2 text-sm">
@@ -96,11 +101,11 @@ function Change({ change, before, selected, whole = false, onShow, called, names
         )}
       </div>
       {change.change === 'changed' ? (
-        <Fields fields={change.fields} called={called} names={names} />
+        <Fields fields={change.fields} called={calledBeside} names={names} />
       ) : whole ? (
         <details className="mt-1" open={change.change === 'added'}>
           <summary className="cursor-default text-xs text-muted">Fields</summary>
-          <Fields fields={fieldsOfStep(change)} called={called} names={names} />
+          <Fields fields={fieldsOfStep(change)} called={calledBeside} names={names} />
         </details>
       ) : null}
     </li>

@@ -7,6 +7,7 @@ import type {
   Step,
   StepChange,
 } from '../../../server/domains/workflows/edits/index.ts';
+import { stepsOfLoop } from '../../graph/loop-steps.ts';
 
 export type LineChange = { kind: 'removed' | 'added'; at: number; text: string };
 
@@ -57,8 +58,12 @@ export function fieldsOfStep(change: Exclude<StepChange, { change: 'changed' }>)
     .map(([field, value]) => (isAdded ? { field, after: value } : { field, before: value }));
 }
 
-/** Returns the steps of both graphs, so that removed steps can be drawn beside the present steps. */
-export function stepsOfBoth(before: Graph, after: Graph): Step[] {
-  const ids = new Set(after.steps.map(({ id }) => id));
-  return [...after.steps, ...before.steps.filter(({ id }) => !ids.has(id))];
+/** Returns the steps of both graphs, so that removed steps can be drawn beside the present steps, in loops too. */
+export function stepsOfBoth(before: Pick<Graph, 'steps'>, after: Pick<Graph, 'steps'>): Step[] {
+  const [old, ids] = [new Map(before.steps.map(step => [step.id, step])), new Set(after.steps.map(({ id }) => id))];
+  const present = after.steps.map(step => {
+    const [now, then] = [stepsOfLoop(step), stepsOfLoop(old.get(step.id) ?? step)];
+    return now === null || then === null ? step : { ...step, steps: stepsOfBoth({ steps: then }, { steps: now }) };
+  });
+  return [...present, ...before.steps.filter(({ id }) => !ids.has(id))];
 }

@@ -14,6 +14,7 @@ import { ErrorState } from '../../ui/states.tsx';
 import { statusLook } from '../../ui/status-badge.tsx';
 import { ChangeList } from './change-list.tsx';
 import { NO_DRAFT, stateOf, stepsOfBoth, withoutMoves } from './describe-changes.ts';
+import { changeMarks, withInnerSteps } from './inner-changes.ts';
 
 type Version = Outputs['workflows_list_versions']['versions'][number];
 type Props = { workflowId: string; version: Version | null; draft: Draft; onClose: () => void };
@@ -74,15 +75,15 @@ function Comparison({ workflowId, version, draft }: { workflowId: string; versio
 }
 
 function Changes({ before, after }: { before: Draft; after: Draft }) {
-  const changes = useMemo(() => diff(before, after), [before, after]);
+  const changes = useMemo(() => withInnerSteps(diff(before, after)), [before, after]);
   const steps = useMemo(() => stepsOfBoth(before.graph, after.graph), [before, after]);
   const called = useMemo(() => stepNames(after.graph.steps, before.graph.steps), [before, after]);
   const displays = useMemo(
     () =>
       new Map(
-        withoutMoves(changes.steps).steps.map(({ step, change }) => [
-          step,
-          { status: change, label: statusLook('step', change).label, attempt: 0 },
+        [...changeMarks(withoutMoves(changes.steps).steps)].map(([node, mark]) => [
+          node,
+          { status: mark, label: statusLook('step', mark).label, attempt: 0 },
         ]),
       ),
     [changes],
