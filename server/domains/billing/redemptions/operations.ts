@@ -1,22 +1,13 @@
 import { operation } from '../../../operation/operation.ts';
+import { billingChange } from '../declarations.ts';
 import * as schema from '../schemas.ts';
 import { applyCode } from './apply.ts';
 import { validateDiscount } from './validate.ts';
 
-const common = {
-  tag: 'Billing',
-  feature: 'billing',
-  method: 'POST',
-  status: 200,
-  access: 'tenant_admin',
-  scope: 'billing:manage',
-  errors: [409, 503],
-} as const;
-
 /** The operations on billing codes and discounts. */
 export const codeOperations = [
   operation({
-    ...common,
+    ...billingChange,
     name: 'billing_code_apply',
     path: '/v1/billing/codes/apply',
     summary: 'Apply a billing code: credits, a longer trial, or a discount',
@@ -28,7 +19,7 @@ discount applies to the current subscription, or waits for the next one. 409: \`
     run: applyCode,
   }),
   operation({
-    ...common,
+    ...billingChange,
     name: 'billing_discount_validate',
     path: '/v1/billing/discounts/validate',
     summary: 'See what a plan costs with a discount code',

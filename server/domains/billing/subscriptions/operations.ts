@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { operation } from '../../../operation/operation.ts';
+import { billingChange } from '../declarations.ts';
 import * as schema from '../schemas.ts';
 import { cancel } from './cancel.ts';
 import { changePlan } from './change-plan.ts';
@@ -14,15 +15,6 @@ const read = {
   status: 200,
   access: 'project_contributor',
   scope: 'billing:read',
-} as const;
-const change = {
-  tag: 'Billing',
-  feature: 'billing',
-  method: 'POST',
-  status: 200,
-  access: 'tenant_admin',
-  scope: 'billing:manage',
-  errors: [409, 503],
 } as const;
 
 /** The operations on trials and subscriptions. */
@@ -56,7 +48,7 @@ export const subscriptionOperations = [
     run: actionPricing,
   }),
   operation({
-    ...change,
+    ...billingChange,
     name: 'billing_settings_patch',
     method: 'PATCH',
     path: '/v1/billing/settings',
@@ -66,7 +58,7 @@ export const subscriptionOperations = [
     run: patchSettings,
   }),
   operation({
-    ...change,
+    ...billingChange,
     name: 'billing_subscribe',
     path: '/v1/billing/subscription',
     summary: 'Subscribe to a plan',
@@ -77,7 +69,7 @@ the trial. 409: \`already_subscribed\`, \`onboarding_plan\`, \`payment_due\` (an
     run: subscribe,
   }),
   operation({
-    ...change,
+    ...billingChange,
     name: 'billing_change_plan',
     path: '/v1/billing/subscription/change-plan',
     summary: 'Change the plan, or see what that would cost',
@@ -89,7 +81,7 @@ in the same proportion. Changing to the present plan cancels a scheduled change 
     run: changePlan,
   }),
   operation({
-    ...change,
+    ...billingChange,
     name: 'billing_cancel',
     path: '/v1/billing/subscription/cancel',
     summary: "Cancel the subscription or the trial: at the period's end, or now",
@@ -100,7 +92,7 @@ its end; a trial's credits end with it. 409 \`not_subscribed\`.`,
     run: cancel,
   }),
   operation({
-    ...change,
+    ...billingChange,
     name: 'billing_trial_start',
     path: '/v1/billing/trial',
     summary: 'Start the trial of a plan',
@@ -111,7 +103,7 @@ the payment provider has a card, in the plan itself. A plan without a trial is 4
     run: startTrial,
   }),
   operation({
-    ...change,
+    ...billingChange,
     name: 'billing_convert_trial',
     path: '/v1/billing/subscription/convert-trial-now',
     summary: 'End the trial now and start paying',
