@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { z } from 'zod';
 import { placesNaming } from '../../orchestrator/steps/references.ts';
 import { containsPattern } from '../../platform/postgres/prisma.ts';
-import { RECENT_RUN } from '../workflows/queries.ts';
+import { RECENT_RUN, stepsNaming } from '../workflows/queries.ts';
 import type { ProjectScope, WorkflowRow } from '../workflows/store.ts';
 import type { AgentStatus, ListAgentsOutput } from './schemas.ts';
 import type { AgentSettings } from './settings.ts';
@@ -75,31 +75,16 @@ export async function listUsesOfAgent(
   limit: number,
 ): Promise<AgentUse[]> {
   const { rows } = await pool.query<AgentUse>(
-    `WITH candidate AS MATERIALIZED (
-       SELECT w.id, w.name, w.graph AS draft, v.graph_snapshot AS version
-         FROM workflows w
-         LEFT JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.latest_version AND v.tenant_id = w.tenant_id
-        WHERE w.tenant_id = $1 AND w.project_id = $2 AND w.status <> 'archived' AND w.id <> $3
-          AND (strpos(w.graph::text, $3::text) > 0 OR strpos(v.graph_snapshot::text, $3::text) > 0)
-        ORDER BY w.id LIMIT 1000),
-     found(id, published, step) AS (
-       WITH RECURSIVE steps(id, published, step) AS (
-         SELECT c.id, g.published, json_array_elements(g.graph->'steps')
-           FROM candidate c CROSS JOIN LATERAL (VALUES (false, c.draft), (true, c.version)) g(published, graph)
-          WHERE json_typeof(g.graph->'steps') = 'array'
-         UNION ALL
-         SELECT id, published, json_array_elements(step->'steps') FROM steps
-          WHERE step->>'type' = 'for_each' AND json_typeof(step->'steps') = 'array')
-       SELECT * FROM steps)
+    `${stepsNaming({ tenantId: '$1', projectId: '$2', id: '$3::uuid::text' })}
      SELECT c.id AS workflow_id, c.name, bool_or(f.published) AS published
        FROM candidate c JOIN found f ON f.id = c.id
        JOIN json_to_recordset($5) place(type text, field text, list text, "entryType" text) ON f.step->>'type' = place.type
-      WHERE CASE WHEN place.list IS NULL THEN lower(f.step->>place.field) = $3::text
+      WHERE CASE WHEN place.list IS NULL THEN lower(f.step->>place.field) = $3::uuid::text
                  ELSE EXISTS (
               SELECT FROM json_array_elements(
                 CASE WHEN json_typeof(f.step->place.list) = 'array' THEN f.step->place.list ELSE '[]' END) entry
                WHERE (place."entryType" IS NULL OR entry->>'type' = place."entryType")
-                 AND lower(entry->>place.field) = $3::text) END
+                 AND lower(entry->>place.field) = $3::uuid::text) END
       GROUP BY c.id, c.name ORDER BY c.name, c.id LIMIT $4`,
     [tenantId, projectId, id, limit, JSON.stringify(placesNaming('agents'))],
   );

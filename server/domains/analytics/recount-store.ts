@@ -1,3 +1,4 @@
+import { withInnerSteps } from '../../orchestrator/steps/graph-queries.ts';
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 import { compareRollups, type Difference } from './comparison-store.ts';
 import {
@@ -25,14 +26,12 @@ export type Recount = {
 /** The types of a version's steps; those in a loop are named `<loop>.<step>`. */
 const STEP_TYPES = `
   CREATE TEMP TABLE step_types ON COMMIT DROP AS
-  WITH RECURSIVE found(workflow_id, version, step_id, step) AS (
-    SELECT v.workflow_id, v.version, step->>'id', step
-    FROM workflow_versions v CROSS JOIN LATERAL json_array_elements(v.graph_snapshot->'steps') step
-    UNION ALL
-    SELECT f.workflow_id, f.version, f.step_id || '.' || (inner_step->>'id'), inner_step
-    FROM found f CROSS JOIN LATERAL json_array_elements(f.step->'steps') inner_step
-    WHERE f.step->>'type' = 'for_each' AND json_typeof(f.step->'steps') = 'array')
-  SELECT workflow_id, version, step_id, min(step->>'type') AS type FROM found GROUP BY 1, 2, 3`;
+  ${withInnerSteps(
+    `SELECT workflow_id, version, '', json_array_elements(graph_snapshot->'steps') FROM workflow_versions`,
+    ['workflow_id', 'version', 'around'],
+    ['workflow_id', 'version', `around || (step->>'id') || '.'`],
+  )}
+  SELECT workflow_id, version, around || (step->>'id') AS step_id, min(step->>'type') AS type FROM steps GROUP BY 1, 2, 3`;
 
 /**
  * The usage according to runs and their events, as rows of usage: each run's start and end, each billable attempt with

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { withInnerSteps } from '../../orchestrator/steps/graph-queries.ts';
 import { fieldsNaming } from '../../orchestrator/steps/references.ts';
 import type { ConnectionKey } from './store.ts';
 
@@ -35,13 +36,11 @@ export async function findUsers(
         AND ($3::text IS NOT NULL OR strpos(w.graph::text, $2::uuid::text) > 0
              OR strpos(v.graph_snapshot::text, $2::uuid::text) > 0)
         AND EXISTS (
-        WITH RECURSIVE found(step) AS (
-          SELECT json_array_elements(graph -> 'steps') FROM (VALUES (w.graph), (v.graph_snapshot)) graphs(graph)
-           WHERE json_typeof(graph -> 'steps') = 'array'
-          UNION ALL
-          SELECT json_array_elements(step -> 'steps') FROM found
-           WHERE step ->> 'type' = 'for_each' AND json_typeof(step -> 'steps') = 'array')
-        SELECT 1 FROM found
+        ${withInnerSteps(
+          `SELECT json_array_elements(graph -> 'steps') FROM (VALUES (w.graph), (v.graph_snapshot)) graphs(graph)
+            WHERE json_typeof(graph -> 'steps') = 'array'`,
+        )}
+        SELECT 1 FROM steps
           JOIN json_to_recordset($5) named(type text, field text, kind text) ON step ->> 'type' = named.type
          WHERE CASE named.kind WHEN 'connection' THEN step ->> named.field = $2::uuid::text
                                ELSE starts_with(step ->> named.field, $3 || '/') END)

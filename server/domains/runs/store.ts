@@ -3,6 +3,7 @@ import { DEFAULT_KIND, type WorkflowKind } from '../../operation/workflow-kinds.
 import type { Graph } from '../../orchestrator/core/graph.ts';
 import type { JsonMap, Phase, RunStatus } from '../../orchestrator/core/index.ts';
 import type { RejectedStart } from '../../orchestrator/ports/orchestrator.ts';
+import { withInnerSteps } from '../../orchestrator/steps/graph-queries.ts';
 import { runsWithValue, searchRuns } from './search-store.ts';
 import { testFilter } from './test-filter.ts';
 
@@ -355,13 +356,11 @@ export async function findStepTypes<Type extends string>(
   types: readonly Type[],
 ): Promise<Type[]> {
   const { rows } = await pool.query<{ type: Type }>(
-    `WITH RECURSIVE found(step) AS (
-       SELECT json_array_elements(v.graph_snapshot->'steps') FROM workflow_versions v
-        WHERE v.workflow_id = $1 AND v.version = $2 AND v.tenant_id = $3
-       UNION ALL
-       SELECT json_array_elements(step->'steps') FROM found
-        WHERE step->>'type' = 'for_each' AND json_typeof(step->'steps') = 'array')
-     SELECT DISTINCT step->>'type' AS type FROM found WHERE step->>'type' = ANY($4::text[])`,
+    `${withInnerSteps(
+      `SELECT json_array_elements(v.graph_snapshot->'steps') FROM workflow_versions v
+        WHERE v.workflow_id = $1 AND v.version = $2 AND v.tenant_id = $3`,
+    )}
+     SELECT DISTINCT step->>'type' AS type FROM steps WHERE step->>'type' = ANY($4::text[])`,
     [ref.workflowId, ref.version, ref.tenantId, types],
   );
   return rows.map(row => row.type);

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { z } from 'zod';
 import type { WorkflowKind } from '../../operation/workflow-kinds.ts';
+import { withInnerSteps } from '../../orchestrator/steps/graph-queries.ts';
 import { escapeLike } from '../../platform/postgres/prisma.ts';
 import type { RecentRun } from './schemas.ts';
 import type { ProjectScope, WorkflowRow, WorkflowState } from './store.ts';
@@ -111,3 +112,32 @@ export async function listWorkflows(
   );
   return rows;
 }
+
+/**
+ * Returns the SQL of two tables. `candidate`: at most 1,000 workflows of a project whose draft or latest version has the text of an id, so that
+ * only few graphs are parsed. `found`: each of their steps, also in a loop, and whether the latest version has the step or the draft.
+ */
+export const stepsNaming = ({
+  tenantId,
+  projectId,
+  id,
+}: {
+  tenantId: string;
+  projectId: string;
+  id: string;
+}): string => `
+  WITH candidate AS MATERIALIZED (
+    SELECT w.id, w.name, w.graph AS draft, v.graph_snapshot AS version
+      FROM workflows w
+      LEFT JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.latest_version AND v.tenant_id = w.tenant_id
+     WHERE w.tenant_id = ${tenantId} AND w.project_id = ${projectId} AND w.status <> 'archived' AND w.id::text <> ${id}
+       AND (strpos(w.graph::text, ${id}) > 0 OR strpos(v.graph_snapshot::text, ${id}) > 0)
+     ORDER BY w.id LIMIT 1000),
+  found AS (
+    ${withInnerSteps(
+      `SELECT c.id, g.published, json_array_elements(g.graph->'steps')
+         FROM candidate c CROSS JOIN LATERAL (VALUES (false, c.draft), (true, c.version)) g(published, graph)
+        WHERE json_typeof(g.graph->'steps') = 'array'`,
+      ['id', 'published'],
+    )}
+    SELECT * FROM steps)`;

@@ -4,6 +4,7 @@ import type { JsonMap } from '../../../orchestrator/core/index.ts';
 import { patternsNaming } from '../../../orchestrator/steps/references.ts';
 import type { McpTool } from '../../../platform/mcp-client/index.ts';
 import { containsPattern } from '../../../platform/postgres/prisma.ts';
+import { stepsNaming } from '../../workflows/queries.ts';
 import { type AuthMode, limits, type ServerStatus } from '../schemas.ts';
 
 export type ProjectKey = { tenantId: string; projectId: string };
@@ -118,29 +119,14 @@ export type InstanceUseRow = { workflow_id: string; name: string; draft: boolean
 
 /**
  * Returns at most `limit` workflows of the project whose draft or latest version has, also in a loop, a step that
- * names this instance. The text is searched for the id first, so that only few graphs are
- * parsed.
+ * names this instance.
  */
 export async function usesOfInstance(pool: Pool, key: InstanceKey, limit: number): Promise<InstanceUseRow[]> {
   const { rows } = await pool.query<InstanceUseRow>(
-    `WITH candidate AS MATERIALIZED (
-       SELECT w.id, w.name, w.graph AS draft, v.graph_snapshot AS version
-         FROM workflows w
-         LEFT JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.latest_version AND v.tenant_id = w.tenant_id
-        WHERE w.tenant_id = $2 AND w.project_id = $3 AND w.status <> 'archived'
-          AND (strpos(w.graph::text, $1) > 0 OR strpos(v.graph_snapshot::text, $1) > 0)
-        ORDER BY w.id LIMIT 1000),
-     found(id, published, step) AS (
-       WITH RECURSIVE steps(id, published, step) AS (
-         SELECT c.id, g.published, json_array_elements(g.graph->'steps')
-           FROM candidate c CROSS JOIN LATERAL (VALUES (false, c.draft), (true, c.version)) g(published, graph)
-          WHERE json_typeof(g.graph->'steps') = 'array'
-         UNION ALL
-         SELECT id, published, json_array_elements(step->'steps') FROM steps
-          WHERE step->>'type' = 'for_each' AND json_typeof(step->'steps') = 'array')
-       SELECT * FROM steps WHERE step::jsonb @> ANY($4::jsonb[]))
+    `${stepsNaming({ tenantId: '$2', projectId: '$3', id: '$1' })}
      SELECT c.id AS workflow_id, c.name, bool_or(NOT f.published) AS draft, bool_or(f.published) AS published
        FROM candidate c JOIN found f ON f.id = c.id
+      WHERE f.step::jsonb @> ANY($4::jsonb[])
       GROUP BY c.id, c.name ORDER BY c.name, c.id LIMIT $5`,
     [key.id, key.tenantId, key.projectId, patternsNaming('instances', key.id).map(step => JSON.stringify(step)), limit],
   );
