@@ -1,0 +1,21 @@
+import type { NameOf } from '../ui/json-tree.tsx';
+import { runOf } from './run-of.tsx';
+import type { Called } from './step-names.tsx';
+
+const STEP_FIELDS: ReadonlySet<string | null> = new Set(['step_id', 'caused_by_step_id', 'from_step']);
+const RUN_FIELDS: ReadonlySet<string | null> = new Set(['run_id', 'root_run_id', 'parent_run_id']);
+
+type Named = { id: string; name: string };
+
+/** Returns the names of what the ids in the data of events stand for: steps of the graph, runs by their time, and the things that have names. */
+export function eventNames(things: readonly Named[], called: Called): NameOf {
+  const names = new Map(things.map(({ id, name }) => [id, name]));
+  return (text, field) => {
+    const name = names.get(text);
+    if (name !== undefined) return name;
+    if (RUN_FIELDS.has(field)) return runOf(text);
+    // Results have fields of these names, too: only what is a step of the run has another name than its id.
+    const isStep = STEP_FIELDS.has(field) || (field === 'id' && text.includes('.'));
+    return isStep && called(text) !== text ? called(text) : undefined;
+  };
+}
