@@ -17,6 +17,8 @@ export type StepDisplay = {
   began?: boolean;
   /** Better than the step's own name where that has templates: what the person was asked. */
   title?: string | undefined;
+  /** Whether the step did something else in the run that it is compared with. */
+  differs?: boolean;
 };
 /** By node: the steps in a loop have the ids of the loops around them before their own (levels.ts). */
 export type StepDisplays = ReadonlyMap<string, StepDisplay>;
@@ -60,7 +62,7 @@ export function toPlainStep(
     // Between its steps an open loop is the canvas, which is moved and clicked there.
     ...(size === undefined ? {} : { style: { pointerEvents: 'none' } }),
     selected: id === selected,
-    ariaLabel: `${title}${level === '' ? '' : `, in ${level.slice(level.lastIndexOf('.') + 1)}`}${display ? `: ${display.label}` : ''}`,
+    ariaLabel: `${title}${level === '' ? '' : `, in ${level.slice(level.lastIndexOf('.') + 1)}`}${display ? `: ${display.label}` : ''}${display?.differs ? ', differs' : ''}`,
     data: {
       title,
       type: step.type,
@@ -68,6 +70,7 @@ export function toPlainStep(
       statusLabel: display?.label ?? null,
       took: display?.took ?? null,
       attempt: display?.attempt ?? 0,
+      differs: display?.differs === true,
       problems: problems ?? 0,
       disabled: step.disabled === true,
       gated: step.gated === true,

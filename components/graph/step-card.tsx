@@ -13,6 +13,8 @@ export type StepNodeData = {
   /** The duration of the step; null while the step has not ended. */
   took: string | null;
   attempt: number;
+  /** Whether the step did something else in the run that it is compared with. */
+  differs?: boolean;
   problems: number;
   disabled: boolean;
   gated: boolean;
@@ -126,9 +128,25 @@ export function StepSign({ data }: { data: StepNodeData }) {
   const look = statusLook('step', data.status);
   const Icon = look.icon;
   return (
-    <Icon aria-hidden className={cx('size-4 shrink-0', text[look.tone], farIcon, look.live && 'animate-pulse-soft')} />
+    <>
+      {data.differs ? <DiffersMark /> : null}
+      <Icon
+        aria-hidden
+        className={cx('size-4 shrink-0', text[look.tone], farIcon, look.live && 'animate-pulse-soft')}
+      />
+    </>
   );
 }
+
+/** Marks a step that did something else in the run that it is compared with. */
+export const DiffersMark = () => (
+  <span
+    title="Differs from the other run"
+    className="shrink-0 rounded-sm bg-warn-soft px-1 text-sm font-semibold text-warn group-data-[detail=far]/graph:text-4xl"
+  >
+    ≠
+  </span>
+);
 
 const stepCount = (count: number) => (count === 1 ? '1 step' : `${count} steps`);
 

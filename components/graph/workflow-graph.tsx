@@ -23,7 +23,7 @@ import { useWheel } from './use-wheel.ts';
 const nodeTypes = { step: PlainStep, loop: PlainLoop, note: PlainNote };
 
 /** On a phone the whole graph is shown as icons, because few names would fit. The list below has the names. */
-const PHONE_WIDTH = 640;
+const PHONE_WIDTH = 480;
 /** The number of steps from which a map is worth its space. */
 export const MIN_STEPS_FOR_MAP = 24;
 

@@ -8,7 +8,7 @@ import type { Steps } from './run-graph.tsx';
 import type { LiveRun } from './use-run.ts';
 
 // Loaded after the run and its steps: the graph is drawn only in the browser, and is a third of the page's JavaScript.
-const RunGraph = dynamic(() => import('./run-graph.tsx').then(module => module.RunGraphWithLoops), {
+const RunGraph = dynamic(() => import('./run-graph.tsx').then(module => module.RunGraph), {
   ssr: false,
   loading: () => (
     <div className={GRAPH_HEIGHT}>

@@ -4,7 +4,7 @@ import type { Outputs } from '../trpc/provider.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { failedNear } from './loop-place.ts';
 
-type Items = Pick<Outputs['runs_get_loop_items'], 'total' | 'ended' | 'failed' | 'failed_items'>;
+type Items = Pick<Outputs['runs_get_loop_items'], 'total' | 'ended' | 'failed'> & { failed_items: readonly number[] };
 type SwitcherProps = { found: Items; index: number; onGo: (index: number) => void };
 
 /** Chooses an item of a loop: the one before, the next one, and the nearest ones that failed. */

@@ -3,6 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { GitCompareArrows } from 'lucide-react';
 import { useMemo } from 'react';
 import { type RunState, type Snapshot, stateOf } from '@/server/domains/runs/reading/run-state.ts';
+import { DiffersMark } from '../graph/step-card.tsx';
+import { useOpenedLoops } from '../graph/use-opened-loops.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { cx } from '../ui/classes.ts';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
@@ -11,13 +13,16 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { EmptyState, ErrorState } from '../ui/states.tsx';
 import { StatusBadge, statusLook } from '../ui/status-badge.tsx';
 import { formatDuration, formatLocal } from '../ui/time.tsx';
-import { type ComparedStep, type Comparison, compareRuns } from './compare-model.ts';
+import { type ComparedItems, type ComparedStep, type Comparison, compareRuns, itemsOfBoth } from './compare-model.ts';
+import { ItemSwitcher } from './item-switcher.tsx';
+import { nodeOfStep } from './loop-place.ts';
 import { shownStatus, waitsFor } from './outcome.ts';
-import { RunGraph, type Steps } from './run-graph.tsx';
+import { DrawnRunGraph, type Steps } from './run-graph.tsx';
 import { runOf } from './run-of.tsx';
 import { StepResult } from './run-output.tsx';
 import { RunInput } from './run-values.tsx';
-import { StepName, stepNames } from './step-names.tsx';
+import { type Called, StepName, stepNames } from './step-names.tsx';
+import { useLoopsDrawn } from './use-loops-drawn.tsx';
 
 type Side = { snapshot: Snapshot; state: RunState; steps: Steps };
 type Props = {
@@ -94,60 +99,126 @@ function Beside({ here, revision, other, selected, onSelect }: Props) {
   const failed = snapshot.error ?? version.error;
   if (failed) return <ErrorState error={failed} onRetry={() => void snapshot.refetch()} />;
   if (there === null) return <Skeleton className="h-100 w-full" />;
-  const ref = (side: Side) => ({ workflowId: id, runId: side.snapshot.run_id });
+  return <BothRuns sides={[here, there]} revision={revision} selected={selected} onSelect={onSelect} />;
+}
+
+type BothProps = Pick<Props, 'revision' | 'selected' | 'onSelect'> & { sides: readonly [Side, Side] };
+
+/** The loops are open in both graphs or in none, and both show the same item. */
+function BothRuns({ sides: [here, there], revision, selected, onSelect }: BothProps) {
+  const loops = useOpenedLoops(here.steps);
+  const shared = { isOpen: loops.isOpen, selected, onSelect };
+  const ofHere = useLoopsDrawn({ ...here, ...shared, run: refOf(here) });
+  const ofThere = useLoopsDrawn({ ...there, ...shared, run: refOf(there) });
+  const rows = compareRuns({ state: here.state, loops: ofHere }, { state: there.state, loops: ofThere });
+  const nodes = JSON.stringify(rows.filter(row => row.differs).map(({ node }) => node));
+  const differing = useMemo(() => new Set<string>(JSON.parse(nodes) as string[]), [nodes]);
   const called = stepNames(here.steps, there.steps);
-  const completed = (side: Side) => selected !== null && side.state.steps.get(selected)?.status === 'completed';
+  const items = itemsOfBoth(ofHere, ofThere);
   return (
     <>
+      {items.length === 0 ? null : (
+        <ItemsOfBoth items={items} called={called} selected={selected} onSelect={onSelect} />
+      )}
       <Columns>
         {[here, there].map((side, index) => (
           <div key={side.snapshot.run_id} className="flex min-w-0 flex-col gap-2">
             <SideTitle side={side} name={nameOf(index)} />
-            <RunGraph
+            <DrawnRunGraph
               label={`Graph of ${nameOf(index).toLowerCase()}`}
-              className="h-80"
+              className="h-80 lg:h-110"
               steps={side.steps}
               state={side.state}
               revision={index === 0 ? revision : 0}
               selected={selected}
               onSelect={onSelect}
+              loops={loops}
+              drawn={index === 0 ? ofHere : ofThere}
+              differing={differing}
             />
           </div>
         ))}
       </Columns>
-      <StepTable rows={compareRuns(here.state, there.state)} called={called} selected={selected} onSelect={onSelect} />
+      <StepTable rows={rows} called={called} selected={selected} onSelect={onSelect} />
       <h2 className="text-sm font-semibold">Input</h2>
       <Columns>
         {[here, there].map((side, index) => (
-          <RunInput key={side.snapshot.run_id} {...ref(side)} label={`Input of ${nameOf(index).toLowerCase()}`} />
+          <RunInput key={side.snapshot.run_id} {...refOf(side)} label={`Input of ${nameOf(index).toLowerCase()}`} />
         ))}
       </Columns>
-      {selected === null ? null : (
-        <>
-          <h2 className="text-sm font-semibold">
-            Result of <StepName id={selected} name={called(selected)} />
-          </h2>
-          <Columns>
-            {[here, there].map((side, index) =>
-              completed(side) ? (
-                <StepResult
-                  key={side.snapshot.run_id}
-                  {...ref(side)}
-                  step={selected}
-                  level={3}
-                  title={`Result in ${nameOf(index).toLowerCase()}`}
-                />
-              ) : (
-                <p key={side.snapshot.run_id} className="text-sm text-muted">
-                  {nameOf(index)} has no result for this step.
-                </p>
-              ),
-            )}
-          </Columns>
-        </>
-      )}
+      <Results sides={[here, there]} rows={rows} called={called} selected={selected} />
     </>
   );
+}
+
+type ItemsProps = Pick<BothProps, 'selected' | 'onSelect'> & { items: readonly ComparedItems[]; called: Called };
+
+/** Chooses the items of the open loops that both graphs show. */
+function ItemsOfBoth({ items, called, selected, onSelect }: ItemsProps) {
+  // The selected step stays selected in another item.
+  const inside = ({ id, node }: ComparedItems) => {
+    const of = nodeOfStep(selected ?? '');
+    return selected?.startsWith(`${id}.`) && of.startsWith(`${node}.`)
+      ? `.${of.slice(node.length + 1).split('.')[0]}`
+      : '';
+  };
+  return (
+    <ul aria-label="Items of both runs" className="flex flex-wrap gap-x-6 gap-y-2">
+      {items.map(loop => (
+        <li key={loop.node} className="flex max-w-full flex-wrap items-center gap-x-3">
+          <span className="text-sm font-medium">
+            <StepName id={loop.id} name={called(loop.id)} />
+          </span>
+          <span className="w-72 max-w-full">
+            <ItemSwitcher found={loop} index={loop.index} onGo={to => onSelect(`${loop.id}.${to}${inside(loop)}`)} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const refOf = ({ snapshot }: Side) => ({ workflowId: snapshot.workflow_id, runId: snapshot.run_id });
+
+type ResultsProps = Pick<BothProps, 'sides' | 'selected'> & { rows: readonly Comparison[]; called: Called };
+
+/** The results of the selected step in both runs. */
+function Results({ sides, rows, called, selected }: ResultsProps) {
+  const row = rowOfStep(rows, selected);
+  if (row === undefined) return null;
+  return (
+    <>
+      <h2 className="text-sm font-semibold">
+        Result of <StepName id={row.id} name={called(row.id)} />
+      </h2>
+      <Columns>
+        {sides.map((side, index) =>
+          (index === 0 ? row.here : row.there)?.status === 'completed' ? (
+            <StepResult
+              key={side.snapshot.run_id}
+              {...refOf(side)}
+              step={row.id}
+              level={3}
+              title={`Result in ${nameOf(index).toLowerCase()}`}
+            />
+          ) : (
+            <p key={side.snapshot.run_id} className="text-sm text-muted">
+              {nameOf(index)} has no result for this step.
+            </p>
+          ),
+        )}
+      </Columns>
+    </>
+  );
+}
+
+/** Returns the row of a selected step, or of the loop if an item or a step of a closed loop is selected. */
+function rowOfStep(rows: readonly Comparison[], selected: string | null): Comparison | undefined {
+  for (let id = selected ?? ''; id !== ''; id = id.slice(0, Math.max(0, id.lastIndexOf('.')))) {
+    const row = rows.find(each => each.id === id);
+    if (row !== undefined) return row;
+  }
+  return undefined;
 }
 
 const nameOf = (index: number): string => (index === 0 ? 'This run' : 'The other run');
@@ -183,6 +254,7 @@ type TableProps = {
 /** Lists differing steps first, so that people see them in a large run too. */
 function StepTable({ rows, called, selected, onSelect }: TableProps) {
   const differing = rows.filter(row => row.differs).length;
+  const current = rowOfStep(rows, selected)?.id;
   const shown = [...rows].sort((a, b) => Number(b.differs) - Number(a.differs)).slice(0, MAX_ROWS);
   return (
     <section aria-label="Steps of both runs" className="flex flex-col gap-2">
@@ -202,19 +274,25 @@ function StepTable({ rows, called, selected, onSelect }: TableProps) {
           </thead>
           <tbody>
             {shown.map(row => (
-              <tr key={row.id} className={cx('border-t', row.id === selected && 'bg-accent-soft')}>
+              <tr key={row.id} className={cx('border-t', row.id === current && 'bg-accent-soft')}>
                 <th scope="row" className="px-3 py-1.5 font-normal">
                   <button
                     type="button"
-                    aria-pressed={row.id === selected}
+                    aria-pressed={row.id === current}
                     onClick={() => onSelect(row.id)}
                     className="min-h-6 text-left text-accent-text hover:underline"
                   >
                     <StepName id={row.id} name={called(row.id)} />
                   </button>
+                  {row.differs ? (
+                    <>
+                      {' '}
+                      <DiffersMark />
+                    </>
+                  ) : null}
                 </th>
-                <Outcome of={row.here} />
-                <Outcome of={row.there} />
+                <Outcome row={row} of={row.here} />
+                <Outcome row={row} of={row.there} />
                 <td className="px-3 py-1.5 whitespace-nowrap text-muted tabular-nums">{difference(row)}</td>
               </tr>
             ))}
@@ -228,10 +306,11 @@ function StepTable({ rows, called, selected, onSelect }: TableProps) {
   );
 }
 
-function Outcome({ of }: { of: ComparedStep }) {
+function Outcome({ row, of }: { row: Comparison; of: ComparedStep }) {
+  const absent = row.node === row.id ? 'Not in this version' : 'Not in this item';
   return (
     <td className="px-3 py-1.5 whitespace-nowrap text-muted tabular-nums">
-      {of === null ? 'Not in this version' : of.outcome}
+      {of === null ? absent : of.outcome}
       {of !== null && of.durationMs !== null ? `, ${formatDuration(of.durationMs)}` : ''}
     </td>
   );

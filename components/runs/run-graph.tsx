@@ -2,14 +2,14 @@ import { useMemo } from 'react';
 import type { RunState, StepState } from '@/server/domains/runs/reading/run-state.ts';
 import type { StepDisplay } from '../graph/graph-elements.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
-import { useOpenedLoops } from '../graph/use-opened-loops.ts';
+import { type OpenedLoops, useOpenedLoops } from '../graph/use-opened-loops.ts';
 import { WorkflowGraph, type WorkflowGraphProps } from '../graph/workflow-graph.tsx';
 import type { Outputs } from '../trpc/provider.tsx';
 import { formatDuration } from '../ui/time.tsx';
 import { GRAPH_HEIGHT } from './graph-height.ts';
 import { nodeOfStep } from './loop-place.ts';
 import { attemptsOf, shownStep, stepDuration, stepOutcomeLabel } from './outcome.ts';
-import { useLoopsDrawn } from './use-loops-drawn.tsx';
+import { type LoopsDrawn, useLoopsDrawn } from './use-loops-drawn.tsx';
 
 export type Steps = Outputs['workflows_get_version']['graph_snapshot']['steps'];
 
@@ -27,30 +27,43 @@ type Props = {
   className?: string;
 };
 
-/** The graph of a run's version, with the state of each step. Loops stay closed. */
-export function RunGraph(props: Props) {
-  const { steps, state, revision } = props;
-  return <Graph {...props} displays={useDisplays(steps, state, revision)} loops={null} />;
+/**
+ * The graph of a run's version, with the state of each step. Loops can be opened: the steps in them have the states of an item that a person
+ * chooses.
+ */
+export function RunGraph({ run, ...props }: Props & { run: { workflowId: string; runId: string } }) {
+  const loops = useOpenedLoops(props.steps);
+  const drawn = useLoopsDrawn({ ...props, run, isOpen: loops.isOpen });
+  return <DrawnRunGraph {...props} loops={loops} drawn={drawn} />;
 }
 
-/** The same with loops that can be opened: the steps in them have the states of an item that a person chooses. */
-export function RunGraphWithLoops({ run, ...props }: Props & { run: { workflowId: string; runId: string } }) {
+type DrawnProps = Props & {
+  loops: OpenedLoops;
+  drawn: LoopsDrawn;
+  /** The nodes of the steps that differ from those of another run. The items of loops are then chosen for both graphs, outside of them. */
+  differing?: ReadonlySet<string>;
+};
+
+/** The same where others need the opened loops and their items too. */
+export function DrawnRunGraph({ drawn, differing, ...props }: DrawnProps) {
   const { steps, state, revision, selected } = props;
-  const loops = useOpenedLoops(steps);
   const displays = useDisplays(steps, state, revision);
-  const drawn = useLoopsDrawn({ ...props, run, isOpen: loops.isOpen });
-  const all = useMemo(
-    () => new Map([...displays, ...[...drawn.states].map(([node, step]) => [node, displayOf(step)] as const)]),
-    [displays, drawn.states],
-  );
+  const all = useMemo(() => {
+    const inner = [...drawn.states].map(([node, step]) => [node, displayOf(step)] as const);
+    const found = new Map([...displays, ...inner]);
+    for (const node of differing ?? []) {
+      const display = found.get(node);
+      if (display !== undefined) found.set(node, { ...display, differs: true });
+    }
+    return found;
+  }, [displays, drawn.states, differing]);
   return (
     <Graph
       {...props}
       displays={all}
       selected={selected === null ? null : nodeOfStep(selected)}
       onSelect={drawn.select}
-      loops={loops}
-      loopFoot={drawn.foot}
+      loopFoot={differing === undefined ? drawn.foot : undefined}
     />
   );
 }

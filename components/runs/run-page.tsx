@@ -237,7 +237,7 @@ function RunViews({ snapshot, version, live, selected, tab, opensAgents }: Views
               revision={live.revision}
               other={url.get('with')}
               onOther={runId => url.set({ with: runId })}
-              selected={selected}
+              selected={url.get('step') || null}
               onSelect={select}
             />
           ),

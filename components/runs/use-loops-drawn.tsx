@@ -22,24 +22,35 @@ type Of = {
 /** A loop at work whose steps are drawn: its id in the run, and the number of the item that is shown. */
 type DrawnLoop = { node: string; id: string; index: number };
 
-/**
- * Returns what the steps of open loops did in the items that are shown: for each loop the item that was selected last, else the first.
- * With it, a foot for each of the loops that chooses its item.
- */
-export function useLoopsDrawn({ run, steps, state, isOpen, selected, onSelect }: Of) {
+/** The items of an open loop, of which one is shown. `id`: of the loop in the run. */
+export type LoopCounts = {
+  id: string;
+  index: number;
+  total: number;
+  ended: number;
+  failed: number;
+  failed_items: readonly number[];
+};
+
+/** The open loops of a graph: what their steps did, by their nodes, and what chooses the items. */
+export type LoopsDrawn = {
+  /** The states of the steps in the items that are shown. */
+  states: ReadonlyMap<string, StepState>;
+  counts: ReadonlyMap<string, LoopCounts>;
+  /** Whether the items that are shown are not read yet. */
+  reading: boolean;
+  /** Returns what chooses the item of an open loop. */
+  foot: (node: string) => ReactNode;
+  select: (node: string | null) => void;
+};
+
+/** Returns what the steps of open loops did: for each loop in the item that was selected last, else in the first. */
+export function useLoopsDrawn({ run, steps, state, isOpen, selected, onSelect }: Of): LoopsDrawn {
   const trpc = useTRPC();
   const client = useQueryClient();
   const chosen = useRef(new Map<string, number>());
   for (const [loop, index] of itemsNamed(selected ?? '')) chosen.current.set(loop, index);
   const items = chosen.current;
-  const optionsOf = ({ id, index }: DrawnLoop) =>
-    trpc.runs_get_loop_items.queryOptions({
-      id: run.workflowId,
-      runID: run.runId,
-      step_id: id,
-      from: index,
-      limit: 1,
-    });
   const drawn: DrawnLoop[] = [];
   const visit = (level: string, own: readonly GraphStepInput[], began: (id: string) => boolean) => {
     for (const step of own) {
@@ -51,28 +62,13 @@ export function useLoopsDrawn({ run, steps, state, isOpen, selected, onSelect }:
       drawn.push(loop);
       if (inner.some(({ type }) => type === 'for_each'))
         visit(node, inner, each => {
-          const read = client.getQueryData(optionsOf(loop).queryKey)?.items[0]?.steps;
+          const read = client.getQueryData(optionsOf(trpc, run, loop).queryKey)?.items[0]?.steps;
           return read?.some(({ step_id, attempts }) => step_id === each && attempts.length > 0) === true;
         });
     }
   };
   visit('', steps, id => (state.steps.get(id)?.attempts.length ?? 0) > 0);
-  const ended = state.endedAt !== null;
-  const read = useQueries({
-    queries: drawn.map(loop => ({
-      ...optionsOf(loop),
-      placeholderData: keepPreviousData,
-      staleTime: ended ? 10_000 : 0,
-      refetchInterval: ended ? (false as const) : REFRESH_MS,
-    })),
-    combine: results => results.map(({ data }) => data),
-  });
-  const states = useMemo(() => {
-    const found = new Map<string, StepState>();
-    for (const step of read.flatMap(loop => loop?.items ?? []).flatMap(item => item.steps))
-      found.set(nodeOfStep(step.step_id), stepStateOf(step));
-    return found;
-  }, [read]);
+  const { read, ...shown } = useShownItems(drawn, run, state.endedAt !== null);
   const latest = useRef({ steps, drawn, selected, onSelect });
   latest.current = { steps, drawn, selected, onSelect };
   const choices = JSON.stringify(drawn);
@@ -109,5 +105,42 @@ export function useLoopsDrawn({ run, steps, state, isOpen, selected, onSelect }:
     const isOutside = current.steps.some(({ id }) => id === node);
     current.onSelect(isOutside ? node : stepOfNode(node, chosen.current));
   }, []);
-  return { states, foot, select };
+  const { states, counts, reading } = shown;
+  return useMemo(() => ({ states, counts, reading, foot, select }), [states, counts, reading, foot, select]);
+}
+
+const optionsOf = (trpc: ReturnType<typeof useTRPC>, { workflowId: id, runId: runID }: Of['run'], loop: DrawnLoop) =>
+  trpc.runs_get_loop_items.queryOptions({ id, runID, step_id: loop.id, from: loop.index, limit: 1 });
+
+/** Reads the items of loops that are shown, again and again until the run has ended. */
+function useShownItems(drawn: readonly DrawnLoop[], run: Of['run'], ended: boolean) {
+  const trpc = useTRPC();
+  const { read, reading } = useQueries({
+    queries: drawn.map(loop => ({
+      ...optionsOf(trpc, run, loop),
+      placeholderData: keepPreviousData,
+      staleTime: ended ? 10_000 : 0,
+      refetchInterval: ended ? (false as const) : REFRESH_MS,
+    })),
+    combine: results => ({
+      read: results.map(({ data }) => data),
+      reading: results.some(({ isPending, isPlaceholderData }) => isPending || isPlaceholderData),
+    }),
+  });
+  const states = useMemo(() => {
+    const found = new Map<string, StepState>();
+    for (const step of read.flatMap(loop => loop?.items ?? []).flatMap(item => item.steps))
+      found.set(nodeOfStep(step.step_id), stepStateOf(step));
+    return found;
+  }, [read]);
+  const loops = JSON.stringify(drawn);
+  const counts = useMemo(() => {
+    const found = new Map<string, LoopCounts>();
+    for (const [at, { node, id, index }] of (JSON.parse(loops) as DrawnLoop[]).entries()) {
+      const { total = null, ended = 0, failed = 0, failed_items = [] } = read[at] ?? {};
+      if (total !== null) found.set(node, { id, index, total, ended, failed, failed_items });
+    }
+    return found;
+  }, [loops, read]);
+  return { read, states, counts, reading };
 }
