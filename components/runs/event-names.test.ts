@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { WireEvent } from '@/server/domains/runs/run-state.ts';
+import type { WireEvent } from '@/server/domains/runs/reading/run-state.ts';
 import { eventNames } from './event-names.ts';
 import { eventInWords } from './event-text.ts';
 import { runOf } from './run-of.tsx';
