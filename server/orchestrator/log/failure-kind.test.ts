@@ -37,7 +37,8 @@ test.each(['22P05', '22003', '23514', '54001'])('%s is the fault of an entry: it
   expect(await refusedWith(code)).toEqual({ kinds: ['rejected', 'rejected'], steppedDown: false });
 });
 
-// An undefined column or table, a missing privilege, a lock not available, a deadlock, no space, read-only.
+// An undefined column or table, a missing privilege, a lock not available, no space, read-only; and a deadlock (or a
+// serialization failure) that does not end, however often an entry is written alone.
 test.each(['42703', '42P01', '42501', '55P03', '40P01', '40001', '53100', '25006', '57014'])(
   '%s is not the fault of any entry: no run fails for it, and the leader steps down',
   async code => {
@@ -69,4 +70,28 @@ test('an entry that violates a declared constraint is not written again', async 
   const log = new GroupCommitLog({ commit }, () => expect.fail('the leader steps down'));
   await expect(log.append(entry())).rejects.toMatchObject({ kind: 'rejected' });
   expect(commits).toBe(1);
+});
+
+test.each(['40P01', '40001'])('%s is halved and written again: nothing is lost', async code => {
+  const refusal = Object.assign(new Error('refused'), { code });
+  const batches: number[] = [];
+  const commit = (batch: readonly LogEntry[]) => {
+    batches.push(batch.length);
+    return batches.length <= 3 ? Promise.reject(refusal) : Promise.resolve();
+  };
+  const log = new GroupCommitLog({ commit }, () => expect.fail('the leader steps down'));
+  await Promise.all([log.append(entry()), log.append(entry())]);
+  // Both, the first one alone three times, and the second one.
+  expect(batches).toEqual([2, 1, 1, 1, 1]);
+});
+
+test('a batch is written in the order of its run ids, and its callers learn of it in the order of their appends', async () => {
+  const written: string[][] = [];
+  const commit = async (batch: readonly LogEntry[]) => void written.push(batch.map(({ runId }) => runId));
+  const log = new GroupCommitLog({ commit }, () => expect.fail('the leader steps down'));
+  const entries = [entry(), entry(), entry()].reverse();
+  const told: string[] = [];
+  await Promise.all(entries.map(each => log.append(each).then(() => told.push(each.runId))));
+  expect(written).toEqual([entries.map(({ runId }) => runId).reverse()]);
+  expect(told).toEqual(entries.map(({ runId }) => runId));
 });

@@ -162,7 +162,7 @@ export class GroupCommitLog {
   async #send(batch: readonly Waiting[]): Promise<unknown> {
     try {
       const sentAt = performance.now();
-      await this.#session.commit(batch.map(waiting => waiting.entry));
+      await this.#session.commit(inOrder(batch));
       // The database began a batch that was sent behind another one when it had answered that one.
       const beganAt = Math.max(sentAt, this.#answeredAt);
       this.#answeredAt = performance.now();
@@ -191,11 +191,16 @@ export class GroupCommitLog {
     else this.#settle(batch);
   }
 
-  /** Halves a batch that the database refuses until the bad entry is alone in its batch and fails. */
+  /**
+   * Halves a batch that the database refuses until the bad entry is alone in its batch and fails. An entry that is alone
+   * when it falls victim to another session is written again.
+   */
   async #refused(batch: Waiting[], refusal: unknown): Promise<void> {
-    const error = isMisrouted(refusal) ? await this.#send(batch) : refusal;
+    let error = isMisrouted(refusal) ? await this.#send(batch) : refusal;
+    for (let tries = 0; batch.length === 1 && isVictim(error) && tries < MAX_VICTIM_TRIES; tries++)
+      error = await this.#send(batch);
     if (error === null) return this.#settle(batch);
-    const kind = failureKind(error);
+    const kind = batch.length > 1 && isVictim(error) ? 'rejected' : failureKind(error);
     if (kind === 'lost') this.#loseBatch(batch, error);
     else if (batch.length === 1) for (const waiting of batch) this.#refuse(waiting, new AppendError(kind, error));
     else {
@@ -220,6 +225,23 @@ export class GroupCommitLog {
   }
 }
 
+/**
+ * The order in which a batch is written: by run id, because ids are chosen by clients and unique in the deployment. Two
+ * sessions that insert the same ids in opposite orders would wait for each other until the database refuses one of them.
+ * The callers learn of the commit in the order in which they appended.
+ */
+function inOrder(batch: readonly Waiting[]): LogEntry[] {
+  const entries = batch.map(({ entry }) => entry);
+  return entries.length === 1 ? entries : entries.sort((a, b) => (a.runId < b.runId ? -1 : 1));
+}
+
+/** A single entry holds nothing that another session waits for, so the first repetition already finds the way free. */
+const MAX_VICTIM_TRIES = 8;
+
+/** Returns whether the database refused a statement for the sake of another one: class 40, such as deadlocks. */
+const isVictim = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('40');
+
 /** The primary keys of `runs` and of `run_events`; a violation has the name of the partition's own key. */
 const FENCE = /^(?:runs|run_events(?:_\w+)?)_pkey$/;
 
@@ -233,9 +255,9 @@ const isMisrouted = (error: unknown): boolean =>
 /**
  * SQLSTATE classes 22 (data), 23 (constraints) and 54 (limits, such as nesting too deep) are faults of the entry, and
  * so is an error of the driver while it serializes values. Everything else is not, including a full disk, class 42 (a
- * missing column or privilege), class 40 (deadlocks) and 55P03 (a lock was not available). `rejected` would permanently
- * fail the steps and runs of every tenant for a problem that an operator can repair. With `lost` the leader steps down,
- * retries with increasing delays and names the SQLSTATE in /readyz, and every run continues afterwards.
+ * missing column or privilege) and 55P03 (a lock was not available). `rejected` would permanently fail the steps and runs
+ * of every tenant for a problem that an operator can repair. With `lost` the leader steps down, retries with increasing
+ * delays and names the SQLSTATE in /readyz, and every run continues afterwards.
  */
 function failureKind(error: unknown): AppendError['kind'] {
   if (error instanceof RangeError || error instanceof TypeError) return 'rejected';
