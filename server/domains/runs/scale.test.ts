@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readEvents, readPayload } from '../../orchestrator/log/index.ts';
 import { createLogReader } from '../../orchestrator/log/log-reader.ts';
+import { ALL_SHARDS } from '../../orchestrator/shards/slot.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { generateHistory, SCALE } from '../../testing/run-scale.ts';
 import { listAnsweredTasks, listPendingTasks, type TaskKey } from '../tasks/store.ts';
@@ -322,11 +323,11 @@ describe('the inbox, recovery and usage', () => {
   test('a start reads only the runs that have not ended', async () => {
     const read = <T>(question: (reader: ReturnType<typeof createLogReader>) => Promise<T>) =>
       bounded(pool => question(createLogReader(pool)), waiting + 50);
-    const active = await read(reader => reader.countActiveRuns());
+    const active = await read(reader => reader.countActiveRuns(ALL_SHARDS));
     for (const counts of [active.byTenant, active.byStatus])
       expect([...counts.values()].reduce((a, b) => a + b, 0)).toBe(waiting);
-    expect(await read(reader => reader.movingRuns(null, 500))).toEqual([]);
-    expect(await read(reader => reader.wakeUpTimers())).toEqual([]);
+    expect(await read(reader => reader.movingRuns(ALL_SHARDS, null, 500))).toEqual([]);
+    expect(await read(reader => reader.wakeUpTimers(ALL_SHARDS))).toEqual([]);
   });
 
   test("a tenant's usage comes by the page", async () => {

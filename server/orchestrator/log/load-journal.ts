@@ -8,8 +8,12 @@ export type LoadLane = 'urgent' | 'background';
  * process that died leaves its entry behind.
  */
 export type LoadJournal = {
-  /** Returns the runs during whose loading processes died, each with the number of deaths. */
-  deaths(): Promise<Map<string, number>>;
+  /**
+   * Counts the entries of processes that no longer live, and returns the runs during whose loading processes died, each
+   * with the number of deaths. `open`: the lanes in which this process is loading; its other entries are left from an
+   * earlier term, and are no deaths.
+   */
+  deaths(open: ReadonlySet<LoadLane>): Promise<Map<string, number>>;
   /** Records that exactly these runs are being loaded in this lane from now on. */
   begin(lane: LoadLane, runIds: readonly string[]): Promise<void>;
   /** Records that nothing is being loaded in this lane any more. */
@@ -18,17 +22,39 @@ export type LoadJournal = {
   forget(runId: string): Promise<void>;
 };
 
-/** A journal in PostgreSQL. `processId` identifies this process for as long as it lives, however often it leads. */
+/**
+ * The key of the advisory lock that the sessions of a process share for as long as it lives: the last 64 bits of its id,
+ * which are random. PostgreSQL frees it with the session, whatever becomes of the process.
+ */
+export function processLock(processId: string): bigint {
+  return BigInt.asIntN(64, BigInt(`0x${processId.replaceAll('-', '').slice(16)}`));
+}
+
+/** The halves of `processLock`, as pg_locks shows them. */
+const LOCK_HALF = (from: number) =>
+  `('x' || substr(replace(l.process_id::text, '-', ''), ${from}, 8))::bit(32)::bigint::oid`;
+/** Whether a session of the process of entry `l` holds its lock. */
+const LIVES = `EXISTS (SELECT FROM pg_locks k WHERE k.locktype = 'advisory' AND k.granted AND k.objsubid = 1
+  AND k.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+  AND k.classid = ${LOCK_HALF(17)} AND k.objid = ${LOCK_HALF(25)})`;
+
+/**
+ * A journal in PostgreSQL. `processId` is a UUID that identifies this process for as long as it lives, however often it
+ * leads; the session that writes the log holds its `processLock`. Several processes may load at the same time: the
+ * entries of those that live stay untouched.
+ */
 export function createLoadJournal(pool: Pool, processId: string): LoadJournal {
   return {
-    async deaths() {
+    async deaths(open) {
       await pool.query(
-        `WITH left_behind AS (DELETE FROM run_loads RETURNING process_id, run_ids),
+        `WITH left_behind AS (
+                DELETE FROM run_loads l WHERE CASE WHEN l.process_id = $1 THEN l.lane <> ALL($2) ELSE NOT ${LIVES} END
+                RETURNING process_id, run_ids),
               counted AS (SELECT u.run_id, count(*)::int AS deaths
                           FROM left_behind l, unnest(l.run_ids) AS u(run_id) WHERE l.process_id <> $1 GROUP BY u.run_id)
-         INSERT INTO run_load_deaths AS d (run_id, deaths) SELECT run_id, deaths FROM counted
+         INSERT INTO run_load_deaths AS d (run_id, deaths) SELECT run_id, deaths FROM counted ORDER BY run_id
          ON CONFLICT (run_id) DO UPDATE SET deaths = d.deaths + excluded.deaths`,
-        [processId],
+        [processId, [...open]],
       );
       const { rows } = await pool.query<{ run_id: string; deaths: number }>(
         'SELECT run_id, deaths FROM run_load_deaths',

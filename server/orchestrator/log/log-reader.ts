@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { RunError, RunStatus } from '../core/index.ts';
+import { amongShards, type Shards } from '../shards/slot.ts';
 import { type ReadOptions, type RunsRead, readPayloadTexts, readRunsToFold } from './read-to-fold.ts';
 
 /** The numbers of runs that have not ended. */
@@ -20,25 +21,25 @@ export type ChildRow = {
 /** The number of runs that were started beneath a run, and the number of these that have not ended. */
 export type DescendantCounts = { started: number; active: number };
 
-/** The leader's reads of the log and its projections; not limited to a tenant. */
+/** The leader's reads of the log and its projections: not limited to a tenant, but to the workspaces of some shards. */
 export type LogReader = {
   /** Reads whole runs for folding; large results stay in the log. The caller limits the number of `runIds`. */
   readRuns(runIds: readonly string[], options: ReadOptions): Promise<RunsRead>;
   /** Returns the JSON texts of large results of a run; those that the log does not have are absent. */
   readStored(runId: string, ids: readonly string[]): Promise<Map<string, string>>;
-  countActiveRuns(): Promise<ActiveRunCounts>;
+  countActiveRuns(shards: Shards): Promise<ActiveRunCounts>;
   countDescendants(root: string): Promise<DescendantCounts>;
   /** Returns a page of the runs that have work to do now, newest first, starting below the id `before`. */
-  movingRuns(before: string | null, limit: number): Promise<string[]>;
+  movingRuns(shards: Shards, before: string | null, limit: number): Promise<string[]>;
   /** Returns the timers of the runs that only wait. */
-  wakeUpTimers(): Promise<WakeUpTimer[]>;
+  wakeUpTimers(shards: Shards): Promise<WakeUpTimer[]>;
   /** Returns the rows of those runs that exist. `parentRunId` is empty for a run that no step called. */
   childRuns(runIds: readonly string[]): Promise<ChildRow[]>;
   /**
    * Returns a page of the runs that called others which have not ended, although the callers have ended or are not
    * among `movingRuns`: they may have to stop the runs that they called. Newest first, starting below the id `before`.
    */
-  idleCallers(before: string | null, limit: number): Promise<string[]>;
+  idleCallers(shards: Shards, before: string | null, limit: number): Promise<string[]>;
 };
 
 /** The wake-up time of a run, in ms since the epoch; null if its row has an invalid time, such as `infinity`. */
@@ -59,9 +60,12 @@ export function createLogReader(pool: Pool): LogReader {
         pool,
         ids.map(id => ({ runId, id })),
       ),
-    async countActiveRuns() {
+    async countActiveRuns(shards) {
+      const among = amongShards('tenant_id', shards, 0);
       const { rows } = await pool.query<{ tenant_id: string; status: string; count: number }>(
-        'SELECT tenant_id, status, count(*)::int AS count FROM runs WHERE ended_at IS NULL GROUP BY tenant_id, status',
+        `SELECT tenant_id, status, count(*)::int AS count FROM runs
+         WHERE ended_at IS NULL${among.sql} GROUP BY tenant_id, status`,
+        among.values,
       );
       const counts: ActiveRunCounts = { byTenant: new Map(), byStatus: new Map() };
       for (const { tenant_id, status, count } of rows) {
@@ -79,19 +83,22 @@ export function createLogReader(pool: Pool): LogReader {
       });
       return rows[0] ?? { started: 0, active: 0 };
     },
-    async movingRuns(before, limit) {
+    async movingRuns(shards, before, limit) {
+      const among = amongShards('tenant_id', shards, 2);
       const { rows } = await pool.query<{ id: string }>(
         `SELECT id FROM runs
-         WHERE ended_at IS NULL AND orchestration_phase NOT IN ('blocked', 'paused') AND ($1::uuid IS NULL OR id < $1)
+         WHERE ended_at IS NULL AND orchestration_phase NOT IN ('blocked', 'paused') AND ($1::uuid IS NULL OR id < $1)${among.sql}
          ORDER BY id DESC LIMIT $2`,
-        [before, limit],
+        [before, limit, ...among.values],
       );
       return rows.map(({ id }) => id);
     },
-    async wakeUpTimers() {
+    async wakeUpTimers(shards) {
+      const among = amongShards('tenant_id', shards, 0);
       const { rows } = await pool.query<{ id: string; tenant_id: string; next_timer_at: unknown }>(
         `SELECT id, tenant_id, next_timer_at FROM runs
-         WHERE ended_at IS NULL AND next_timer_at IS NOT NULL AND orchestration_phase = 'blocked'`,
+         WHERE ended_at IS NULL AND next_timer_at IS NOT NULL AND orchestration_phase = 'blocked'${among.sql}`,
+        among.values,
       );
       return rows.map(toWakeUpTimer);
     },
@@ -122,14 +129,15 @@ export function createLogReader(pool: Pool): LogReader {
         spent: Number(spent),
       }));
     },
-    async idleCallers(before, limit) {
+    async idleCallers(shards, before, limit) {
+      const among = amongShards('r.tenant_id', shards, 2);
       const { rows } = await pool.query<{ id: string }>(
         `SELECT DISTINCT c.parent_run_id AS id
          FROM runs r JOIN child_runs c ON c.run_id = r.id AND NOT c.detached JOIN runs p ON p.id = c.parent_run_id
          WHERE r.ended_at IS NULL AND (p.ended_at IS NOT NULL OR p.orchestration_phase IN ('blocked', 'paused'))
-           AND ($1::uuid IS NULL OR c.parent_run_id < $1)
+           AND ($1::uuid IS NULL OR c.parent_run_id < $1)${among.sql}
          ORDER BY id DESC LIMIT $2`,
-        [before, limit],
+        [before, limit, ...among.values],
       );
       return rows.map(({ id }) => id);
     },

@@ -1,8 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { type Alarm, type Clock, systemAlarm } from '../../platform/clock.ts';
 import { pause, within } from '../../platform/deadlines.ts';
 import { unavailable } from '../../platform/errors.ts';
-import { newId } from '../../platform/ids.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Command } from '../core/index.ts';
 import {
@@ -18,6 +18,7 @@ import type { Orchestrator, OrchestratorStatus, RunRef, RunSnapshot } from '../p
 import type { OrchestratorSettings } from '../ports/settings.ts';
 import type { SpendingSource } from '../ports/spending.ts';
 import type { StepTypes } from '../ports/step-type.ts';
+import { ALL_SHARDS } from '../shards/slot.ts';
 import { EventBroadcaster } from './event-broadcaster.ts';
 import { Backoff, type LeadingEnd } from './leadership/backoff.ts';
 import { type LeaderConnector, postgresConnector } from './leadership/leader-connection.ts';
@@ -134,11 +135,12 @@ export class Embedded implements EmbeddedOrchestrator {
 
   constructor(options: EmbeddedOrchestratorOptions) {
     this.#options = options;
+    const processId = randomUUID();
     this.#ports = {
       reader: options.ports?.reader ?? createLogReader(options.pool),
       terms: options.ports?.terms ?? createLeaderTerms(options.pool, options.clock),
-      journal: options.ports?.journal ?? createLoadJournal(options.pool, newId()),
-      connect: options.ports?.connect ?? postgresConnector(options.connectionString, options.lock),
+      journal: options.ports?.journal ?? createLoadJournal(options.pool, processId),
+      connect: options.ports?.connect ?? postgresConnector(options.connectionString, options.lock, processId),
       alarm: systemAlarm,
       defer: setImmediate,
       createRuntime: (services, session) => new Runtime(services, session, cause => session.break(cause)),
@@ -274,7 +276,7 @@ export class Embedded implements EmbeddedOrchestrator {
   /** Leads on a session that holds the lock, until it is lost or this process stops. Returns why it no longer leads. */
   async #lead(session: LeaderSession): Promise<unknown> {
     const { reader, terms } = this.#ports;
-    const active = await this.#inTime('counting the active runs', session, reader.countActiveRuns());
+    const active = await this.#inTime('counting the active runs', session, reader.countActiveRuns(ALL_SHARDS));
     const leader = await this.#inTime('recording the term', session, terms.begin());
     const over = new AbortController();
     const runtime = this.#newRuntime(session, leader);
@@ -356,11 +358,12 @@ export class Embedded implements EmbeddedOrchestrator {
    * cause a run to be forgotten.
    */
   async #recover(runtime: Runtime, signal: AbortSignal): Promise<{ recovered: number }> {
+    const { reader, terms } = this.#ports;
     const began = performance.now();
     this.#observer.recoveryBegan();
     for (;;) {
       try {
-        const result = await recoverRuns(this.#ports.reader, runtime, signal);
+        const result = await recoverRuns({ reader, terms, runtime, shards: ALL_SHARDS, signal });
         if (signal.aborted) return result;
         this.#observer.recoveryEnded(result.recovered, performance.now() - began);
         this.#log.recovered(result);

@@ -129,6 +129,7 @@ export const EXPECTED = [
   'commit not applied, session lost',
   'commit hangs',
   'commit refused: disk full',
+  'commit refused: deadlock',
   'slow commit',
   'batch of many',
   'batch behind a batch',

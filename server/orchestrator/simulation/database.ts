@@ -12,7 +12,7 @@ import {
 import { expandRow } from '../log/compact-skips.ts';
 import { decodeEvent, payloadRefs, type StoredEvent } from '../log/decode.ts';
 import type { EventRow, PayloadRow } from '../log/encode.ts';
-import type { LogEntry, NewRun, RunProjection, TaskChange, UsageRow } from '../log/index.ts';
+import type { LoadLane, LogEntry, NewRun, RunProjection, TaskChange, UsageRow } from '../log/index.ts';
 import { Violation } from './checkers/violation.ts';
 import { REFUSED } from './scenario.ts';
 import { TermTable } from './term-table.ts';
@@ -61,7 +61,7 @@ export class DatabaseError extends Error {
 export class Database {
   readonly runs = new Map<string, StoredRun>();
   readonly terms = new TermTable();
-  readonly loads = new Map<string, { process: string; runIds: readonly string[] }>();
+  readonly loads = new Map<string, { process: string; lane: LoadLane; runIds: readonly string[] }>();
   readonly loadDeaths = new Map<string, number>();
   readonly #accounts = new Map<string, AccountRow>();
 

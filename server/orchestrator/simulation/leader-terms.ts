@@ -32,6 +32,12 @@ export class ServerTerms implements LeaderTerms {
     return { term: begun.term, survived };
   };
 
+  readAgain: LeaderTerms['readAgain'] = async own => {
+    const survived = await answerOf(this.#server, this.#at, 'terms not read again', () => this.#table.survived);
+    for (const term of survived) if (term !== own.term) own.survived.add(term);
+    this.#table.learn(own.term, survived);
+  };
+
   survive: LeaderTerms['survive'] = async () => {
     this.#hasSaidSo = false;
     const before = [...this.#heard];

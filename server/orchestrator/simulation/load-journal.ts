@@ -17,9 +17,10 @@ export function simulatedJournal(database: Database, server: Server, at: Surroun
     return answered;
   };
   return {
-    deaths: () =>
+    deaths: open =>
       ask(() => {
-        for (const [key, { process, runIds }] of database.loads) {
+        for (const [key, { process, lane, runIds }] of database.loads) {
+          if (process === server.name ? open.has(lane) : server.postgres.knows(process)) continue;
           database.loads.delete(key);
           if (process === server.name) continue;
           for (const runId of runIds) database.loadDeaths.set(runId, (database.loadDeaths.get(runId) ?? 0) + 1);
@@ -31,7 +32,7 @@ export function simulatedJournal(database: Database, server: Server, at: Surroun
       const hadRoom = before.endedAt === at.agenda.now && before.hadRoom;
       if (lane === 'background' && !hasRoom() && !hadRoom)
         at.fail('memory', `${runIds.length} runs are loaded in the background while memory is used up`);
-      return ask(() => void database.loads.set(`${server.name} ${lane}`, { process: server.name, runIds }));
+      return ask(() => void database.loads.set(`${server.name} ${lane}`, { process: server.name, lane, runIds }));
     },
     end: lane => ask(() => void database.loads.delete(`${server.name} ${lane}`)),
     forget: runId => ask(() => void database.loadDeaths.delete(runId)),

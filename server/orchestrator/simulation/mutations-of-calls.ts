@@ -40,7 +40,7 @@ export const CALLS: readonly Mutation[] = [
   {
     name: 'the runs that were called are forgotten when the process dies before it has stopped them',
     file: 'runtime/runs/recovery.ts',
-    find: 'await recoverPages(reader.idleCallers, runtime, signal);',
+    find: 'await recoverPages(take, (before, limit) => reader.idleCallers(shards, before, limit));',
     replace: '',
     caughtBy: ['calls'],
     knobs: MORE,

@@ -60,6 +60,13 @@ const LOG: readonly Mutation[] = [
     caughtBy: ['log'],
   },
   {
+    name: 'a batch is written in the order of its appends',
+    file: 'log/group-commit.ts',
+    find: 'await this.#session.commit(inOrder(batch));',
+    replace: 'await this.#session.commit(batch.map(({ entry }) => entry));',
+    caughtBy: ['log'],
+  },
+  {
     name: 'the rest of a batch is not sent when the previous one is answered',
     file: 'log/group-commit.ts',
     find: 'this.#sendQueued();\n    if (error === null) this.#settle(batch);',

@@ -71,6 +71,11 @@ export class Postgres {
     this.#open.add(session);
   }
 
+  /** Whether a session of this process is open, so that its own lock is held. */
+  knows(process: string): boolean {
+    return [...this.#open].some(({ server }) => server.name === process);
+  }
+
   holds(session: Session | null): boolean {
     return session?.isOpen === true && session.backend !== null && this.#holder === session.backend;
   }

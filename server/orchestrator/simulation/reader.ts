@@ -50,7 +50,7 @@ export function simulatedReader(database: Database, server: Server, at: Surround
         const beneath = [...database.runs.values()].filter(({ row }) => row.root === root);
         return { started: beneath.length, active: beneath.filter(({ row }) => row.endedAt === null).length };
       }),
-    movingRuns: (before, limit) =>
+    movingRuns: (_, before, limit) =>
       ask(() => {
         const ids = open()
           .filter(({ id, phase }) => phase !== 'blocked' && phase !== 'paused' && (before === null || id < before))
@@ -70,7 +70,7 @@ export function simulatedReader(database: Database, server: Server, at: Surround
         server.missedLookup = true;
         throw error;
       }),
-    idleCallers: (before, limit) =>
+    idleCallers: (_, before, limit) =>
       ask(() => {
         const callers = open().flatMap(({ parent }) =>
           parent === undefined || parent.detached ? [] : [parent.run_id],

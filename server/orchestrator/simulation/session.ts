@@ -191,6 +191,9 @@ export class Session implements LeaderConnection {
       if (runs.has(runId)) at.fail('log', `${runId} has two entries under way`);
       runs.add(runId);
     }
+    // Elsewhere another session may insert the same ids: in another order, each would wait for the other.
+    for (const [index, { runId }] of batch.entries())
+      if (index > 0 && runId < (batch[index - 1]?.runId ?? '')) at.fail('log', `${runId} is written out of order`);
     const { batchBytes } = this.server.config.writerLimits;
     for (const { runId, payloads, created } of batch) {
       // The start of a run is a single event, whose input and overrides may both be large.
@@ -271,6 +274,10 @@ export class Session implements LeaderConnection {
     if (this.#postgres.diskFull) {
       at.count('commit refused: disk full');
       throw new DatabaseError('53100');
+    }
+    if (at.trouble(0.01)) {
+      at.count('commit refused: deadlock');
+      throw new DatabaseError('40P01');
     }
     try {
       database.apply(batch, this.writer);

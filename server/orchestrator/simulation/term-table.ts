@@ -6,8 +6,8 @@ export type SimulatedTerm = {
   readonly term: number;
   readonly process: Process;
   survived: boolean;
-  /** The terms that were recorded as survived when this one began. Its leader knows only these. */
-  readonly known: ReadonlySet<number>;
+  /** The terms that were recorded as survived when this one began, or when its leader read them again. */
+  known: ReadonlySet<number>;
   fate: 'open' | 'died' | 'outlived' | 'died while it shut down';
 };
 
@@ -25,6 +25,12 @@ export class TermTable {
 
   get survived(): Set<number> {
     return new Set(this.#terms.flatMap(({ term, survived }) => (survived ? [term] : [])));
+  }
+
+  /** Notes that the leader of a term has heard of these as well. */
+  learn(of: number, survived: ReadonlySet<number>): void {
+    const term = this.get(of);
+    if (term !== undefined) term.known = new Set([...term.known, ...survived]);
   }
 
   begin(process: Process): SimulatedTerm {

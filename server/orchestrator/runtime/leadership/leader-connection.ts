@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { commitStatement, type LogSession, PLANNING } from '../../log/index.ts';
+import { commitStatement, type LogSession, PLANNING, processLock } from '../../log/index.ts';
 
 /** Arbitrary; advisory locks belong to one database, so every Baton uses the same. Next to the migrations' 4216033. */
 export const LEADER_LOCK = 4_216_034;
@@ -49,8 +49,13 @@ export type LeaderConnection = LogSession & {
 /** Makes a connection that is not open yet. */
 export type LeaderConnector = () => LeaderConnection;
 
-export function postgresConnector(connectionString: string, lock: number = LEADER_LOCK): LeaderConnector {
-  return () => new PostgresConnection(connectionString, lock);
+/** Connections of the process with this id; each holds its `processLock`, whether it leads or not. */
+export function postgresConnector(
+  connectionString: string,
+  lock: number = LEADER_LOCK,
+  processId: string = randomUUID(),
+): LeaderConnector {
+  return () => new PostgresConnection(connectionString, lock, processId);
 }
 
 /**
@@ -94,12 +99,14 @@ const stateOf = ({ backend, marked, holds_lock, in_recovery, read_only }: StateR
 class PostgresConnection implements LeaderConnection {
   readonly lost: Promise<unknown>;
   readonly #lock: number;
+  readonly #processId: string;
   readonly #mark: string = randomUUID();
   readonly #socket = new Socket();
   readonly #client: pg.Client;
 
-  constructor(connectionString: string, lock: number) {
+  constructor(connectionString: string, lock: number, processId: string) {
     this.#lock = lock;
+    this.#processId = processId;
     this.#client = new pg.Client({
       connectionString,
       application_name: 'baton-orchestrator',
@@ -124,6 +131,8 @@ class PostgresConnection implements LeaderConnection {
        UNION ALL SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'`,
       [this.#mark],
     );
+    // Shared, because the session of before may not have ended yet.
+    await this.#client.query('SELECT pg_advisory_lock_shared($1::bigint)', [String(processLock(this.#processId))]);
   }
 
   async tryLock(): Promise<LockAttempt> {

@@ -3,7 +3,11 @@ import { ManualClock } from '../../../platform/clock.ts';
 import { createHarness, Gate, type Harness } from '../../../testing/engine/runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import { MAX_LOST_ATTEMPTS } from '../../core/attempts.ts';
+import { createLogReader } from '../../log/index.ts';
 import type { RunRef } from '../../ports/orchestrator.ts';
+import { ALL_SHARDS } from '../../shards/slot.ts';
+import { recoverRuns } from '../runs/recovery.ts';
+import { Runtime } from '../runtime.ts';
 import { createLeaderTerms } from './leader-terms.ts';
 
 let db: TestDatabase;
@@ -111,6 +115,37 @@ test('a paused run whose work was interrupted is shown as paused, and not as dra
   await gate.arrived(2);
   expect(await after.orchestrator.command(ref, pause)).toMatchObject({ phase: 'draining' });
   await finish(after, ref, gate);
+});
+
+test('a step that five processes leave by shutdowns is begun again by one whose term is older than theirs', async () => {
+  const [gate, gateOfOld] = [new Gate(), new Gate()];
+  let runtime: Runtime | undefined;
+  const signal = new AbortController().signal;
+  // Both lead, and only the one may take what the others leave.
+  const old = await createHarness(db, {
+    lock: 1,
+    types: [gateOfOld.type],
+    ports: {
+      createRuntime: (services, session) => {
+        runtime = new Runtime(services, session, () => expect.fail('the session is lost'));
+        return runtime;
+      },
+    },
+  });
+  open.add(old);
+  await old.orchestrator.recovered;
+  let h = await harness(gate);
+  const ref = await start(h);
+  for (let deployment = 1; deployment <= MAX_LOST_ATTEMPTS + 2; deployment++) {
+    await gate.arrived(deployment);
+    await close(h);
+    if (deployment <= MAX_LOST_ATTEMPTS + 1) h = await harness(gate);
+  }
+  if (runtime === undefined) throw new Error('it does not lead');
+  const terms = createLeaderTerms(db.pool, new ManualClock());
+  await recoverRuns({ reader: createLogReader(db.pool), terms, runtime, shards: ALL_SHARDS, signal });
+  await gateOfOld.arrived(1);
+  await finish(old, ref, gateOfOld);
 });
 
 test('a process that stands by records that it has survived, and later terms count that', async () => {

@@ -11,10 +11,18 @@ const TERMS_KEPT = 10_000;
  */
 export type OwnTerm = { readonly term: number; readonly survived: Set<number> };
 
-/** The leaders' terms, and which processes are known to have outlived them. */
+/**
+ * The leaders' terms, and which processes are known to have outlived them. Where several processes lead, a term of this
+ * one is older than many of those whose runs it takes over.
+ */
 export type LeaderTerms = {
   /** Begins a term of this process, which has survived all terms that it had before. */
   begin(): Promise<OwnTerm>;
+  /**
+   * Adds to a term what other processes have survived by now. Called at each take of runs, before they are loaded: an
+   * attempt that was interrupted in a term that is not known as survived counts as a death.
+   */
+  readAgain(own: OwnTerm): Promise<void>;
   /** Records that this process has survived its terms so far. Called when it shuts down in order, or stands by. */
   survive(): Promise<void>;
 };
@@ -44,6 +52,13 @@ export function createLeaderTerms(pool: Pool, clock: Clock): LeaderTerms {
       if (row === undefined) throw new Error('the term of the leader was not recorded');
       open = [...open.filter(term => !before.includes(term)), row.term];
       return { term: row.term, survived: new Set(row.survived).add(row.term) };
+    },
+    async readAgain({ term: own, survived }) {
+      const { rows } = await pool.query<{ term: number }>(
+        'SELECT term FROM leader_terms WHERE survived_at IS NOT NULL',
+      );
+      // A defect may have removed the term of its own meanwhile.
+      for (const { term } of rows) if (term !== own) survived.add(term);
     },
     async survive() {
       const before = open;

@@ -37,7 +37,11 @@ class Process {
         connect: () => this.connect(),
         alarm: this.time.alarm,
         reader: this.#reader(),
-        terms: { begin: () => this.#ask('beginTerm'), survive: async () => undefined },
+        terms: {
+          begin: () => this.#ask('beginTerm'),
+          readAgain: async () => undefined,
+          survive: async () => undefined,
+        },
       },
       ...options,
     });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../../platform/ids.ts';
 import {
@@ -12,6 +13,7 @@ import {
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import type { Graph } from '../../core/index.ts';
 import { createLoadJournal } from '../../log/index.ts';
+import { postgresConnector } from '../leadership/leader-connection.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -172,12 +174,47 @@ describe('a run that processes died of while they loaded it', () => {
     await dead.begin('background', [runId, newId()]);
     await dead.begin('background', [runId]);
     await dead.begin('urgent', [runId]);
-    expect([...(await next.deaths())]).toEqual([[runId, 2]]);
+    expect([...(await next.deaths(new Set()))]).toEqual([[runId, 2]]);
     await next.begin('background', [runId]);
     // Its own entry does not count as a death: this process is alive.
-    expect([...(await next.deaths())]).toEqual([[runId, 2]]);
+    expect([...(await next.deaths(new Set()))]).toEqual([[runId, 2]]);
     await next.forget(runId);
-    expect((await next.deaths()).size).toBe(0);
+    expect((await next.deaths(new Set())).size).toBe(0);
+  });
+
+  test('counts while another process takes runs only if the process that loads it is dead', async () => {
+    const living = { id: randomUUID(), runId: newId() };
+    const dying = { id: randomUUID(), runId: newId() };
+    const sessions = await Promise.all(
+      [living, dying].map(async ({ id, runId }) => {
+        const session = postgresConnector(db.url, 1, id)();
+        await session.open();
+        await createLoadJournal(db.pool, id).begin('background', [runId]);
+        return session;
+      }),
+    );
+    const take = () => createLoadJournal(db.pool, randomUUID()).deaths(new Set());
+    for (let takes = 0; takes < 3; takes++) expect((await take()).size).toBe(0);
+    sessions[1]?.destroy();
+    await expect.poll(async () => [...(await take())]).toEqual([[dying.runId, 1]]);
+    // The entry of the living one is still there, and counts once it dies too.
+    await sessions[0]?.end();
+    await expect.poll(async () => (await take()).get(living.runId)).toBe(1);
+    expect((await take()).get(living.runId)).toBe(1);
+    await db.pool.query('DELETE FROM run_load_deaths');
+  });
+
+  test('stays in the journal while its own process takes more runs, unless the entry is of an earlier term', async () => {
+    const id = randomUUID();
+    const journal = createLoadJournal(db.pool, id);
+    const lanes = async () =>
+      (await db.pool.query('SELECT lane FROM run_loads WHERE process_id = $1', [id])).rows.map(({ lane }) => lane);
+    await journal.begin('background', [newId()]);
+    await journal.begin('urgent', [newId()]);
+    expect((await journal.deaths(new Set(['background']))).size).toBe(0);
+    expect(await lanes()).toEqual(['background']);
+    expect((await journal.deaths(new Set())).size).toBe(0);
+    expect(await lanes()).toEqual([]);
   });
 
   test('is loaded again after two deaths; after three it fails, and other runs continue', async () => {

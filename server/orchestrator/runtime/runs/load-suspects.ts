@@ -19,9 +19,9 @@ export class LoadSuspects {
     this.#journal = journal;
   }
 
-  /** Reads the journal of earlier processes. Call this before any run is loaded in the background. */
+  /** Reads what other processes died of. Call this at each take, before any run is loaded in the background. */
   async recall(): Promise<void> {
-    if (this.#journal !== undefined) this.#deaths = await this.#journal.deaths();
+    if (this.#journal !== undefined) this.#deaths = await this.#journal.deaths(this.#open);
   }
 
   get isEmpty(): boolean {

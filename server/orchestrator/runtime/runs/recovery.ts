@@ -1,31 +1,34 @@
 import type { LogReader } from '../../log/index.ts';
+import type { Shards } from '../../shards/slot.ts';
+import type { LeaderTerms } from '../leadership/leader-terms.ts';
 import type { Runtime } from '../runtime.ts';
 import type { RunKey } from './run-host.ts';
 
 const PAGE = 500;
 
+export type Take = { reader: LogReader; terms: LeaderTerms; runtime: Runtime; shards: Shards; signal: AbortSignal };
+
 /**
- * Recovers the runs that have not ended: first sets the timers of those that only wait, which stay in the log, then
- * folds the others page by page, newest first. Stops when `signal` aborts. Rejects if a read failed.
+ * Takes the runs of these shards that have not ended: reads what the processes that led them survived and died of, sets
+ * the timers of the runs that only wait, which stay in the log, then folds the others page by page, newest first. Stops
+ * when `signal` aborts. Rejects if a read failed.
  */
-export async function recoverRuns(
-  reader: LogReader,
-  runtime: Runtime,
-  signal: AbortSignal,
-): Promise<{ recovered: number }> {
+export async function recoverRuns(take: Take): Promise<{ recovered: number }> {
+  const { reader, terms, runtime, shards } = take;
+  await terms.readAgain(runtime.leader);
   await runtime.suspects.recall();
   // Even if the timers cannot be read, the runs that have work to do now are loaded.
-  const [timers] = await Promise.allSettled([recoverTimers(reader, runtime, signal)]);
-  const moving = await recoverPages(reader.movingRuns, runtime, signal);
+  const [timers] = await Promise.allSettled([recoverTimers(take)]);
+  const moving = await recoverPages(take, (before, limit) => reader.movingRuns(shards, before, limit));
   // Runs that have ended or only wait may have called runs that the process was to stop when it died.
-  await recoverPages(reader.idleCallers, runtime, signal);
+  await recoverPages(take, (before, limit) => reader.idleCallers(shards, before, limit));
   if (timers.status === 'rejected') throw timers.reason;
   return { recovered: timers.value + moving };
 }
 
 /** Sets the timers of the runs that only wait; returns how many of them had to be folded instead. */
-async function recoverTimers(reader: LogReader, runtime: Runtime, signal: AbortSignal): Promise<number> {
-  const timers = await reader.wakeUpTimers();
+async function recoverTimers({ reader, runtime, shards, signal }: Take): Promise<number> {
+  const timers = await reader.wakeUpTimers(shards);
   if (signal.aborted) return 0;
   const unusable: RunKey[] = [];
   for (const { dueAt, ...run } of timers) {
@@ -41,7 +44,10 @@ async function recoverTimers(reader: LogReader, runtime: Runtime, signal: AbortS
   return unusable.length;
 }
 
-async function recoverPages(read: LogReader['movingRuns'], runtime: Runtime, signal: AbortSignal): Promise<number> {
+async function recoverPages(
+  { runtime, signal }: Take,
+  read: (before: string | null, limit: number) => Promise<string[]>,
+): Promise<number> {
   let recovered = 0;
   let before: string | null = null;
   for (;;) {

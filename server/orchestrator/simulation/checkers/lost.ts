@@ -5,8 +5,8 @@ import type { SimulatedTerm, TermTable } from '../term-table.ts';
 import { Violation } from './violation.ts';
 
 /**
- * `leader`: the leader of the term in which the event was written. It does not learn which processes survived after the
- * term began.
+ * `leader`: the leader of the term in which the event was written. It learns which processes survived when the term
+ * begins, and when it takes runs.
  */
 type Written = { terms: TermTable; leader: SimulatedTerm | undefined };
 

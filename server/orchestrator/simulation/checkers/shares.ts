@@ -22,7 +22,7 @@ type Tenant = {
  * Counts what waits for its commit independently of the log (docs/adr/0029-shares-of-the-commit-queue.md):
  * - a run appends only while its tenant holds fewer rows and bytes than are free, or fewer than it is guaranteed, and a
  *   caller is refused only if not;
- * - the entries of a tenant are sent in their order, and while one waits, no more batches are sent without it than
+ * - no entry of a tenant is sent in a later batch than those after it, and while one waits, no more batches are sent without it than
  *   there are tenants, and than its last entry was larger than a quantum;
  * - while others wait, a tenant decides and sends no more than a quantum at a time, and the entry that exceeds it.
  */
@@ -66,10 +66,12 @@ export class ShareWatch {
     const waited = [...this.#tenants.values()].filter(({ waiting }) => waiting.length > 0);
     if (waited.length > 1) this.#at.count('tenants wait for their commits');
     const costs = new Map<Tenant, number[]>();
-    for (const entry of batch) {
-      const tenant = this.#tenant(entry.owner.tenantId);
-      if (tenant.waiting.shift() !== entry) this.#fail(`an entry of ${entry.owner.tenantId} overtakes another`);
-      costs.set(tenant, [...(costs.get(tenant) ?? []), this.#costOf(entry)]);
+    // Within a batch they are in the order of their run ids.
+    const sentNow = new Set(batch);
+    for (const [id, tenant] of this.#tenants) {
+      const sent = tenant.waiting.splice(0, batch.filter(({ owner }) => owner.tenantId === id).length);
+      if (!sent.every(entry => sentNow.has(entry))) this.#fail(`an entry of ${id} overtakes another`);
+      if (sent.length > 0) costs.set(tenant, sent.map(this.#costOf, this));
     }
     for (const tenant of waited) {
       const sent = costs.get(tenant);
