@@ -77,7 +77,7 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     'memory/extraction/store.ts': ['deleteExtractions'],
     'notifications/delivery-store.ts': ['claimDue'],
     'notifications/enqueue-store.ts': ['enqueueFailedRuns enqueueTasks'],
-    'notifications/progress-store.ts': ['hasNews holdProgress lockProgress nextBatch saveProgress'],
+    'notifications/progress-store.ts': ['hasNews lockProgress nextBatch saveProgress'],
     'retention/audit-store.ts': ['countAuditEntries deleteAuditEntries'],
     'retention/analytics-store.ts': ['permitUsagePurge deleteUsageRollups recordRunPurge'],
     'retention/clock-store.ts': ['recordTrustedClock readTrustedAt'],

@@ -8,16 +8,16 @@ import { aggregateUsage } from './usage-rollup-store.ts';
  */
 export const BATCH_ROWS = 5_000;
 
-/** Returns the numbers of the next rows of usage after `after`, up to another number (null = all); null if no row follows. */
+/** Returns the numbers of the next rows of usage after `after`, up to another number; null if no row follows. */
 export async function nextBatch(
   db: Queryable,
   after: number,
-  upTo: number | null,
+  upTo: number,
   batchRows = BATCH_ROWS,
 ): Promise<{ upTo: number; rows: number; last: boolean } | null> {
   const { rows } = await db.query<{ upto: string | null; count: string }>(
     `SELECT max(seq) AS upto, count(*) AS count FROM (
-       SELECT seq FROM run_usage WHERE seq > $1 AND ($2::int8 IS NULL OR seq <= $2) ORDER BY seq LIMIT $3) batch`,
+       SELECT seq FROM run_usage WHERE seq > $1 AND seq <= $2 ORDER BY seq LIMIT $3) batch`,
     [after, upTo, batchRows],
   );
   const { upto = null, count = '0' } = rows[0] ?? {};

@@ -3,6 +3,7 @@ import pg, { type Pool } from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../../platform/clock.ts';
 import { insertUsage, readAllRollups, type TestUsage } from '../../testing/analytics.ts';
+import { whileHeld } from '../../testing/held-numbers.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { aggregateAll, aggregateNext } from './aggregate.ts';
 import { bucketOf, grains, wholeProject } from './buckets.ts';
@@ -183,6 +184,20 @@ test('the rollups equal the totals of all usage, for any order and any batches',
 });
 
 const some: TestUsage[] = fc.sample(usage, { numRuns: 40, seed: 7 });
+
+test('usage whose numbers are held while later usage is aggregated is aggregated too, once', async () => {
+  const [held, later] = [some.slice(0, 20), some.slice(20)];
+  await whileHeld(
+    db.pool,
+    client => insertUsage(client, held),
+    async () => {
+      await insertUsage(db.pool, later);
+      await aggregateAll(db.pool, clock, 7);
+    },
+  );
+  await aggregateAll(db.pool, clock, 7);
+  await expectRollups(some);
+});
 
 test('nothing is written while there is no new usage', async () => {
   await insertUsage(db.pool, some);

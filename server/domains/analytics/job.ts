@@ -27,7 +27,7 @@ export function startAnalyticsJob({ database, clock, logger, ...context }: Analy
   return startLeaderJob(options, async closing => {
     const beganAt = clock.now();
     if ((await readProgress(database.pool)).readySeq === null) await backfill(database.url, logger, closing);
-    while (!closing.aborted && (await aggregateNext(database.pool, clock)) === 'aggregated');
+    while (!closing.aborted && (await aggregateNext(database.pool, clock, undefined, { logger })) === 'aggregated');
     return Math.min(SELDOMEST_MS, Math.max(EVERY_MS, REST * (clock.now() - beganAt)));
   });
 }

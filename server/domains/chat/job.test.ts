@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ALL_SHARDS, type Shards, shardOf } from '../../orchestrator/shards/slot.ts';
 import { newId } from '../../platform/ids.ts';
 import { CHAT_MODEL, type ChatService, saidIn, startChatService } from '../../testing/chat.ts';
-import { purgeThreads } from './answers/store.ts';
+import { listEnded, listStartable, purgeThreads } from './answers/store.ts';
 
 let chat: ChatService;
 beforeAll(async () => {
@@ -29,6 +30,32 @@ test('threads are kept for the retention of their workspace, and for ever by def
   expect(await ids()).toEqual([kept]);
   for (const retention_days of [0, 36_501])
     await expect(chat.act('chat_patch_settings', { retention_days })).rejects.toMatchObject({ status: 422 });
+});
+
+test('answers are saved and started in the workspaces of the shards that are led, and in no others', async () => {
+  chat.fake.script({ answers: [{ content: [{ text: 'One.' }] }] });
+  const thread = await chat.thread();
+  await chat.act('chat_send_message', { id: thread, text: 'Hello' });
+  await chat.settled(thread);
+  const { pool } = chat.service.db;
+  const become = (status: string) =>
+    pool.query(`UPDATE chat_messages SET status = $2 WHERE thread_id = $1 AND run_id IS NOT NULL`, [thread, status]);
+  const { rows } = await pool.query<{ tenant_id: string }>('SELECT tenant_id FROM chat_threads WHERE id = $1', [
+    thread,
+  ]);
+  const mine = shardOf(rows[0]?.tenant_id ?? '', 4);
+  const led = { count: 4, led: new Set([mine]) };
+  const others = { count: 4, led: new Set([0, 1, 2, 3].filter(shard => shard !== mine)) };
+  for (const [status, list] of [
+    ['queued', listStartable],
+    ['running', listEnded],
+  ] as const) {
+    await become(status);
+    const found = async (shards: Shards) =>
+      (await list(pool, { threadId: null, shards, limit: 20 })).map(({ threadId }) => threadId);
+    expect([await found(ALL_SHARDS), await found(led), await found(others)]).toEqual([[thread], [thread], []]);
+  }
+  await become('completed');
 });
 
 test('the models of the workspace answer if the request names none', async () => {

@@ -19,17 +19,21 @@ export async function hasNews(db: Queryable): Promise<boolean> {
 }
 
 /**
- * Returns the next range to read, and locks the progress until the transaction ends; null if another session holds it.
+ * Returns the next range to read, which is not beyond the horizon, and locks the progress until the transaction ends; null
+ * if another session holds it.
  */
-export async function lockNextRange(db: Queryable, limit: number): Promise<Range | null> {
+export async function lockNextRange(
+  db: Queryable,
+  { limit, horizon }: { limit: number; horizon: number },
+): Promise<Range | null> {
   const { rows } = await db.query<{ usage_seq: string }>(
     'SELECT usage_seq FROM failure_handler_progress FOR UPDATE SKIP LOCKED',
   );
   const after = rows[0]?.usage_seq;
   if (after === undefined) return null;
   const { rows: ends } = await db.query<{ seq: string | null }>(
-    'SELECT max(seq) AS seq FROM (SELECT seq FROM run_usage WHERE seq > $1 ORDER BY seq LIMIT $2) u',
-    [after, limit],
+    'SELECT max(seq) AS seq FROM (SELECT seq FROM run_usage WHERE seq > $1 AND seq <= $3 ORDER BY seq LIMIT $2) u',
+    [after, limit, horizon],
   );
   return { after, upTo: ends[0]?.seq ?? after };
 }

@@ -2,10 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Principal } from '../../operation/context.ts';
 import type { Services } from '../../operation/services.ts';
 import type { Graph, JsonMap } from '../../orchestrator/core/index.ts';
+import { shardOf } from '../../orchestrator/shards/slot.ts';
 import { HOUR_MS, ManualClock, MINUTE_MS } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { withLineage } from '../../platform/lineage.ts';
 import { createCall } from '../../testing/call.ts';
+import { repeatEnd, whileHeld } from '../../testing/held-numbers.ts';
 import { createTestTenant, type TestTenant, withScopes } from '../../testing/identity.ts';
 import { asking, publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
 import { runOperations } from '../runs/operations.ts';
@@ -113,6 +115,37 @@ describe('on_failure', () => {
       },
     });
     expect(await pass()).toBe(0);
+  });
+
+  test('starts for failed runs whose numbers are held while later ones are read, once each', async () => {
+    const handler = await publish({ steps: lua('return 1') });
+    const workflow = await failingWith(handler);
+    const [held, later] = [await run(workflow), await run(workflow)];
+    const { pool } = running.db;
+    await pool.query('UPDATE failure_handler_progress SET usage_seq = (SELECT max(seq) FROM run_usage)');
+    await whileHeld(
+      pool,
+      client => repeatEnd(client, held.runID),
+      async () => {
+        await repeatEnd(pool, later.runID);
+        while (await enqueueNext(services));
+      },
+    );
+    expect(await pass()).toBe(2);
+    const handlers = [(await failedRun(held)).handler, (await failedRun(later)).handler];
+    expect((await runsOf(handler)).map(({ id }) => id).sort()).toEqual(handlers.sort());
+    expect(await pass()).toBe(0);
+  });
+
+  test('starts in the workspaces of the shards that are led, and in no others', async () => {
+    const handler = await publish({ steps: lua('return 1') });
+    await run(await failingWith(handler));
+    while (await enqueueNext(services));
+    const mine = shardOf(acme.tenantId, 4);
+    const others = new Set([0, 1, 2, 3].filter(shard => shard !== mine));
+    expect(await startDueHandlers(services, { count: 4, led: others })).toBe(0);
+    expect(await startDueHandlers(services, { count: 4, led: new Set([mine]) })).toBe(1);
+    expect(await runsOf(handler)).toHaveLength(1);
   });
 
   test('is beneath the run that failed', async () => {

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { type JsonMap, lineageOf, type ParentCall, type StartedBeneath } from '../../orchestrator/core/index.ts';
+import { amongShards, type Shards } from '../../orchestrator/shards/slot.ts';
 import { camelCased, type Stored } from '../../platform/postgres/rows.ts';
 import type { ActsFor } from '../runs/start/step-scopes.ts';
 
@@ -38,14 +39,18 @@ type Row = Omit<DueHandler, 'workflowId' | 'failed'> &
   };
 
 /**
- * Returns handlers whose attempt is due, those that have been due longest first. Removes those whose failed run was
+ * Returns handlers of the workspaces in these shards whose attempt is due, those that have been due longest first. Removes those whose failed run was
  * deleted meanwhile.
  */
-export async function listDueHandlers(pool: Pool, now: number, limit: number): Promise<DueHandler[]> {
+export async function listDueHandlers(
+  pool: Pool,
+  now: number,
+  { limit, shards }: { limit: number; shards: Shards },
+): Promise<DueHandler[]> {
+  const among = amongShards('tenant_id', shards, 2);
   const { rows } = await pool.query({
-    name: 'due_failure_handlers',
     text: `WITH due AS MATERIALIZED (
-             SELECT * FROM failure_handlers WHERE next_attempt_at <= to_timestamp($1::float8 / 1000)
+             SELECT * FROM failure_handlers WHERE next_attempt_at <= to_timestamp($1::float8 / 1000)${among.sql}
               ORDER BY next_attempt_at, run_id LIMIT $2),
            gone AS (
              DELETE FROM failure_handlers WHERE run_id IN (
@@ -58,7 +63,8 @@ export async function listDueHandlers(pool: Pool, now: number, limit: number): P
              LEFT JOIN LATERAL (SELECT data FROM run_events e
                WHERE e.run_id = r.id AND e.event_type = 'run_started' ORDER BY e.seq LIMIT 1) s ON true
             ORDER BY d.next_attempt_at, d.run_id`,
-    values: [now, limit],
+    values: [now, limit, ...among.values],
+    ...(shards === 'all' && { name: 'due_failure_handlers' }),
   });
   return camelCased<Row>(rows).map(({ tenantId, projectId, handlerId, attempts, parent, beneath, ...run }) => ({
     tenantId,

@@ -1,6 +1,7 @@
 import type { Services } from '../../operation/services.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { scopes } from '../../orchestrator/ports/authority.ts';
+import { ALL_SHARDS, type Shards } from '../../orchestrator/shards/slot.ts';
 import { isoTimestamp, MINUTE_MS } from '../../platform/clock.ts';
 import { AppError } from '../../platform/errors.ts';
 import { withLineage } from '../../platform/lineage.ts';
@@ -17,12 +18,12 @@ const RETRY_AFTER_MS: readonly number[] = [MINUTE_MS / 6, MINUTE_MS, 5 * MINUTE_
 const LIMIT = 20;
 
 /**
- * Attempts the starts that are due. Returns how many there were. A start that is refused temporarily is attempted again
+ * Attempts the starts that are due in the workspaces of the shards that this process leads. Returns how many there were. A start that is refused temporarily is attempted again
  * later. A start that is refused permanently, or too often, is logged and removed. Throws if the database is
  * unavailable; then no attempt is counted.
  */
-export async function startDueHandlers(services: Services): Promise<number> {
-  const due = await listDueHandlers(services.pool, services.clock.now(), LIMIT);
+export async function startDueHandlers(services: Services, shards: Shards = ALL_SHARDS): Promise<number> {
+  const due = await listDueHandlers(services.pool, services.clock.now(), { limit: LIMIT, shards });
   await Promise.all(due.map(handler => attempt(services, handler)));
   return due.length;
 }

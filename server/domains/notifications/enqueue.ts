@@ -1,4 +1,5 @@
 import type { Services } from '../../operation/services.ts';
+import { readHorizon } from '../../platform/postgres/horizon.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
 import { enqueueFailedRuns, enqueueTasks } from './enqueue-store.ts';
 import { hasNews, lockProgress, nextBatch, saveProgress } from './progress-store.ts';
@@ -13,19 +14,22 @@ const MAIL_DELAY_MS = 60_000;
  * adds the deliveries and moves the progress, so a process that dies neither loses nor repeats any. Returns whether
  * there may be more.
  *
- * Resuming from the last numbers is safe because numbers become visible in order: the leader's session assigns them,
- * one statement after the other (server/domains/analytics/aggregate.ts).
+ * Resuming from the last numbers is safe because nothing beyond the horizons is read: every row up to them is visible or
+ * never will be (docs/adr/0038-several-writers.md).
  */
 export async function enqueueNext(
-  { pool, clock, mail }: Pick<Services, 'pool' | 'clock' | 'mail'>,
+  { pool, clock, mail, logger }: Pick<Services, 'pool' | 'clock' | 'mail' | 'logger'>,
   limits = BATCH,
 ): Promise<boolean> {
   // Checked without a lock first, so that an idle service writes nothing.
   if (!(await hasNews(pool))) return false;
+  const tasks = await readHorizon(pool, 'human_tasks', { logger });
+  const usage = await readHorizon(pool, 'run_usage', { logger });
+  if (tasks === null || usage === null) return false;
   return transact(pool, async db => {
     const progress = await lockProgress(db);
     if (progress === null) return false;
-    const next = await nextBatch(db, progress, limits);
+    const next = await nextBatch(db, progress, { limits, horizon: { tasks, usage } });
     const now = clock.now();
     const first = { email: mail === null ? null : now + MAIL_DELAY_MS, webhook: now };
     if (next.taskSeq !== progress.taskSeq) {

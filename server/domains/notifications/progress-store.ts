@@ -27,31 +27,28 @@ export async function lockProgress(db: Queryable): Promise<Progress | null> {
   return rows[0] ? toProgress(rows[0]) : null;
 }
 
-/**
- * Locks the progress until the end of the transaction, which may then give a task a new number. The leader reads
- * numbers in the order of their commits, and must not pass a number that is not committed.
- */
-export async function holdProgress(db: Queryable): Promise<void> {
-  await db.query('SELECT FROM notification_progress FOR UPDATE');
-}
-
 /** Stores the progress. The caller holds its lock. */
 export async function saveProgress(db: Queryable, { taskSeq, usageSeq }: Progress): Promise<void> {
   await db.query('UPDATE notification_progress SET task_seq = $1, usage_seq = $2', [taskSeq, usageSeq]);
 }
 
-/** Returns the end of the next batch of tasks and of usage; the same numbers if there is nothing more. */
+type Numbers = { tasks: number; usage: number };
+
+/**
+ * Returns the end of the next batch of tasks and of usage, which is not beyond the horizons; the same numbers if there is
+ * nothing more.
+ */
 export async function nextBatch(
   db: Queryable,
   { taskSeq, usageSeq }: Progress,
-  limits: { tasks: number; usage: number },
+  { limits, horizon }: { limits: Numbers; horizon: Numbers },
 ): Promise<Progress> {
   const { rows } = await db.query<Row>(
     `SELECT coalesce((SELECT max(seq) FROM (
-              SELECT seq FROM human_tasks WHERE state = 'pending' AND seq > $1 ORDER BY seq LIMIT $3) t), $1::int8) AS task_seq,
+              SELECT seq FROM human_tasks WHERE state = 'pending' AND seq > $1 AND seq <= $5 ORDER BY seq LIMIT $3) t), $1::int8) AS task_seq,
             coalesce((SELECT max(seq) FROM (
-              SELECT seq FROM run_usage WHERE seq > $2 ORDER BY seq LIMIT $4) u), $2::int8) AS usage_seq`,
-    [taskSeq, usageSeq, limits.tasks, limits.usage],
+              SELECT seq FROM run_usage WHERE seq > $2 AND seq <= $6 ORDER BY seq LIMIT $4) u), $2::int8) AS usage_seq`,
+    [taskSeq, usageSeq, limits.tasks, limits.usage, horizon.tasks, horizon.usage],
   );
   return rows[0] ? toProgress(rows[0]) : { taskSeq, usageSeq };
 }

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../platform/clock.ts';
 import { currentLineage } from '../../platform/lineage.ts';
+import type { Queryable } from '../../platform/postgres/transaction.ts';
+import { repeatEnd, whileHeld } from '../../testing/held-numbers.ts';
 import { createTestMember } from '../../testing/identity.ts';
 import { failing, type NotificationWorld, startNotificationWorld } from '../../testing/notifications.ts';
 import { publishGraph } from '../../testing/runs.ts';
@@ -154,6 +156,42 @@ describe('deliveries are made once', () => {
     await db.pool.query('UPDATE notification_progress SET task_seq = 0, usage_seq = 0');
     while (await step());
     expect(await world.deliveriesOf(tenant.owner)).toHaveLength(4);
+  });
+
+  test('even if the numbers of a task and of a failed run are held while later ones are read', async () => {
+    const { tenant, services } = world;
+    const { pool } = world.db;
+    await world.hook(tenant.owner, 'task_waiting', 'run_failed');
+    const workflow = await publishGraph(services, tenant.owner, failing);
+    const [heldTask, laterTask] = [await world.ask(), await world.ask()];
+    const [heldRun, laterRun] = [await world.start(workflow), await world.start(workflow)];
+    await pool.query(
+      `UPDATE notification_progress SET task_seq = (SELECT max(seq) FROM human_tasks), usage_seq = (SELECT max(seq) FROM run_usage)`,
+    );
+    const again = (db: Queryable, { runID }: { runID: string }) =>
+      db.query(`UPDATE human_tasks SET seq = nextval('human_tasks_seq_seq') WHERE run_id = $1`, [runID]);
+    const read = async () => {
+      while (await enqueueNext(services));
+    };
+    await whileHeld(
+      pool,
+      client => again(client, heldTask),
+      async () => {
+        await again(pool, laterTask);
+        await read();
+      },
+    );
+    await whileHeld(
+      pool,
+      client => repeatEnd(client, heldRun.runID),
+      async () => {
+        await repeatEnd(pool, laterRun.runID);
+        await read();
+      },
+    );
+    await read();
+    const told = (await world.deliveriesOf(tenant.owner)).map(({ run_id }) => run_id);
+    expect(told.sort()).toEqual([heldTask, laterTask, heldRun, laterRun].map(({ runID }) => runID).sort());
   });
 
   test('and not about what happened before the person chose to be notified', async () => {

@@ -1,9 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
 import { forbidden, invalid, notFound } from '../../platform/errors.ts';
-import { transact } from '../../platform/postgres/transaction.ts';
 import { findAnswerers } from '../identity/answerer-queries.ts';
-import { holdProgress } from '../notifications/progress-store.ts';
 import { runScope } from '../runs/access/find.ts';
 import { alreadyEnded, mayAnswer } from './complete.ts';
 import type { AssignTaskInput, RunTaskSchema } from './schemas.ts';
@@ -45,10 +43,7 @@ export async function assignTask(
       throw invalid('Tasks can be assigned only to people who may answer them.', details);
     }
   }
-  await transact(pool, async tx => {
-    await holdProgress(tx);
-    await assignPendingTask(tx, ref, task.step_id, { to, by: ctx.principal.email, at: new Date(clock.now()) });
-  });
+  await assignPendingTask(pool, ref, task.step_id, { to, by: ctx.principal.email, at: new Date(clock.now()) });
   // If the caller may not read the texts of a task, its workflow names no people, so the caller still sees the task.
   const now = await findTask(pool, ref, input.task_id, reader);
   if (now === null) throw notFound('Task');

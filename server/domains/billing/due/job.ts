@@ -65,7 +65,7 @@ export function startBillingJob({ services, alarm, ready, leading }: BillingJobO
   let posted = Number.NEGATIVE_INFINITY;
   /** Posts the charges of the past hour for all tenants once, ignoring charges made meanwhile. */
   const post = async (hour: number): Promise<void> => {
-    while (!closed && (await countCharges(pool, clock.now())) === 'counted');
+    while (!closed && (await countCharges(pool, clock.now(), undefined, { logger })) === 'counted');
     for (let last = ''; ; ) {
       const tenants = await chargedTenants(pool, last);
       for (const tenantId of tenants) {

@@ -19,7 +19,7 @@ export function startCountJob({ pool, clock, logger, ...context }: CountJobOptio
   const late = 'charges are not counted into their accounts; it is tried again in a moment';
   const options = { ...context, logger, everyMs: EVERY_MS, retryMs: AFTER_FAILURE_MS, late };
   return startLeaderJob(options, async closing => {
-    while (!closing.aborted && (await countCharges(pool, clock.now())) === 'counted');
+    while (!closing.aborted && (await countCharges(pool, clock.now(), undefined, { logger })) === 'counted');
     return EVERY_MS;
   });
 }

@@ -1,14 +1,15 @@
 import type { Pool } from 'pg';
 import { MAX_MICROCREDITS, toMicrocredits } from '../../../orchestrator/ports/microcredits.ts';
+import { type HorizonOptions, readHorizon } from '../../../platform/postgres/horizon.ts';
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
 
 /**
  * The usage that the engine commits is the charge. It is counted into `charged` of its workspace's account in batches,
  * so that the commit of runs neither updates nor waits for an account; readers add the usage that is not counted yet.
  *
- * Resuming from a sequence number is safe because numbers become visible in order: only the session that holds the
- * leader's lock writes usage that can cost something, one statement after the other
- * (server/domains/analytics/aggregate.ts has the details).
+ * Counting never passes the horizon, up to which every row is visible or never will be, whoever writes
+ * (docs/adr/0038-several-writers.md). What a workspace itself has counted may be further: one session at a time writes its
+ * usage, so its own numbers become visible in order.
  */
 
 /** Rows of usage that are counted in one transaction. */
@@ -58,7 +59,7 @@ export const COUNTED = 'greatest(a.counted, (SELECT p.seq FROM credit_progress p
  * The result of counting one batch.
  * - `counted`: a batch was counted, and there may be more.
  * - `done`: all usage is counted.
- * - `busy`: another session is counting.
+ * - `busy`: another session is counting, or a transaction that writes usage does not end.
  */
 export type CountResult = 'counted' | 'done' | 'busy';
 
@@ -67,7 +68,12 @@ export type CountResult = 'counted' | 'done' | 'busy';
  * the number. Locks accounts before it reads how far each is counted, because a grant may have counted some usage
  * meanwhile. A full account stays full, and the audit reports it.
  */
-export async function countCharges(pool: Pool, now: number, batchRows = BATCH_ROWS): Promise<CountResult> {
+export async function countCharges(
+  pool: Pool,
+  now: number,
+  batchRows = BATCH_ROWS,
+  options: HorizonOptions = {},
+): Promise<CountResult> {
   const seen = await pool.query<{ more: boolean }>({
     name: 'credit_progress',
     // Forces the index on numbers, against the planner's estimate.
@@ -76,19 +82,25 @@ export async function countCharges(pool: Pool, now: number, batchRows = BATCH_RO
   });
   // Checked without a lock first, so that an idle service writes nothing.
   if (!seen.rows[0]?.more) return 'done';
-  return await transact(pool, db => countNext(db, now, batchRows));
+  const horizon = await readHorizon(pool, 'run_usage', options);
+  if (horizon === null) return 'busy';
+  return await transact(pool, db => countNext(db, now, { batchRows, horizon }));
 }
 
-/** Counts the next batch in the caller's transaction, which should end right after it. */
-export async function countNext(db: Queryable, now: number, batchRows: number): Promise<CountResult> {
+/** Counts the next batch up to the horizon in the caller's transaction, which should end right after it. */
+export async function countNext(
+  db: Queryable,
+  now: number,
+  { batchRows, horizon }: { batchRows: number; horizon: number },
+): Promise<CountResult> {
   const locked = await db.query<{ seq: string }>('SELECT seq FROM credit_progress FOR UPDATE SKIP LOCKED');
   if (locked.rows[0] === undefined) return 'busy';
   const after = toMicrocredits(locked.rows[0].seq);
   const { rows } = await db.query<{ seq: string; tenant_id: string; priced: boolean }>(
     `SELECT tenant_id, max(seq) AS seq, bool_or(priced) AS priced FROM (
-       SELECT u.tenant_id, u.seq, ${PRICED} AS priced FROM run_usage u WHERE u.seq > $1 AND ${LEADERS} ORDER BY u.seq LIMIT $2) next
+       SELECT u.tenant_id, u.seq, ${PRICED} AS priced FROM run_usage u WHERE u.seq > $1 AND u.seq <= $3 AND ${LEADERS} ORDER BY u.seq LIMIT $2) next
      GROUP BY 1`,
-    [after, batchRows],
+    [after, batchRows, horizon],
   );
   if (rows.length === 0) return 'done';
   const upTo = Math.max(...rows.map(({ seq }) => toMicrocredits(seq)));

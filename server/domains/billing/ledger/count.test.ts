@@ -4,6 +4,7 @@ import { newId } from '../../../platform/ids.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { insertUsage } from '../../../testing/analytics.ts';
 import { charge } from '../../../testing/billing/ledger.ts';
+import { whileHeld } from '../../../testing/held-numbers.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import { countCharges, countNext, readUncounted } from './count-store.ts';
 import { grantCredits, postCharges, readBalances } from './post.ts';
@@ -113,10 +114,25 @@ test('a grant that commits while the count waits for its account is neither lost
   expect(await readBalances(db.pool, tenantId)).toMatchObject({ payg: 47, consumed: 10, granted: -57 });
 });
 
+test('charges whose numbers are held while later ones are counted are counted too, each once', async () => {
+  const other = newId();
+  await whileHeld(
+    db.pool,
+    client => charge(client, tenantId, 7, AT),
+    async () => {
+      await charge(db.pool, other, 5, AT);
+      while ((await countCharges(db.pool, AT)) === 'counted');
+    },
+  );
+  while ((await countCharges(db.pool, AT)) === 'counted');
+  expect(await accountOf(tenantId)).toEqual({ charged: 7, posted: 0 });
+  expect(await accountOf(other)).toEqual({ charged: 5, posted: 0 });
+});
+
 test('a count that is rolled back has no effect', async () => {
   await charge(db.pool, tenantId, 9, AT);
   const failed = transact(db.pool, async client => {
-    expect(await countNext(client, AT, 10)).toBe('counted');
+    expect(await countNext(client, AT, { batchRows: 10, horizon: Number.MAX_SAFE_INTEGER })).toBe('counted');
     throw new Error('the process ends');
   });
   await expect(failed).rejects.toThrow('the process ends');

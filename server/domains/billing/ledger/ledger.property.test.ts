@@ -127,7 +127,7 @@ async function perform(client: Queryable, { tenants, charged }: World, { tenant,
     case 'post':
       return postCharges(client, tenantId, at);
     case 'count':
-      return countNext(client, at, 2);
+      return countNext(client, at, { batchRows: 2, horizon: Number.MAX_SAFE_INTEGER });
     case 'reverseGrant':
       return reverseGrant(client, {
         tenantId,

@@ -1,5 +1,6 @@
 import type { Services } from '../../../operation/services.ts';
 import type { StreamItem } from '../../../orchestrator/ports/orchestrator.ts';
+import { ALL_SHARDS, type Shards } from '../../../orchestrator/shards/slot.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { isDatabaseAway } from '../../../platform/postgres/away.ts';
 import { endsRun } from '../../runs/events/selection.ts';
@@ -13,13 +14,19 @@ import { listEnded, listStartable, type QueuedAnswer } from './store.ts';
 const MAX_ANSWERS_PER_PASS = 20;
 
 /**
- * Saves ended answers and starts queued ones, of one thread or of all. Returns how many it processed. Throws while the database is
+ * Saves ended answers and starts queued ones, of one thread or of all, in the workspaces of the shards that this process
+ * leads. Returns how many it processed. Throws while the database is
  * unavailable or this process does not lead. A later pass then processes the rest.
  */
-export async function processAnswers(services: Services, threadId: string | null = null): Promise<number> {
-  const ended = await listEnded(services.pool, { threadId, limit: MAX_ANSWERS_PER_PASS });
+export async function processAnswers(
+  services: Services,
+  threadId: string | null = null,
+  shards: Shards = ALL_SHARDS,
+): Promise<number> {
+  const selection = { threadId, shards, limit: MAX_ANSWERS_PER_PASS };
+  const ended = await listEnded(services.pool, selection);
   for (const run of ended) await saveEndedAnswer(services, run);
-  const startable = await listStartable(services.pool, { threadId, limit: MAX_ANSWERS_PER_PASS });
+  const startable = await listStartable(services.pool, selection);
   let started = 0;
   for (const answer of startable) if (await startQueued(services, answer)) started += 1;
   return ended.length + started;

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { amongShards, type Shards } from '../../../orchestrator/shards/slot.ts';
 import type { MessagePart } from '../stream/parts.ts';
 
 /** A queued answer with the input of its run. */
@@ -28,11 +29,12 @@ export type EndedRun = {
 
 const PLACE = `m.tenant_id AS "tenantId", t.project_id AS "projectId", t.id AS "threadId", t.workflow_id AS "workflowId", m.run_id AS "runId"`;
 
-/** Returns the next queued answer of each thread without an active answer. `threadId` limits this to one thread. */
-export async function listStartable(
-  pool: Pool,
-  { threadId, limit }: { threadId: string | null; limit: number },
-): Promise<QueuedAnswer[]> {
+/** One thread, or all (null), of the workspaces in some shards; at most `limit` answers. */
+type AnswerSelection = { threadId: string | null; shards: Shards; limit: number };
+
+/** Returns the next queued answer of each thread without an active answer. */
+export async function listStartable(pool: Pool, { threadId, shards, limit }: AnswerSelection): Promise<QueuedAnswer[]> {
+  const among = amongShards('m.tenant_id', shards, 2);
   const { rows } = await pool.query<QueuedAnswer>(
     `SELECT DISTINCT ON (m.thread_id) ${PLACE}, q.parts, m.sent_by AS "sentBy", m.pat_id AS "patId"
        FROM chat_messages m
@@ -40,26 +42,24 @@ export async function listStartable(
        JOIN chat_messages q ON q.thread_id = m.thread_id AND q.id = m.parent_id
       WHERE m.status = 'queued' AND ($1::uuid IS NULL OR m.thread_id = $1)
         AND NOT EXISTS (SELECT FROM chat_messages o JOIN runs r ON r.id = o.run_id
-                         WHERE o.thread_id = m.thread_id AND o.status = 'running' AND r.ended_at IS NULL)
+                         WHERE o.thread_id = m.thread_id AND o.status = 'running' AND r.ended_at IS NULL)${among.sql}
       ORDER BY m.thread_id, m.place LIMIT $2`,
-    [threadId, limit],
+    [threadId, limit, ...among.values],
   );
   return rows;
 }
 
-/** Returns unsaved answers whose run has ended. `threadId` limits this to one thread. */
-export async function listEnded(
-  pool: Pool,
-  { threadId, limit }: { threadId: string | null; limit: number },
-): Promise<EndedRun[]> {
+/** Returns unsaved answers whose run has ended. */
+export async function listEnded(pool: Pool, { threadId, shards, limit }: AnswerSelection): Promise<EndedRun[]> {
+  const among = amongShards('m.tenant_id', shards, 2);
   const { rows } = await pool.query<EndedRun>(
     `SELECT ${PLACE}, r.status, r.error, coalesce(r.credits_microcredits, 0)::float8 AS microcredits
        FROM chat_messages m
        JOIN chat_threads t ON t.id = m.thread_id
        LEFT JOIN runs r ON r.id = m.run_id
-      WHERE m.status = 'running' AND ($1::uuid IS NULL OR m.thread_id = $1) AND (r.id IS NULL OR r.ended_at IS NOT NULL)
+      WHERE m.status = 'running' AND ($1::uuid IS NULL OR m.thread_id = $1) AND (r.id IS NULL OR r.ended_at IS NOT NULL)${among.sql}
       LIMIT $2`,
-    [threadId, limit],
+    [threadId, limit, ...among.values],
   );
   return rows;
 }

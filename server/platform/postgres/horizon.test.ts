@@ -1,0 +1,90 @@
+import type { Pool, PoolClient } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
+import { readHorizon } from './horizon.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.close());
+
+const INSERT = `INSERT INTO run_usage (id, tenant_id, project_id, workflow_id, action, quantity, microcredits, attempts, created_at)
+  VALUES (gen_random_uuid(), 'acme', gen_random_uuid(), gen_random_uuid(), 'workflow_step', 1, 1, '[]', to_timestamp(0)) RETURNING seq::int`;
+const insert = async (on: Pick<PoolClient, 'query'> = db.pool): Promise<number> => (await on.query(INSERT)).rows[0].seq;
+const horizon = (waitMs?: number) => readHorizon(db.pool, 'run_usage', { ...(waitMs !== undefined && { waitMs }) });
+
+test('an unused table has the horizon 0, and a used one that of its last number', async () => {
+  expect(await readHorizon(db.pool, 'human_tasks')).toBe(0);
+  expect(await horizon()).toBe(0);
+  const last = await insert();
+  expect(await horizon()).toBe(last);
+});
+
+test('it waits for those that may have drawn a number, and not for those that come later', async () => {
+  const [before, later] = [await db.pool.connect(), await db.pool.connect()];
+  await before.query('BEGIN');
+  const held = await insert(before);
+  expect(await horizon(20)).toBeNull();
+  const last = await insert();
+  let answers = 0;
+  const query = async (...args: [string, unknown[]]) => {
+    const answer = await db.pool.query(...args);
+    answers += 1;
+    return answer;
+  };
+  let read: number | null = -1;
+  const reading = readHorizon({ query } as unknown as Pool, 'run_usage', { waitMs: 60_000 }).then(number => {
+    read = number;
+  });
+  // It has read the number and the writers, and waits.
+  await expect.poll(() => answers).toBeGreaterThan(2);
+  await later.query('BEGIN');
+  await insert(later);
+  expect(read).toBe(-1);
+  await before.query('COMMIT');
+  await reading;
+  expect(read).toBe(last);
+  expect(held).toBeLessThan(last);
+  await later.query('ROLLBACK');
+  for (const client of [before, later]) client.release();
+});
+
+test('what only reads the table, or locks another one, is not waited for', async () => {
+  const client = await db.pool.connect();
+  await client.query(`BEGIN; SELECT FROM run_usage; LOCK TABLE runs IN ROW EXCLUSIVE MODE`);
+  expect(await horizon(0)).not.toBeNull();
+  await client.query('ROLLBACK');
+  client.release();
+});
+
+test('a number that was rolled back is passed', async () => {
+  const client = await db.pool.connect();
+  await client.query('BEGIN');
+  const lost = await insert(client);
+  await client.query('ROLLBACK');
+  client.release();
+  expect(await horizon(0)).toBe(lost);
+});
+
+test('a transaction that is in the way for ten seconds is logged once, with its pid', async () => {
+  const client = await db.pool.connect();
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  await client.query('BEGIN');
+  await insert(client);
+  const logged: unknown[] = [];
+  const logger = { warn: (fields: unknown) => void logged.push(fields) };
+  let now = performance.now();
+  const clock = { now: () => now };
+  const read = () => readHorizon(db.pool, 'run_usage', { logger: logger as never, waitMs: 0, clock });
+  expect(await read()).toBeNull();
+  now += 9_000;
+  expect(await read()).toBeNull();
+  expect(logged).toEqual([]);
+  now += 2_000;
+  for (let times = 0; times < 3; times++) expect(await read()).toBeNull();
+  expect(logged).toEqual([{ pid: rows[0]?.pid, table: 'run_usage' }]);
+  await client.query('COMMIT');
+  client.release();
+  expect(await read()).not.toBeNull();
+});
