@@ -50,6 +50,41 @@ test('it waits for those that may have drawn a number, and not for those that co
   for (const client of [before, later]) client.release();
 });
 
+test('a cursor beside four writers, some of which hold their numbers, reads every row once', async () => {
+  const { rows: before } = await db.pool.query('SELECT coalesce(max(seq), 0)::int AS last FROM run_usage');
+  let cursor: number = before[0].last;
+  const seen: number[] = [];
+  const pass = async () => {
+    const upTo = await horizon(60_000);
+    const { rows } = await db.pool.query('SELECT seq::int FROM run_usage WHERE seq > $1 AND seq <= $2 ORDER BY seq', [
+      cursor,
+      upTo,
+    ]);
+    for (const { seq } of rows) seen.push(seq);
+    cursor = seen.at(-1) ?? cursor;
+  };
+  const written: number[] = [];
+  let writing = 4;
+  const write = async (writer: number) => {
+    const client = await db.pool.connect();
+    for (let n = 0; n < 60; n++) {
+      await client.query('BEGIN');
+      const seq = await insert(client);
+      if (n % 10 === writer) await client.query('SELECT pg_sleep(0.03)');
+      const isLost = n % 17 === 0;
+      await client.query(isLost ? 'ROLLBACK' : 'COMMIT');
+      if (!isLost) written.push(seq);
+    }
+    client.release();
+    writing -= 1;
+  };
+  const writers = [0, 1, 2, 3].map(write);
+  while (writing > 0) await pass();
+  await Promise.all(writers);
+  await pass();
+  expect(seen).toEqual(written.sort((a, b) => a - b));
+});
+
 test('what only reads the table, or locks another one, is not waited for', async () => {
   const client = await db.pool.connect();
   await client.query(`BEGIN; SELECT FROM run_usage; LOCK TABLE runs IN ROW EXCLUSIVE MODE`);
