@@ -13,6 +13,7 @@ export class ServerTerms implements LeaderTerms {
   #hasSaidSo = false;
   /** The terms whose numbers have reached the process. It records the survival of only these. */
   readonly #heard: SimulatedTerm[] = [];
+  #isReadAgain = false;
 
   constructor(table: TermTable, server: Server, at: Surroundings) {
     this.#table = table;
@@ -36,7 +37,14 @@ export class ServerTerms implements LeaderTerms {
     const survived = await answerOf(this.#server, this.#at, 'terms not read again', () => this.#table.survived);
     for (const term of survived) if (term !== own.term) own.survived.add(term);
     this.#table.learn(own.term, survived);
+    this.#isReadAgain = true;
   };
+
+  /** Checks that the process has read before this take which terms were survived. */
+  taking(): void {
+    if (!this.#isReadAgain) this.#at.fail('attempts', 'runs are taken by what was known when the term began');
+    this.#isReadAgain = false;
+  }
 
   survive: LeaderTerms['survive'] = async () => {
     this.#hasSaidSo = false;

@@ -90,6 +90,13 @@ export const LEADING: readonly Mutation[] = [
     caughtBy: ['stream'],
   },
   {
+    name: 'it is not read again at a take which terms were survived',
+    file: 'runtime/runs/recovery.ts',
+    find: 'await terms.readAgain(runtime.leader);',
+    replace: '',
+    caughtBy: ['attempts'],
+  },
+  {
     name: 'a recovery whose reads fail is not tried again',
     file: ORCHESTRATOR,
     find: 'await pause(this.#options.alarm ?? systemAlarm, RECOVERY_RETRY_MS, signal);',

@@ -50,14 +50,16 @@ export function simulatedReader(database: Database, server: Server, at: Surround
         const beneath = [...database.runs.values()].filter(({ row }) => row.root === root);
         return { started: beneath.length, active: beneath.filter(({ row }) => row.endedAt === null).length };
       }),
-    movingRuns: (_, before, limit) =>
-      ask(() => {
+    movingRuns: (_, before, limit) => {
+      if (before === null) server.terms.taking();
+      return ask(() => {
         const ids = open()
           .filter(({ id, phase }) => phase !== 'blocked' && phase !== 'paused' && (before === null || id < before))
           .map(({ id }) => id);
         // Pages this small show whether the next page is requested.
         return ids.sort().reverse().slice(0, Math.min(limit, 2));
-      }),
+      });
+    },
     childRuns: runIds =>
       ask(() =>
         runIds.flatMap(runId => {
