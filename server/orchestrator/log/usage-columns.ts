@@ -10,14 +10,17 @@ type Group = { entry: LogEntry; row: UsageRow; quantity: number; lines: string[]
  */
 export function usageColumns(batch: readonly LogEntry[]): readonly (readonly unknown[])[] {
   const groups = new Map<string, Group>();
-  let last: Group | undefined;
+  const latest = new Map<UsageRow['action'], Group>();
   for (const entry of batch) {
     for (const row of entry.usage) {
-      // Most rows belong to the group before them, and building a key of ten parts takes longer than everything else.
+      // Most rows belong to the latest group of their action, and building a key of ten parts takes longer than everything
+      // else. In the order of run ids, starts, steps and ends alternate.
+      let last = latest.get(row.action);
       if (last === undefined || !belongs(last, entry, row)) {
         const key = keyOf(entry, row);
         last = groups.get(key) ?? { entry, row, quantity: 0, lines: [] };
         groups.set(key, last);
+        latest.set(row.action, last);
       }
       last.quantity += row.quantity;
       last.lines.push(JSON.stringify([entry.runId, ...row.line]));

@@ -32,7 +32,7 @@ export function amongShards(column: string, shards: Shards, before: number): { s
   if (shards === 'all') return { sql: '', values: [] };
   const [count, led] = [`$${before + 1}::int`, `$${before + 2}::int[]`];
   return {
-    sql: ` AND ${column} = ANY(ARRAY(SELECT slug FROM tenants WHERE baton_slot(slug) % ${count} = ANY(${led})))`,
+    sql: ` AND ${column} IN (SELECT slug FROM tenants WHERE baton_slot(slug) % ${count} = ANY(${led}))`,
     values: [shards.count, [...shards.led]],
   };
 }
