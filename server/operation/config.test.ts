@@ -172,6 +172,49 @@ test.each(['ftp://x', 'x.example', 'https://x/?a', 'https://x/#a', 'https://u@x/
   expect(problems({ BATON_URL: url })).toMatch(/^BATON_URL: must [^\n]+$/);
 });
 
+describe('a cluster', () => {
+  const on = {
+    BATON_CLUSTER: 'on',
+    DATABASE_URL: 'postgres://h/db',
+    BATON_MASTER_KEY: Buffer.alloc(32).toString('base64'),
+  };
+
+  test('is off by default', () => expect(readConfig({}).cluster).toBeNull());
+
+  test('needs a database and a master key that its nodes share', () => {
+    expect(problems({ BATON_CLUSTER: 'on' }).split('\n')).toEqual([
+      'BATON_CLUSTER: on needs DATABASE_URL: the embedded database serves one process only',
+      'BATON_CLUSTER: on needs BATON_MASTER_KEY: every node needs the same key',
+    ]);
+  });
+
+  test('has nodes that lead, at an address that is found, unless they are told otherwise', () => {
+    expect(readConfig(on).cluster).toEqual({ nodeUrl: undefined, leads: true, publicUrl: undefined });
+    const told = {
+      BATON_NODE_URL: 'http://[fd00::5]:3000/',
+      BATON_CLUSTER_LEADS: 'off',
+      BATON_URL: 'https://baton.example/',
+    };
+    expect(readConfig({ ...on, ...told }).cluster).toEqual({
+      nodeUrl: 'http://[fd00::5]:3000',
+      leads: false,
+      publicUrl: 'https://baton.example',
+    });
+  });
+
+  test('serves the demo only where that is asked for, since its sessions are in one process', () => {
+    const seeded = { ...on, BATON_SEED: 'example' };
+    expect([readConfig(seeded).demoMcp, readConfig({ ...seeded, BATON_DEMO_MCP: 'true' }).demoMcp]).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  test.each(['http://h:1/path', 'http://u@h:1', 'h:1', 'http://h:1?a'])('has no node at %s', url => {
+    expect(problems({ ...on, BATON_NODE_URL: url })).toMatch(/^BATON_NODE_URL: must [^\n]+$/);
+  });
+});
+
 describe('the host', () => {
   test.each(['http://x', 'a/b', '300.0.0.1', '[::1]', 'fe80::1%eth0'])('is not %s', host => {
     expect(problems({ HOST: host })).toMatch(/^HOST: must be an IP address or a host name/);

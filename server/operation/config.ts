@@ -19,7 +19,8 @@ import { integer, optional, optionalBearerToken, optionalHttpUrl } from '../plat
 import { tracingSchema, tracingSettings } from '../platform/telemetry/settings.ts';
 import type { TracingSettings } from '../platform/telemetry/tracing.ts';
 import { type BillingSettings, billingSchema, billingSettings } from './billing-settings.ts';
-import { MCP_GROUPS } from './mcp-groups.ts';
+import { type ClusterSettings, clusterSchema, clusterSettings } from './cluster-settings.ts';
+import { type McpSettings, mcpSchema, mcpSettings } from './mcp-settings.ts';
 import { removedVariables } from './removed-variables.ts';
 
 /**
@@ -131,41 +132,8 @@ const agentsSchema = z.object({
 });
 
 const demoSchema = z.object({
-  /** Whether the demos answer at /demo/mcp and /demo/api; default: if the example is seeded. */
+  /** Whether the demos answer at /demo/mcp and /demo/api; default: if the example is seeded, except in a cluster. */
   BATON_DEMO_MCP: z.enum(['true', 'false']).optional(),
-});
-
-/** Comma separated. */
-const listOf = (byDefault: string) =>
-  z
-    .string()
-    .default(byDefault)
-    .transform(value =>
-      value
-        .split(',')
-        .map(item => item.trim())
-        .filter(item => item !== ''),
-    );
-const list = listOf('');
-
-/** The Platform MCP endpoint (docs/mcp.md). */
-const mcpSchema = z.object({
-  /** Groups of tools, comma separated; the sensitive ones (vault, pat, inbound, llm_keys) only if named. */
-  BATON_MCP_GROUPS: listOf('core,catalog,memory,chat,files,websocket').pipe(z.array(z.enum(MCP_GROUPS))),
-  /** Whether to offer tools whose answers contain secrets. */
-  BATON_MCP_RISK: z.enum(['true', 'false']).default('false'),
-  /** How long the call of a workflow waits for the end of its run. Clients wait for 60 s by default. */
-  BATON_MCP_WORKFLOW_WAIT_S: z.coerce.number().int().min(0).max(60).default(50),
-  /** Further host names under which the endpoint may be called, besides the public URL's and this machine's. */
-  BATON_MCP_ALLOWED_HOSTS: list.refine(
-    hosts => hosts.every(host => /^([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])$/.test(host)),
-    'must be host names, comma separated, without a scheme, port or path',
-  ),
-  /** Origins of pages that may call the endpoint, such as an inspector's. */
-  BATON_MCP_ALLOWED_ORIGINS: list.refine(
-    origins => origins.every(origin => /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#\s]+$/.test(origin)),
-    'must be origins such as http://localhost:6274, comma separated, without a path',
-  ),
 });
 
 const memorySchema = z.object({
@@ -191,6 +159,7 @@ const schemas = {
   mail: mailSchema,
   billing: billingSchema,
   memory: memorySchema,
+  cluster: clusterSchema,
 };
 
 /** All variables, for the documentation test. */
@@ -235,13 +204,7 @@ export type Config = {
   /** Null: secrets are kept in the database. */
   secrets: { vault: VaultSettings | null };
   egress: { allowPrivate: readonly string[] };
-  mcp: {
-    groups: readonly string[];
-    risk: boolean;
-    workflowWaitS: number;
-    hosts: readonly string[];
-    origins: readonly string[];
-  };
+  mcp: McpSettings;
   /** Whether the demo MCP server and the demo API answer. */
   demoMcp: boolean;
   /** Whether there are agents, and workflows with agents can be started. */
@@ -257,6 +220,8 @@ export type Config = {
   mail: MailSettings | null;
   billing: BillingSettings;
   memory: { on: boolean };
+  /** Null: this process serves alone, or stands by. */
+  cluster: ClusterSettings | null;
 };
 
 /** A configuration that cannot be used; `message` names every faulty variable, one per line. */
@@ -319,6 +284,7 @@ export function readConfig(environment: Environment = process.env, checks: Furth
   const billing = parse(
     billingSchema.transform(read => billingSettings(read, { embedded }, problem => problems.push(problem))),
   );
+  const cluster = parse(clusterSchema.transform(read => clusterSettings(read, env, problem => problems.push(problem))));
   // Undefined if the group could not be parsed.
   const seed = identity?.BATON_SEED ?? (database?.DATABASE_URL === undefined ? 'example' : 'none');
   problems.push(...(checks.owner?.({ ...ownerSettings(parse(ownerSchema)), seed }) ?? []));
@@ -348,14 +314,9 @@ export function readConfig(environment: Environment = process.env, checks: Furth
     },
     secrets: { vault: vaultSettings(secrets) },
     egress: { allowPrivate: egress.BATON_ALLOW_PRIVATE_NETWORK },
-    mcp: {
-      groups: mcp.BATON_MCP_GROUPS,
-      risk: mcp.BATON_MCP_RISK === 'true',
-      workflowWaitS: mcp.BATON_MCP_WORKFLOW_WAIT_S,
-      hosts: [...new Set([new URL(url).hostname, 'localhost', '127.0.0.1', '[::1]', ...mcp.BATON_MCP_ALLOWED_HOSTS])],
-      origins: mcp.BATON_MCP_ALLOWED_ORIGINS,
-    },
-    demoMcp: demo.BATON_DEMO_MCP === undefined ? seed === 'example' : demo.BATON_DEMO_MCP === 'true',
+    mcp: mcpSettings(mcp, url),
+    demoMcp:
+      demo.BATON_DEMO_MCP === undefined ? seed === 'example' && cluster === null : demo.BATON_DEMO_MCP === 'true',
     agents: agents.BATON_ENABLE_AGENTS === undefined ? embedded : agents.BATON_ENABLE_AGENTS === 'true',
     log: { level: log.BATON_LOG_LEVEL },
     tracing: tracingSettings(tracing),
@@ -364,6 +325,7 @@ export function readConfig(environment: Environment = process.env, checks: Furth
     mail,
     billing,
     memory: { on: memory.BATON_MEMORY === 'on' },
+    cluster,
   };
 }
 

@@ -49,6 +49,9 @@ export class TestFeed {
       completeTask: never,
       subscribe: this.subscribe,
       status: () => 'leading',
+      leads: () => true,
+      ownerOf: () => ({ kind: 'here' }),
+      leadsJobs: () => true,
       unavailableReason: () => null,
       creditsChanged: () => undefined,
     };

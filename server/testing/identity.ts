@@ -42,6 +42,9 @@ const absentOrchestrator: Orchestrator = {
   completeTask: noOrchestrator,
   subscribe: noOrchestrator,
   status: () => 'stopped',
+  leads: () => false,
+  ownerOf: () => ({ kind: 'unknown' }),
+  leadsJobs: () => false,
   unavailableReason: () => null,
   creditsChanged: () => undefined,
 };

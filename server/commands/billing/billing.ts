@@ -72,6 +72,9 @@ async function openServices(config: BillingServices['config'], pool: pg.Pool): P
       completeTask: absent,
       subscribe: absent,
       status: () => 'stopped',
+      leads: () => false,
+      ownerOf: () => ({ kind: 'unknown' }),
+      leadsJobs: () => false,
       unavailableReason: () => null,
       // A running server checks every few seconds for credits that other processes changed.
       creditsChanged: () => undefined,

@@ -52,6 +52,13 @@ export type StreamItem = { kind: 'event'; item: CommittedEvent } | { kind: 'reje
 export type OrchestratorStatus = 'starting' | 'leading' | 'standby' | 'unavailable' | 'stopping' | 'stopped';
 
 /**
+ * The process that executes the runs of a workspace. `here`: this one. `node`: another node of the cluster, which other
+ * nodes reach at `url`, an origin without a slash at its end. `unknown`: nobody that is known here, so what needs the
+ * engine is handled here and refused with `not_leading`.
+ */
+export type Owner = { kind: 'here' } | { kind: 'node'; id: string; url: string } | { kind: 'unknown' };
+
+/**
  * The commands and queries that domains may send to the orchestrator, independent of the executor. Every promise
  * settles after the commit (docs/specification/runs.md#durability). If this process does not lead, every command is
  * AppError 503 `not_leading` with Retry-After. While a tenant's share of the log is used up
@@ -84,6 +91,15 @@ export interface Orchestrator {
     onInterrupted?: () => void,
   ): () => void;
   status(): OrchestratorStatus;
+  /** Returns whether this process executes the tenant's runs, so that their events and live text arrive here. */
+  leads(tenantId: string): boolean;
+  /**
+   * Returns which process executes the tenant's runs. Costs nothing, and may be a second behind where it names another
+   * node; never `here` unless `leads(tenantId)`.
+   */
+  ownerOf(tenantId: string): Owner;
+  /** Returns whether this process does the jobs of the deployment that one process at a time does. */
+  leadsJobs(): boolean;
   /**
    * Why the status is `unavailable`, as a sentence that helps an operator; null in any other status, or if
    * the reason is not known yet.

@@ -14,7 +14,7 @@ import {
 } from '../log/index.ts';
 import type { CreditSource } from '../ports/credits.ts';
 import { type OrchestratorLoad, type OrchestratorObserver, unobserved } from '../ports/observer.ts';
-import type { Orchestrator, OrchestratorStatus, RunRef, RunSnapshot } from '../ports/orchestrator.ts';
+import type { Orchestrator, OrchestratorStatus, Owner, RunRef, RunSnapshot } from '../ports/orchestrator.ts';
 import type { OrchestratorSettings } from '../ports/settings.ts';
 import type { SpendingSource } from '../ports/spending.ts';
 import type { StepTypes } from '../ports/step-type.ts';
@@ -25,6 +25,7 @@ import { type LeaderConnector, postgresConnector } from './leadership/leader-con
 import { createLeaderTerms, type LeaderTerms, type OwnTerm } from './leadership/leader-terms.ts';
 import { acquireLeadership, CannotLeadError, type LeaderSession } from './leadership/leadership.ts';
 import { LeadershipLog } from './leadership/leadership-log.ts';
+import { reasonOf } from './leadership/reason.ts';
 import { IDLE } from './load.ts';
 import { GraphCache, type LoadVersion, loadVersionFrom } from './runs/graph-cache.ts';
 import { recoverRuns } from './runs/recovery.ts';
@@ -64,6 +65,8 @@ export type EmbeddedOrchestratorOptions = {
    * message is shown by `/readyz` without authentication. `signal` aborts when the process stops.
    */
   beforeLeading?: (signal: AbortSignal) => Promise<void>;
+  /** Default: no cluster, so nobody knows which other process leads. */
+  cluster?: { leader(): { id: string; url: string } | null };
   /** Replaced by the simulation. */
   ports?: Partial<OrchestratorPorts>;
 };
@@ -169,6 +172,20 @@ export class Embedded implements EmbeddedOrchestrator {
 
   status(): OrchestratorStatus {
     return this.#status;
+  }
+
+  leads(_tenantId: string): boolean {
+    return this.#status === 'leading';
+  }
+
+  ownerOf(tenantId: string): Owner {
+    if (this.leads(tenantId)) return { kind: 'here' };
+    const leader = this.#options.cluster?.leader() ?? null;
+    return leader === null ? { kind: 'unknown' } : { kind: 'node', id: leader.id, url: leader.url };
+  }
+
+  leadsJobs(): boolean {
+    return this.#status === 'leading';
   }
 
   unavailableReason(): string | null {
@@ -383,17 +400,4 @@ export class Embedded implements EmbeddedOrchestrator {
     this.#observer.statusChanged(status);
     if (status === 'leading' || status === 'standby') this.#markReady();
   }
-}
-
-const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
-/** SQLSTATEs of a failed connection, and of a server that shuts down. */
-const SESSION_ENDED = /^(?:08|57P)/;
-
-/** Shown by /readyz without authentication: nothing that the database or the driver said goes in here. */
-function reasonOf(cause: unknown): string {
-  if (cause instanceof CannotLeadError) return cause.message;
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  if (!SQLSTATE.test(code) || SESSION_ENDED.test(code)) return 'The database cannot be reached, or does not answer.';
-  if (code === '25006') return 'The database is read-only.';
-  return `The database refuses what the orchestrator writes (SQLSTATE ${code}).`;
 }
