@@ -362,8 +362,9 @@ describe('lists of names', () => {
 
 describe('requests to the outside', () => {
   test('leave through the egress guard', () => {
-    // The guard itself; Vault, at the operator's own address; and files that call the fetch that they are given.
+    // The guard itself; other nodes of the cluster; Vault, at the operator's own address; and files that call the fetch that they are given.
     const may = [
+      'server/orchestrator/cluster/probe.ts',
       'server/platform/egress/egress.ts',
       'server/platform/egress/send-anywhere.ts',
       'server/platform/egress/skip-continue.ts',

@@ -1,42 +1,60 @@
 import type { Services } from '../operation/services.ts';
+import type { Cluster } from '../orchestrator/ports/cluster.ts';
+import type { OrchestratorStatus } from '../orchestrator/ports/orchestrator.ts';
 import type { Page } from './rest.ts';
 
 const json = 'application/json; charset=utf-8';
 
 /**
- * The process is up. No dependency is checked: otherwise a container orchestrator would restart
- * us when the database fails.
+ * The process is up, and in a cluster which node it is. No dependency is checked: otherwise a container orchestrator would
+ * restart us when the database fails.
  */
-export const healthz: Page = {
-  contentType: json,
-  limited: false,
-  render: async () => ({ status: 200, body: '{"status":"ok"}' }),
-};
+export function healthz({ cluster }: Pick<Services, 'cluster'>): Page {
+  const body = JSON.stringify({ status: 'ok', ...(cluster === null ? {} : { node: cluster.node.id }) });
+  return { contentType: json, limited: false, render: async () => ({ status: 200, body }) };
+}
 
 /**
  * Answers whether to send traffic here (docs/specification/http.md#service-endpoints): the database is reachable,
- * migrations are applied, and the orchestrator leads.
+ * migrations are applied, and the orchestrator leads, or is a node of a cluster that reaches who does.
  */
-export function readyz(services: Pick<Services, 'pool' | 'orchestrator' | 'logger'>): Page {
+export function readyz(services: Pick<Services, 'pool' | 'orchestrator' | 'logger' | 'cluster'>): Page {
   return {
     contentType: json,
     limited: false,
     async render() {
       const database = await databaseState(services);
       const orchestrator = services.orchestrator.status();
-      const ready = database === 'migrated' && orchestrator === 'leading';
-      const status = ready ? 'ready' : orchestrator === 'standby' ? 'standby' : 'unavailable';
-      const reason = services.orchestrator.unavailableReason();
+      const fault = services.cluster === null ? null : clusterFault(services.cluster, orchestrator);
+      const serves = services.cluster === null ? orchestrator === 'leading' : fault === null;
+      const ready = database === 'migrated' && serves;
+      const status = ready ? 'ready' : orchestrator === 'standby' && fault === null ? 'standby' : 'unavailable';
+      const reason = services.orchestrator.unavailableReason() ?? fault;
       const body = {
         status,
         database,
         orchestrator,
+        ...(services.cluster === null ? {} : { members: services.cluster.members().length }),
         ...(reason === null ? {} : { reason }),
         ...(ready ? {} : { error: `Not ready: ${status}.`, code: status }),
       };
       return { status: ready ? 200 : 503, body: JSON.stringify(body) };
     },
   };
+}
+
+/**
+ * Returns why a node of a cluster cannot serve, as a sentence without secrets; null if it can. A node that stands by serves
+ * with the help of another, whom it must reach; one that leads everything needs nobody.
+ */
+function clusterFault(cluster: Cluster, orchestrator: OrchestratorStatus): string | null {
+  if (cluster.members().length === 0) return 'This node is not a member of the cluster.';
+  if (orchestrator === 'leading') return null;
+  if (cluster.isCutOff()) return 'This node reaches no other node of the cluster.';
+  const isForwarding = orchestrator === 'standby' || cluster.leader() !== null;
+  return isForwarding && (orchestrator === 'standby' || orchestrator === 'unavailable')
+    ? null
+    : 'This node can neither lead nor reach who does.';
 }
 
 /**

@@ -24,7 +24,7 @@ export function createPages(services: Services, registry: Registry, metrics: Met
     render: async () => ({ status: 200, body: await metrics.render() }),
   };
   return new Map([
-    ['/healthz', healthz],
+    ['/healthz', healthz(services)],
     ['/readyz', readyz(services)],
     ['/metrics', prometheus],
     ['/v1/openapi.json', openapi],

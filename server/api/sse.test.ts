@@ -253,7 +253,7 @@ describe('opening', () => {
   });
 
   test('where another process leads is 503, but a run that has ended can be read', async () => {
-    const standby = { ...feed.orchestrator(), status: () => 'standby' as const };
+    const standby = { ...feed.orchestrator(), leads: () => false };
     const at = await startTestApi(services({ orchestrator: standby }), operations);
     try {
       expect(await refusal(await run(1), { at })).toMatchObject({ status: 503, body: { code: 'not_leading' } });

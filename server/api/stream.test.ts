@@ -150,7 +150,7 @@ describe('opening', () => {
   );
 
   test('where another process leads is 503, since nothing would ever arrive', async () => {
-    const standby = { ...orchestrator, status: () => 'standby' as const };
+    const standby = { ...orchestrator, leads: () => false };
     const at = await startTestApi(services({ orchestrator: standby }), []);
     try {
       expect(await refusal(open('', { at }))).toMatchObject({ status: 503, body: { code: 'not_leading' } });

@@ -158,7 +158,7 @@ async function admit(options: StreamOptions, request: IncomingMessage, url: Targ
   if (!mayStream(principal)) throw forbidden(`This needs the role ${streamRole} and the scope ${streamScope}.`);
   const query = readStreamQuery(url.search);
   // The process that leads sends the events; a socket here would stay silent forever.
-  if (services.orchestrator.status() !== 'leading') {
+  if (!services.orchestrator.leads(principal.tenantId)) {
     throw unavailable('not_leading', 'This server is not executing runs at the moment.');
   }
   const workflowId = streamedWorkflow(url.pathname);

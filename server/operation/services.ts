@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { Cluster } from '../orchestrator/ports/cluster.ts';
 import type { LiveText } from '../orchestrator/ports/live-text.ts';
 import type { Orchestrator } from '../orchestrator/ports/orchestrator.ts';
 import type { StepTypes } from '../orchestrator/ports/step-type.ts';
@@ -30,6 +31,8 @@ export type Services = {
   /** Prisma's client for what people administer. Uses the same pool. */
   prisma: PrismaClient;
   orchestrator: Orchestrator;
+  /** Null: no cluster. */
+  cluster: Cluster | null;
   stepTypes: StepTypes;
   secrets: SecretStore;
   /** The only way to call an address that a user gave. */

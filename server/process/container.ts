@@ -59,6 +59,7 @@ import { demoMcpAddresses } from '../operation/demo-mcp.ts';
 import { featuresOf } from '../operation/features.ts';
 import { createRequestLimiter } from '../operation/rate-limits.ts';
 import type { Services } from '../operation/services.ts';
+import type { Membership } from '../orchestrator/cluster/index.ts';
 import { LuaPool } from '../orchestrator/languages/lua/index.ts';
 import { createEmbeddedOrchestrator } from '../orchestrator/runtime/index.ts';
 import { createLiveText } from '../orchestrator/runtime/live-text.ts';
@@ -70,6 +71,7 @@ import type { Logger } from '../platform/logger.ts';
 import { createMailer } from '../platform/mail/mailer.ts';
 import type { Database } from '../platform/postgres/database.ts';
 import { RequestTurns } from '../platform/request-turns.ts';
+import { openCluster } from './open-cluster.ts';
 import { type MetricsRegistry, startTelemetry, type Telemetry } from './telemetry.ts';
 
 /** The running service, as surfaces and the process see it. */
@@ -117,6 +119,19 @@ const published = Symbol.for('baton.container');
  */
 export async function createContainer(options: ContainerOptions): Promise<Container> {
   const { config, logger, database, clock = systemClock, alarm = systemAlarm } = options;
+  const cluster = await openCluster({ config, connectionString: database.url, clock, alarm, logger });
+  try {
+    return await compose({ config, logger, database, clock, alarm }, cluster);
+  } catch (error) {
+    await cluster?.close();
+    throw error;
+  }
+}
+
+async function compose(
+  { config, logger, database, clock, alarm }: Required<ContainerOptions>,
+  cluster: Membership | null,
+): Promise<Container> {
   const { pool, prisma } = database;
   // This comes first: with the wrong master key nothing else may be written.
   const keys = await loadIdentityKeys({ config, pool, clock, logger });
@@ -138,8 +153,9 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     credits,
     spending: createSpendingSource({ pool }),
     beforeLeading: () => verifyMasterKey({ config, pool }, keys.masterKey),
+    ...(cluster && { cluster }),
   });
-  telemetry.watch({ orchestrator, luaPool, pool });
+  telemetry.watch({ orchestrator, luaPool, pool, cluster });
   const rateLimiter = createRequestLimiter(config.http.rateLimit, clock);
   const services: Services = {
     config,
@@ -148,6 +164,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     pool,
     prisma,
     orchestrator,
+    cluster,
     stepTypes,
     secrets,
     ...outgoing,
@@ -176,6 +193,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
       await abandonedRemoved;
       await surfaces.stream.close();
       await orchestrator.close();
+      await cluster?.close();
       await luaPool.close();
       await callers.tools.close();
       await demos.demoMcp?.close();
@@ -263,7 +281,7 @@ async function openBilling(services: Pick<Services, 'config' | 'pool' | 'clock' 
   };
 }
 
-/** The jobs that the leading process runs on a schedule. */
+/** The jobs of the deployment, which one process at a time does on a schedule. */
 function startJobs(
   services: Services,
   {
@@ -274,7 +292,7 @@ function startJobs(
   }: Pick<ContainerOptions, 'database'> & { alarm: Alarm; ready: Promise<void>; telemetry: Telemetry },
 ): { close(): Promise<void> } {
   const { clock, logger, config, orchestrator } = services;
-  const leading = () => orchestrator.status() === 'leading';
+  const leading = () => orchestrator.leadsJobs();
   const jobs = [
     startBillingJob({ services, alarm, ready, leading }),
     startCountJob({ pool: database.pool, clock, alarm, logger, leading }),
@@ -309,7 +327,7 @@ function createSurfaces(
   platform: ReturnType<typeof createPlatformTools>,
 ): Pick<Container, 'handle' | 'rest' | 'handleTrpc' | 'trpc' | 'handleMcp' | 'mcp' | 'stream'> {
   const registry = createRegistry(operations);
-  const metrics = createMetrics(() => services.orchestrator.status() === 'leading', measured);
+  const metrics = createMetrics(() => services.orchestrator.leadsJobs(), measured);
   const common = {
     services,
     sessionSecret,

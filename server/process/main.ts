@@ -91,6 +91,10 @@ async function startConsole({ env, http }: Config, port: number): Promise<Consol
 async function seed({ services }: Container, owner: SeededOwner): Promise<void> {
   if (!owner.created || services.config.identity.seed !== 'example') return;
   const { email, tenantId } = owner;
+  if (!services.orchestrator.leads(tenantId)) {
+    services.logger.warn('the example is not made: its runs would be executed by another node');
+    return;
+  }
   try {
     const user = await services.prisma.user.findFirstOrThrow({ where: { email, confirmedAt: { not: null } } });
     const session = { userId: user.id, sessionEpoch: user.sessionEpoch };

@@ -70,6 +70,7 @@ export function createTestServices(
     pool,
     prisma,
     orchestrator: absentOrchestrator,
+    cluster: null,
     stepTypes: new Map(),
     secrets,
     egress,

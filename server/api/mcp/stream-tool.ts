@@ -66,7 +66,7 @@ To go on, call again with after = last_seq.`,
       const { workflow_id, run_id, after, ...limits } = readArguments(Arguments, args);
       const workflow = await findWorkflow(services.prisma, principal, workflow_id);
       if (!workflow) throw notFound('Workflow');
-      if (services.orchestrator.status() !== 'leading') {
+      if (!services.orchestrator.leads(principal.tenantId)) {
         throw unavailable('not_leading', 'This server is not executing runs at the moment.');
       }
       const query = { ...(run_id === undefined ? {} : { runId: run_id }), ...(after === undefined ? {} : { after }) };

@@ -1,6 +1,7 @@
 import { ConfigError, type OwnerSettings } from '../../operation/config.ts';
 import type { Services } from '../../operation/services.ts';
-import { randomToken } from '../../platform/crypto/digest.ts';
+import { deriveKey, randomToken } from '../../platform/crypto/digest.ts';
+import { parseMasterKey } from '../../platform/crypto/master-key.ts';
 import { hashPassword } from '../../platform/crypto/password.ts';
 import { createFirstOwner, hasOwner, holdSetupToken } from './first-owner.ts';
 import { generatePatToken, isWellFormedPat } from './pats/token.ts';
@@ -44,6 +45,14 @@ function configuredOwner({ ownerEmail, ownerPassword, pat }: OwnerSettings): Own
     : { email: Email.parse(ownerEmail), password: Password.parse(ownerPassword), pat };
 }
 
+/** Returns a set-up token; in a cluster the same at every node, which must accept what another one printed. */
+function setupTokenOf({ config, cluster }: Pick<Services, 'config' | 'cluster'>): string {
+  const { masterKey } = config.identity;
+  if (cluster === null || masterKey === undefined) return randomToken(24);
+  const key = parseMasterKey(masterKey, 'BATON_MASTER_KEY');
+  return deriveKey(key, `setup/${cluster.deploymentId}`, 24).toString('base64url');
+}
+
 /**
  * Ensures that there is a first owner, or a way to become it (docs/specification/authentication.md#first-owner). On a
  * database without users: BATON_OWNER_* creates the owner; otherwise BATON_SEED=example (the default on the embedded
@@ -57,7 +66,7 @@ export async function seedFirstOwner(services: Services): Promise<SeededOwner> {
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
   const configured = configuredOwner(identity);
   if (!configured && identity.seed === 'none') {
-    const setupToken = randomToken(24);
+    const setupToken = setupTokenOf(services);
     holdSetupToken(services, setupToken);
     return { created: false, setupToken };
   }

@@ -12,7 +12,7 @@ export { encodeEvents } from './compact-skips.ts';
 export { encodeEvent, type LargeResult, PAYLOAD_THRESHOLD_BYTES } from './encode.ts';
 export type { LogEntry, NewRun, RunProjection, SearchValue, TaskChange, UsageAction, UsageRow } from './entry.ts';
 export { AppendError, GroupCommitLog, type LogSession, MAX_BATCHES } from './group-commit.ts';
-export { createLoadJournal, type LoadJournal, type LoadLane, processLock } from './load-journal.ts';
+export { createLoadJournal, type LoadJournal, type LoadLane } from './load-journal.ts';
 export {
   type ActiveRunCounts,
   type ChildRow,

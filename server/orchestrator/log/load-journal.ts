@@ -22,14 +22,6 @@ export type LoadJournal = {
   forget(runId: string): Promise<void>;
 };
 
-/**
- * The key of the advisory lock that the sessions of a process share for as long as it lives: the last 64 bits of its id,
- * which are random. PostgreSQL frees it with the session, whatever becomes of the process.
- */
-export function processLock(processId: string): bigint {
-  return BigInt.asIntN(64, BigInt(`0x${processId.replaceAll('-', '').slice(16)}`));
-}
-
 /** The halves of `processLock`, as pg_locks shows them. */
 const LOCK_HALF = (from: number) =>
   `('x' || substr(replace(l.process_id::text, '-', ''), ${from}, 8))::bit(32)::bigint::oid`;

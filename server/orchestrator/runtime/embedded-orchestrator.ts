@@ -1,90 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import type { Pool } from 'pg';
-import { type Alarm, type Clock, systemAlarm } from '../../platform/clock.ts';
+import { systemAlarm } from '../../platform/clock.ts';
 import { pause, within } from '../../platform/deadlines.ts';
 import { unavailable } from '../../platform/errors.ts';
-import type { Logger } from '../../platform/logger.ts';
 import type { Command } from '../core/index.ts';
-import {
-  createLoadJournal,
-  createLogReader,
-  type LoadJournal,
-  type LogReader,
-  type WriterLimits,
-} from '../log/index.ts';
-import type { CreditSource } from '../ports/credits.ts';
+import { createLoadJournal, createLogReader } from '../log/index.ts';
 import { type OrchestratorLoad, type OrchestratorObserver, unobserved } from '../ports/observer.ts';
 import type { Orchestrator, OrchestratorStatus, Owner, RunRef, RunSnapshot } from '../ports/orchestrator.ts';
-import type { OrchestratorSettings } from '../ports/settings.ts';
-import type { SpendingSource } from '../ports/spending.ts';
-import type { StepTypes } from '../ports/step-type.ts';
 import { ALL_SHARDS } from '../shards/slot.ts';
 import { EventBroadcaster } from './event-broadcaster.ts';
 import { Backoff, type LeadingEnd } from './leadership/backoff.ts';
-import { type LeaderConnector, postgresConnector } from './leadership/leader-connection.ts';
-import { createLeaderTerms, type LeaderTerms, type OwnTerm } from './leadership/leader-terms.ts';
+import { postgresConnector } from './leadership/leader-connection.ts';
+import { createLeaderTerms, type OwnTerm } from './leadership/leader-terms.ts';
 import { acquireLeadership, CannotLeadError, type LeaderSession } from './leadership/leadership.ts';
 import { LeadershipLog } from './leadership/leadership-log.ts';
 import { reasonOf } from './leadership/reason.ts';
 import { IDLE } from './load.ts';
-import { GraphCache, type LoadVersion, loadVersionFrom } from './runs/graph-cache.ts';
+import type { EmbeddedOrchestratorOptions, OrchestratorPorts } from './orchestrator-options.ts';
+import { GraphCache, loadVersionFrom } from './runs/graph-cache.ts';
 import { recoverRuns } from './runs/recovery.ts';
 import { Runtime } from './runtime.ts';
 import type { RuntimeServices } from './runtime-services.ts';
-
-export type EmbeddedOrchestratorOptions = {
-  /** The pool for reading; shared with the rest of the process. */
-  pool: Pool;
-  /**
-   * The address for the one session that holds the leader's lock and writes the log; not through a pooler in
-   * transaction mode.
-   */
-  connectionString: string;
-  clock: Clock;
-  logger: Logger;
-  stepTypes: StepTypes;
-  config: OrchestratorSettings;
-  /** Default: `workflow_versions`. */
-  loadVersion?: LoadVersion;
-  /** 0..1, for the jitter of retries; default Math.random. */
-  random?: () => number;
-  /** The alarm for waits in real time; default setTimeout. */
-  alarm?: Alarm;
-  writerLimits?: WriterLimits;
-  /** The advisory lock's key: processes with different keys do not see each other. */
-  lock?: number;
-  /** Default: no observer. */
-  observer?: OrchestratorObserver;
-  /** Default: everything is free. */
-  credits?: CreditSource;
-  /** Default: no person has a daily limit. */
-  spending?: SpendingSource;
-  /**
-   * Called each time this process holds the leader's lock, before it reads or runs anything. Where it throws, the process
-   * does not lead: it releases the lock, `unavailableReason()` is the error's message, and it tries again later. The
-   * message is shown by `/readyz` without authentication. `signal` aborts when the process stops.
-   */
-  beforeLeading?: (signal: AbortSignal) => Promise<void>;
-  /** Default: no cluster, so nobody knows which other process leads. */
-  cluster?: { leader(): { id: string; url: string } | null };
-  /** Replaced by the simulation. */
-  ports?: Partial<OrchestratorPorts>;
-};
-
-export type OrchestratorPorts = {
-  /** Default: by `pool`. */
-  reader: LogReader;
-  /** Default: by `pool`. */
-  terms: LeaderTerms;
-  journal: LoadJournal;
-  /** Default: to `connectionString`. */
-  connect: LeaderConnector;
-  /** The alarm of leadership, whose intervals concern the connection and not runs. Default setTimeout. */
-  alarm: Alarm;
-  /** Default setImmediate. */
-  defer: (callback: () => void) => void;
-  createRuntime: (services: RuntimeServices, session: LeaderSession) => Runtime;
-};
 
 export type EmbeddedOrchestrator = Orchestrator & {
   /** Settles as soon as this process either leads (and serves) or stands by. */
@@ -138,7 +73,7 @@ export class Embedded implements EmbeddedOrchestrator {
 
   constructor(options: EmbeddedOrchestratorOptions) {
     this.#options = options;
-    const processId = randomUUID();
+    const processId = options.cluster?.node.id ?? randomUUID();
     this.#ports = {
       reader: options.ports?.reader ?? createLogReader(options.pool),
       terms: options.ports?.terms ?? createLeaderTerms(options.pool, options.clock),
@@ -181,7 +116,9 @@ export class Embedded implements EmbeddedOrchestrator {
   ownerOf(tenantId: string): Owner {
     if (this.leads(tenantId)) return { kind: 'here' };
     const leader = this.#options.cluster?.leader() ?? null;
-    return leader === null ? { kind: 'unknown' } : { kind: 'node', id: leader.id, url: leader.url };
+    // What it saw of itself is from before.
+    if (leader === null || leader.id === this.#options.cluster?.node.id) return { kind: 'unknown' };
+    return { kind: 'node', id: leader.id, url: leader.url };
   }
 
   leadsJobs(): boolean {
@@ -266,7 +203,13 @@ export class Embedded implements EmbeddedOrchestrator {
         this.#setStatus('standby');
         this.#recordSurvival();
       };
-      session = await acquireLeadership({ connect, alarm, signal: this.#closing.signal, onStandby });
+      session = await acquireLeadership({
+        connect,
+        alarm,
+        signal: this.#closing.signal,
+        onStandby,
+        mayLead: () => (this.#options.cluster?.whyNotLead() ?? null) === null,
+      });
     } catch (cause) {
       return { end: cause instanceof CannotLeadError ? 'fruitless' : 'unreachable', cause };
     }

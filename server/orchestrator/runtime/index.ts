@@ -1,5 +1,5 @@
 export {
   createEmbeddedOrchestrator,
   type EmbeddedOrchestrator,
-  type EmbeddedOrchestratorOptions,
 } from './embedded-orchestrator.ts';
+export type { EmbeddedOrchestratorOptions } from './orchestrator-options.ts';

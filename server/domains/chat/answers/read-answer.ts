@@ -35,7 +35,7 @@ async function readNow(ctx: Context, input: Input): Promise<Output> {
   const { id, runID: runId, after, max_chars, step_id } = input;
   const run = await requireRun(ctx, { id, runID: runId });
   // Only the leader has the text that is being written.
-  if (!isTerminal(run.status) && services.orchestrator.status() !== 'leading')
+  if (!isTerminal(run.status) && !services.orchestrator.leads(principal.tenantId))
     throw unavailable('not_leading', 'This server is not executing runs at the moment.');
   const frames = new AnswerFrames({ runId });
   const message = new MessageParts();

@@ -72,7 +72,7 @@ function follow(ctx: Context, thread: ThreadRow, target: Target): AsyncIterable<
   const { services, stream, responseHeaders } = ctx;
   if (stream === undefined) throw new Error('An answer is streamed to a connection.');
   // Only the leader has the live text. A stream of another process would send nothing.
-  if (services.orchestrator.status() !== 'leading')
+  if (!services.orchestrator.leads(thread.tenant_id))
     throw unavailable('not_leading', 'This server is not executing runs at the moment.');
   responseHeaders.set('X-Vercel-AI-UI-Message-Stream', 'v1');
   return framesOf(services, { ...target, tenantId: thread.tenant_id, workflowId: thread.workflow_id }, stream);

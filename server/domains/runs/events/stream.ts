@@ -37,7 +37,7 @@ export async function streamEvents(
   const ended = run === null || isTerminal(run.status);
   if (ended && after >= (run === null ? 1 : run.last_seq)) return null;
   // Only the leader receives live events; a stream of another process would send nothing.
-  if (!ended && orchestrator.status() !== 'leading') {
+  if (!ended && !orchestrator.leads(principal.tenantId)) {
     throw unavailable('not_leading', 'This server is not executing runs at the moment.');
   }
   const { workflowId, runId } = scope;

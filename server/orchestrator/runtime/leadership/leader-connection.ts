@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { commitStatement, type LogSession, PLANNING, processLock } from '../../log/index.ts';
+import { LEADER_LOCK, processLock } from '../../cluster/locks.ts';
+import { commitStatement, type LogSession, PLANNING } from '../../log/index.ts';
 
-/** Arbitrary; advisory locks belong to one database, so every Baton uses the same. Next to the migrations' 4216033. */
-export const LEADER_LOCK = 4_216_034;
+export { LEADER_LOCK };
 /**
  * The server ends a session that has sent nothing for this long, such as that of a process that is suspended, or
  * that is cut off by a network that drops every packet. In both cases the connection stays open, and the session

@@ -1,7 +1,7 @@
 import type { Alarm } from '../../../platform/clock.ts';
 import { pause, within } from '../../../platform/deadlines.ts';
 import type { LogSession } from '../../log/index.ts';
-import type { LeaderConnection, LeaderConnector, SessionState } from './leader-connection.ts';
+import type { LeaderConnection, LeaderConnector, LockAttempt, SessionState } from './leader-connection.ts';
 
 /**
  * How often a standby asks for the lock. The end of a session is noticed at once, so a takeover takes about a second.
@@ -53,8 +53,10 @@ export async function acquireLeadership(options: {
   alarm: Alarm;
   signal: AbortSignal;
   onStandby: () => void;
+  /** Asked before each attempt; default: always. While it may not, this process stands by. */
+  mayLead?: () => boolean;
 }): Promise<LeaderSession> {
-  const { connect, alarm, signal, onStandby } = options;
+  const { connect, alarm, signal, onStandby, mayLead = () => true } = options;
   signal.throwIfAborted();
   const connection = connect();
   const ask = <T>(what: string, answer: Promise<T>): Promise<T> =>
@@ -62,7 +64,7 @@ export async function acquireLeadership(options: {
   try {
     await ask('the connection', connection.open());
     for (;;) {
-      const attempt = await ask('the lock attempt', connection.tryLock());
+      const attempt = await ask('the lock attempt', mayLead() ? connection.tryLock() : refrain(connection));
       const { backend } = attempt;
       refuse(faultOf(attempt, { backend, holdsLock: false }));
       if (attempt.acquired) {
@@ -80,6 +82,11 @@ export async function acquireLeadership(options: {
     connection.destroy();
     throw error;
   }
+}
+
+/** Only keeps the session. */
+async function refrain(connection: LeaderConnection): Promise<LockAttempt> {
+  return { ...(await connection.check()), acquired: false };
 }
 
 const SHARED =

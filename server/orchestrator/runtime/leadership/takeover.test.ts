@@ -4,7 +4,8 @@ import { afterEach, expect, test } from 'vitest';
 import { createLogger } from '../../../platform/logger.ts';
 import { DEFAULT_CONFIG, ManualTime } from '../../../testing/engine/runtime.ts';
 import type { LogReader } from '../../log/index.ts';
-import { Embedded, type EmbeddedOrchestratorOptions } from '../embedded-orchestrator.ts';
+import { Embedded } from '../embedded-orchestrator.ts';
+import type { EmbeddedOrchestratorOptions } from '../orchestrator-options.ts';
 import type { LeaderConnection, LockAttempt, SessionState } from './leader-connection.ts';
 import { acquireLeadership } from './leadership.ts';
 

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import type { Config } from '../operation/config.ts';
+import { type Facts, joinCluster, type Membership } from '../orchestrator/cluster/index.ts';
+import type { Alarm, Clock } from '../platform/clock.ts';
+import { deriveKey, sha256 } from '../platform/crypto/digest.ts';
+import { parseMasterKey } from '../platform/crypto/master-key.ts';
+import type { Logger } from '../platform/logger.ts';
+import { VERSION } from './telemetry.ts';
+
+type Parts = { config: Config; connectionString: string; clock: Clock; alarm: Alarm; logger: Logger };
+
+/**
+ * Makes this process a node, if it is to be one. Throws MisconfiguredError where it does not fit in with the nodes that
+ * run: before anything is written that they rely on.
+ */
+export async function openCluster({ config, ...parts }: Parts): Promise<Membership | null> {
+  const { cluster, http } = config;
+  if (cluster === null) return null;
+  if (cluster.publicUrl === undefined)
+    parts.logger.warn({ url: http.url }, 'BATON_URL is not set: links that are sent or shown lead to one node');
+  return joinCluster({
+    ...parts,
+    url: cluster.nodeUrl,
+    port: http.port,
+    leads: cluster.leads,
+    version: VERSION,
+    facts: factsOf(config),
+  });
+}
+
+/**
+ * The bundled plans are the same for all builds here: a release that changes them rolls, and each plan is created once. No
+ * key can be found out by its fingerprint.
+ */
+function factsOf({ identity, billing, cluster }: Config): Facts {
+  const masterKey = parseMasterKey(identity.masterKey ?? '', 'BATON_MASTER_KEY');
+  return new Map([
+    ['BATON_MASTER_KEY', deriveKey(masterKey, 'cluster').toString('base64url')],
+    ['BATON_URL', cluster?.publicUrl ?? ''],
+    ['BATON_PRODUCT_CODE', billing.productCode],
+    [
+      'BATON_PLANS_FILE',
+      billing.plansFile === null ? '' : sha256(readFileSync(billing.plansFile)).toString('base64url'),
+    ],
+  ]);
+}
