@@ -104,6 +104,13 @@ describe('members', () => {
     await expect.poll(() => urls(second)).toHaveLength(2);
   });
 
+  test('record themselves again where another one removed their row', async () => {
+    const first = await join();
+    await db.pool.query('DELETE FROM cluster_nodes');
+    await expect.poll(rows).toEqual([first.node.id]);
+    await expect.poll(() => urls(first)).toEqual([first.node.url]);
+  });
+
   test.each([
     ['10.1.2.3', 'http://10.1.2.3:4711'],
     ['::ffff:10.1.2.3', 'http://10.1.2.3:4711'],
