@@ -370,6 +370,7 @@ describe('requests to the outside', () => {
       'server/platform/egress/skip-continue.ts',
       'server/platform/secrets/vault-session.ts',
       'server/platform/models/bounded-fetch.ts',
+      'server/api/forward/peers.ts',
       'server/domains/connections/messaging/account.ts',
     ];
     const calls =

@@ -180,7 +180,7 @@ class Connections {
 }
 
 /** Sends a final answer on a connection and closes it, even if the client keeps its own side open. */
-export function endConnection(socket: Duplex, response: string): void {
+export function endConnection(socket: Duplex, response: string | Uint8Array): void {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   timer.unref();
   socket.once('close', () => clearTimeout(timer));

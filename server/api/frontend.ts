@@ -6,6 +6,8 @@ import { clientAddress } from './client-address.ts';
 import { consoleHeaders } from './console-headers.ts';
 import { answerDiscovery, isDiscoveryPath } from './discovery.ts';
 import type { Frontend } from './edge.ts';
+import { receiveForwarded } from './forward/received.ts';
+import type { ForwardSeal } from './forward/signature.ts';
 import { answerError, answerRateLimited, type NodeSurfaces, serveNode, serveSurfaces } from './node-http.ts';
 import { takeRequest } from './rate.ts';
 import { readTarget } from './request.ts';
@@ -39,6 +41,7 @@ export function createFrontend(
       if (https) response.setHeader('Strict-Transport-Security', STRICT_TRANSPORT);
       try {
         checkRequestLine(request);
+        receiveForwarded(request, surfaces.forwardSeal ?? null);
         const served = serveSurfaces(surfaces, request, response, http.trustedProxies);
         if (served) return served;
         await serveConsole({ http }, surfaces, console, request, response);
@@ -50,16 +53,19 @@ export function createFrontend(
       }
     },
     upgrade(request, socket, head) {
-      if (!isAcceptable(request)) return false;
+      if (!isAcceptable(request, surfaces.forwardSeal ?? null)) return false;
       return surfaces.stream.upgrade(request, socket, head) || console.upgrade(request, socket, head);
     },
   };
 }
 
-/** Returns whether the request line of an upgrade is valid. The edge refuses upgrades that no handler accepts. */
-function isAcceptable(request: IncomingMessage): boolean {
+/**
+ * Returns whether the request line of an upgrade is valid, and who forwarded it. The edge refuses upgrades that no handler accepts.
+ */
+function isAcceptable(request: IncomingMessage, seal: ForwardSeal | null): boolean {
   try {
     checkRequestLine(request);
+    receiveForwarded(request, seal);
     return true;
   } catch {
     return false;
@@ -138,7 +144,7 @@ function noteClient(request: IncomingMessage, trustedProxies: number): string {
  * Counts a request of next-auth's routes against the limit of its address. Returns true if it has answered with 429.
  */
 async function refused({ services }: NodeSurfaces, address: string, response: ServerResponse): Promise<boolean> {
-  const state = await takeRequest(services.rateLimiter, null, address);
+  const state = await takeRequest(services.rateLimiter, null, { address });
   if (state.allowed) return false;
   answerRateLimited(response, state);
   return true;

@@ -8,6 +8,9 @@ import { compressed, type SentResponse } from './compression.ts';
 import { type DemoApi, isDemoApiPath } from './demo-api/demo-api.ts';
 import type { DemoMcp } from './demo-mcp/demo-server.ts';
 import { errorBody } from './failure.ts';
+import { forwardedBy } from './forward/received.ts';
+import { sendRelayed } from './forward/relay.ts';
+import type { ForwardSeal } from './forward/signature.ts';
 import { isApiPath } from './http-server.ts';
 import { isMcpPath, type McpSurface } from './mcp/surface.ts';
 import { rateHeaders, rateLimited } from './rate.ts';
@@ -42,12 +45,17 @@ export async function serveNode(
   response.on('error', () => undefined);
   const answer = await surface({ ...fromNode(request, trustedProxies), onDisconnect: disconnectOf(response) });
   if (answer.stream !== undefined) return sendStream(answer, answer.stream, response);
+  const { relayed } = answer;
+  if (relayed !== undefined && !Buffer.isBuffer(relayed)) return sendRelayed(answer, relayed, response);
   const isHead = request.method === 'HEAD';
-  const sent = isHead ? answer : await compressed(answer, request.headers['accept-encoding']);
+  const sent = relayed ? { ...answer, body: relayed } : await encoded(answer, request);
   if (response.destroyed) return;
   sendNode(sent, response, isHead);
   if (!request.complete) discardRest(request);
 }
+
+const encoded = async (answer: ApiResponse, { method, headers }: IncomingMessage): Promise<SentResponse> =>
+  method === 'HEAD' ? answer : compressed(answer, headers['accept-encoding']);
 
 const disconnectOf =
   (response: ServerResponse): NonNullable<ApiRequest['onDisconnect']> =>
@@ -64,6 +72,8 @@ export type NodeSurfaces = {
   demoMcp?: DemoMcp | null;
   demoApi?: DemoApi | null;
   services: Pick<Services, 'rateLimiter'>;
+  /** Reads the headers of requests that other nodes forwarded; absent outside of a cluster. */
+  forwardSeal?: ForwardSeal;
 };
 
 /** Serves a request to one of the surfaces; null if no surface has the path, and nothing was done. */
@@ -120,14 +130,21 @@ export function answerError(response: ServerResponse, error: AppError, more: Rec
 export function fromNode(request: IncomingMessage, trustedProxies: number): ApiRequest {
   const { pathname, search } = readTarget(request.url ?? '/');
   const header = headersOf(request);
+  const forwarded = forwardedBy(request);
+  let read: Promise<Uint8Array> | undefined;
   return {
     method: request.method ?? 'GET',
     pathname,
     search,
     header,
     headerNames: () => Object.keys(request.headers),
-    body: limit => readBody(request, limit),
-    address: clientAddress(request.socket.remoteAddress, header('x-forwarded-for'), trustedProxies),
+    body: limit => {
+      read ??= readBody(request, limit);
+      return read;
+    },
+    address:
+      forwarded?.address ?? clientAddress(request.socket.remoteAddress, header('x-forwarded-for'), trustedProxies),
+    ...(forwarded !== null && { forwarded: true }),
   };
 }
 

@@ -4,17 +4,28 @@ import { AppError } from '../platform/errors.ts';
 import type { RateLimitState } from '../platform/rate-limit.ts';
 import { principalKey } from './authenticate.ts';
 
+/** The sender of a request, for the limits. `forwarded`: another node of the cluster has counted the request. */
+export type Counted = { address: string; forwarded?: boolean };
+
+const unlimited: RateLimitState = { limit: 0, remaining: 0, resetSeconds: 0, allowed: true };
+
 /** Counts a request: by its principal, or by the client's address if the request is not authenticated. */
-export function takeRequest(
+export async function takeRequest(
   limiter: RequestLimiter,
   principal: Principal | null,
-  address: string,
+  { address, forwarded = false }: Counted,
 ): Promise<RateLimitState> {
+  if (forwarded) return unlimited;
   return principal ? limiter.take('principal', principalKey(principal)) : limiter.take('address', `address:${address}`);
 }
 
 /** Counts a request for `key` instead of for its address, for which it was counted before the caller was known. */
-export async function countAs(limiter: RequestLimiter, key: string, address: string): Promise<RateLimitState> {
+export async function countAs(
+  limiter: RequestLimiter,
+  key: string,
+  { address, forwarded = false }: Counted,
+): Promise<RateLimitState> {
+  if (forwarded) return unlimited;
   await limiter.refund('address', `address:${address}`);
   return limiter.take('principal', key);
 }

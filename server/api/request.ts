@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { AppError } from '../platform/errors.ts';
 import { newRequestId } from '../platform/ids.ts';
 
@@ -11,10 +12,12 @@ export type ApiRequest = {
   header: (name: string) => string | undefined;
   /** All header names, in lower case. */
   headerNames: () => readonly string[];
-  /** Reads the body's bytes. AppError 413 beyond `limit`, 400 if the client disconnected. */
+  /** Reads the body's bytes, once for all callers. AppError 413 beyond `limit`, 400 if the client disconnected. */
   body: (limit: number) => Promise<Uint8Array>;
   /** The client's address for the rate limiter. */
   address: string;
+  /** Whether another node of the cluster has forwarded the request, and has counted it against the limits. */
+  forwarded?: boolean;
   /**
    * Calls the listener at most once, when the client has disconnected; returns a function that removes the listener.
    */
@@ -28,6 +31,8 @@ export type ApiResponse = {
   body: string | null;
   /** Text that is sent as it comes, instead of a body. */
   stream?: StreamedText | undefined;
+  /** The answer of another node, which is sent as it is, instead of a body: complete, or as it comes. */
+  relayed?: Buffer | Readable | undefined;
 };
 
 /** `ended` aborts when the connection has to end, even though the client does not read. `abandon`: the client has left. */
@@ -87,13 +92,17 @@ async function readFetchBody(request: Request, limit: number): Promise<Uint8Arra
 /** Converts a fetch Request to the API's form. */
 export function fromFetch(request: Request, address: string): ApiRequest {
   const { pathname, search } = new URL(request.url);
+  let read: Promise<Uint8Array> | undefined;
   return {
     method: request.method,
     pathname,
     search,
     header: name => request.headers.get(name) ?? undefined,
     headerNames: () => [...request.headers.keys()],
-    body: limit => readFetchBody(request, limit),
+    body: limit => {
+      read ??= readFetchBody(request, limit);
+      return read;
+    },
     address,
     onDisconnect: listener => {
       request.signal.addEventListener('abort', listener, { once: true });
@@ -104,7 +113,11 @@ export function fromFetch(request: Request, address: string): ApiRequest {
 
 /** Statuses a fetch Response may not carry a body with. */
 export function toFetch(response: ApiResponse): Response {
-  const { status, headers, body, stream } = response;
+  const { status, headers, body, stream, relayed } = response;
+  if (relayed !== undefined) {
+    const sent = Buffer.isBuffer(relayed) ? new Uint8Array(relayed) : (Readable.toWeb(relayed) as ReadableStream);
+    return new Response(status === 204 ? null : sent, { status, headers });
+  }
   return new Response(stream === undefined ? body : readable(stream), { status, headers });
 }
 

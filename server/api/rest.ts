@@ -6,6 +6,7 @@ import { AppError, invalid, notFound, unauthenticated } from '../platform/errors
 import { readJson } from '../platform/json-text.ts';
 import { type Authenticator, authenticate, type Credential, readCredential, servedOverHttps } from './authenticate.ts';
 import { asAppError, errorBody, logFailure } from './failure.ts';
+import type { Forward } from './forward/forward.ts';
 import { parseInput, parsePath, readJsonBody, readQuery, requireJson } from './input.ts';
 import { checkOutput, hasScope, type Invocation, type Invoker, invoke } from './invoke.ts';
 import type { Metrics } from './metrics.ts';
@@ -27,14 +28,28 @@ export type Page = {
 };
 
 export type RestOptions = Invoker &
-  Authenticator & { registry: Registry; pages: ReadonlyMap<string, Page>; metrics: Metrics; streams: OpenStreams };
+  Authenticator & {
+    registry: Registry;
+    pages: ReadonlyMap<string, Page>;
+    metrics: Metrics;
+    streams: OpenStreams;
+    /** Absent outside of a cluster. */
+    forward?: Forward | undefined;
+  };
 
 /** The REST surface: every operation, the pages, and JSON errors for everything else. */
 export type Rest = (request: ApiRequest) => Promise<ApiResponse>;
 
 const json = 'application/json; charset=utf-8';
 /** The facts about one request that are collected on the way; the failure path needs them too. */
-type Exchange = { request: ApiRequest; requestId: string; headers: Record<string, string>; operation: string };
+type Exchange = {
+  request: ApiRequest;
+  requestId: string;
+  headers: Record<string, string>;
+  operation: string;
+  /** The answer of the node to which an operation has handed the request over. */
+  relayed?: ApiResponse;
+};
 
 /**
  * Makes the REST surface (docs/specification/http.md). It never rejects: an error that a use case throws becomes `{error, code,
@@ -52,7 +67,7 @@ export function createRest(options: RestOptions): Rest {
     };
     const response = await respond(options, exchange).catch(thrown => failure(options, exchange, thrown));
     options.metrics.request(exchange.operation, response.status, performance.now() - began);
-    return request.method === 'HEAD' ? { ...response, body: null, stream: undefined } : response;
+    return request.method === 'HEAD' ? { ...response, body: null, stream: undefined, relayed: undefined } : response;
   };
 }
 
@@ -101,6 +116,9 @@ async function respondOperation(
   if (principal && credential.kind === 'session' && operation.method !== 'GET') {
     refuseCrossSite(request.header, options.services.config.http.url);
   }
+  const forwarded =
+    principal && operation.method !== 'GET' ? await handOver(options, exchange, entry, principal) : null;
+  if (forwarded !== null) return forwarded;
   const call: Invocation = {
     entry,
     principal,
@@ -109,11 +127,38 @@ async function respondOperation(
     clientAddress: request.address,
     header: request.header,
     ...(request.onDisconnect ? { onDisconnect: request.onDisconnect } : {}),
-    ...(operation.raw ? { raw: rawRequest(options, exchange, operation.raw) } : {}),
+    ...(operation.raw ? { raw: rawRequest(options, exchange, entry, operation.raw) } : {}),
     input: () => readInput(entry, request, path),
   };
-  if (operation.produces === 'text/event-stream') return respondStream(options, exchange, call, credential);
+  try {
+    if (operation.produces === 'text/event-stream') return await respondStream(options, exchange, call, credential);
+    return await respondOutput(options, exchange, call);
+  } catch (thrown) {
+    // A read that needs the leader, such as a stream of events: it has done nothing yet.
+    const isForLeader = operation.method === 'GET' && thrown instanceof AppError && thrown.code === 'not_leading';
+    const answer = principal && isForLeader ? await handOver(options, exchange, entry, principal) : null;
+    if (answer === null) throw thrown;
+    return answer;
+  }
+}
+
+/** Returns the answer of the node that leads the caller's workspace; null if the request is to be handled here. */
+async function handOver(
+  { forward }: RestOptions,
+  exchange: Exchange,
+  { operation }: RegisteredOperation,
+  { tenantId }: Pick<Principal, 'tenantId'>,
+): Promise<ApiResponse | null> {
+  if (forward === undefined) return null;
+  const { request, requestId } = exchange;
+  const answer = await forward.toOwner(request, tenantId, { limit: operation.raw?.limit ?? MAX_BODY_BYTES, requestId });
+  return answer && { ...answer, headers: { ...exchange.headers, ...answer.headers } };
+}
+
+async function respondOutput(options: RestOptions, exchange: Exchange, call: Invocation): Promise<ApiResponse> {
+  const { operation } = call.entry;
   const { output, headers } = await invoke(options, call);
+  if (exchange.relayed !== undefined) return exchange.relayed;
   for (const [name, value] of headers) exchange.headers[name] = value;
   if (operation.status === 204) return { status: 204, headers: exchange.headers, body: null };
   const status = operation.otherwise?.where(output) ? operation.otherwise.status : operation.status;
@@ -182,7 +227,13 @@ async function readInput(entry: RegisteredOperation, request: ApiRequest, path: 
   return parsePath(entry, path, readQuery(entry, request.search));
 }
 
-function rawRequest({ services }: RestOptions, exchange: Exchange, { limit, mediaTypes }: RawBody): RawRequest {
+function rawRequest(
+  options: RestOptions,
+  exchange: Exchange,
+  entry: RegisteredOperation,
+  { limit, mediaTypes }: RawBody,
+): RawRequest {
+  const { services } = options;
   const { request } = exchange;
   return {
     body: async () => {
@@ -192,7 +243,7 @@ function rawRequest({ services }: RestOptions, exchange: Exchange, { limit, medi
     headersWith: prefix =>
       request.headerNames().flatMap(name => (name.startsWith(prefix) ? [[name, request.header(name) ?? '']] : [])),
     countAs: async key => {
-      const state = await countAs(services.rateLimiter, key, request.address);
+      const state = await countAs(services.rateLimiter, key, request);
       // These replace the numbers of the address, which are irrelevant for an authenticated caller.
       exchange.headers = {
         ...protectiveHeaders,
@@ -200,6 +251,18 @@ function rawRequest({ services }: RestOptions, exchange: Exchange, { limit, medi
         ...rateHeaders(state),
       };
       if (!state.allowed) throw rateLimited(state);
+    },
+    handOver: async tenantId => {
+      try {
+        const answer = await handOver(options, exchange, entry, { tenantId });
+        if (answer === null) return false;
+        exchange.relayed = answer;
+      } catch (thrown) {
+        // The node that forwarded the request sends it somewhere else, so that this is no outcome of the delivery.
+        if (!request.forwarded) throw thrown;
+        exchange.relayed = failure(options, exchange, thrown);
+      }
+      return true;
     },
   };
 }
@@ -218,7 +281,7 @@ async function readFields(entry: RegisteredOperation, request: ApiRequest): Prom
 }
 
 async function limit(options: RestOptions, exchange: Exchange, principal: Principal | null): Promise<void> {
-  const state = await takeRequest(options.services.rateLimiter, principal, exchange.request.address);
+  const state = await takeRequest(options.services.rateLimiter, principal, exchange.request);
   Object.assign(exchange.headers, rateHeaders(state));
   if (!state.allowed) throw rateLimited(state);
 }

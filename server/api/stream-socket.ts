@@ -21,6 +21,9 @@ export const closeCode = {
   tooSlow: 4008,
 } as const;
 
+/** Service restart: the live feed was interrupted. The client comes back and replays what it has not seen. */
+export const INTERRUPTED = { code: closeCode.restart, reason: 'the feed was interrupted; resume with ?after=' };
+
 /**
  * A WebSocket and the connection under it, to which finished frames are written directly. That keeps their order with the frames that
  * `ws` writes (pings, pongs, close): without compression it writes at once and holds nothing back.
@@ -113,8 +116,6 @@ function closeSlow(socket: WebSocket): void {
   if (socket.readyState === WebSocket.OPEN) socket.close(closeCode.tooSlow, 'reads too slowly; resume with ?after=');
 }
 
-/** 1012 (service restart): the live feed was interrupted; the client comes back and replays what it has not seen. */
 function closeToResume(socket: WebSocket): void {
-  if (socket.readyState === WebSocket.OPEN)
-    socket.close(closeCode.restart, 'the feed was interrupted; resume with ?after=');
+  if (socket.readyState === WebSocket.OPEN) socket.close(INTERRUPTED.code, INTERRUPTED.reason);
 }

@@ -2,7 +2,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ReadableItems, requireReadable } from '../domains/runs/access/readers.ts';
-import type { StreamTarget } from '../domains/runs/events/selection.ts';
+import type { StreamQuery, StreamTarget } from '../domains/runs/events/selection.ts';
 import { findWorkflow } from '../domains/workflows/store.ts';
 import type { Principal } from '../operation/context.ts';
 import { hasRole } from '../orchestrator/ports/authority.ts';
@@ -19,20 +19,24 @@ import {
   readCredential,
   servedOverHttps,
 } from './authenticate.ts';
-import { clientAddress } from './client-address.ts';
 import { endConnection } from './edge.ts';
 import { asAppError, errorBody, logFailure } from './failure.ts';
+import type { Forward } from './forward/forward.ts';
+import { ForwardedSockets } from './forward/socket.ts';
 import { hasScope } from './invoke.ts';
+import { fromNode } from './node-http.ts';
 import type { OpenStreams } from './open-streams.ts';
-import { rateLimited, takeRequest } from './rate.ts';
+import { type Counted, rateLimited, takeRequest } from './rate.ts';
 import { readTarget } from './request.ts';
 import { refuseForeignSocket } from './same-origin.ts';
 import { Slices } from './stream-admission.ts';
 import { isStreamPath, readStreamQuery, scopeInQuery, streamedWorkflow } from './stream-query.ts';
-import { closeCode, feed } from './stream-socket.ts';
+import { closeCode, feed, INTERRUPTED } from './stream-socket.ts';
 
 export type StreamOptions = Authenticator & {
   streams: OpenStreams;
+  /** Absent outside of a cluster. */
+  forward?: Forward | undefined;
   /** Rings for the pings, by default in real time. */
   alarm?: Alarm;
 };
@@ -50,6 +54,7 @@ type Open = { socket: WebSocket; alive: boolean };
 const PING_EVERY_MS = 20_000;
 const streamScope = 'workflow:read';
 const streamRole = 'project_viewer';
+const GOING_AWAY = { code: closeCode.goingAway, reason: 'the server is shutting down' };
 /** Clients have nothing to send: their messages are read, ignored and limited in size. */
 const MAX_INCOMING_BYTES = 4096;
 // A separate constant, because the types of ws do not declare `closeTimeout` (ms until a peer that ignores a close is cut off)
@@ -73,6 +78,7 @@ export function createStream(options: StreamOptions): Stream {
   const open = new Set<Open>();
   const { streams } = options;
   const slices = new Slices();
+  const elsewhere = options.forward && new ForwardedSockets(options.forward);
   const pings = startRepeatingJob(options.alarm ?? systemAlarm, PING_EVERY_MS, async () => {
     ping(open);
     return PING_EVERY_MS;
@@ -108,7 +114,14 @@ export function createStream(options: StreamOptions): Stream {
         if (socket.destroyed) return;
         try {
           streams.refuseWhileClosing();
-          const asked = await admit(options, request, url);
+          const client = await admit(options, request, url);
+          const { tenantId } = client.principal;
+          if (elsewhere && !options.forward?.isHere(client, tenantId)) {
+            const { header, address } = client;
+            const from = { request, socket, head, ...url, header, address, interrupted: INTERRUPTED };
+            if (await elsewhere.join(from, tenantId)) return;
+          }
+          const asked = await findTarget(options, client, url);
           streams.count(asked.principal, socket);
           accept(request, socket, head, asked);
         } catch (thrown) {
@@ -121,6 +134,7 @@ export function createStream(options: StreamOptions): Stream {
       await pings.close();
       const gone = [...open].map(({ socket }) => new Promise(resolve => socket.once('close', resolve)));
       streams.close();
+      elsewhere?.close(GOING_AWAY);
       const timer = setTimeout(() => {
         for (const { socket } of open) socket.terminate();
       }, 2000);
@@ -139,24 +153,27 @@ type Asked = {
   readable: ReadableItems;
 };
 
-/** Makes all checks that can refuse a stream, in the order of the other surfaces: 401, 429, 403, 422, 503, 404. */
-async function admit(options: StreamOptions, request: IncomingMessage, url: Target): Promise<Asked> {
+type Client = Counted & { principal: Principal; credential: Credential; header: Headers; query: StreamQuery };
+
+/** Makes the checks that need no workspace, in the order of the other surfaces: 401, 429, 403, 422. */
+async function admit(options: StreamOptions, request: IncomingMessage, url: Target): Promise<Client> {
   const { services } = options;
   // A browser cannot set headers on a socket, so the scope may stand in the query.
   const header: Headers = name => [request.headers[name]].flat()[0] ?? scopeInQuery(url.search, name);
   const credential = streamCredential(header, servedOverHttps(services.config));
   const principal = await authenticate(options, credential, header);
-  const address = clientAddress(
-    request.socket.remoteAddress,
-    header('x-forwarded-for'),
-    services.config.http.trustedProxies,
-  );
-  const state = await takeRequest(services.rateLimiter, principal, address);
+  const { address, forwarded = false } = fromNode(request, services.config.http.trustedProxies);
+  const state = await takeRequest(services.rateLimiter, principal, { address, forwarded });
   if (!state.allowed) throw rateLimited(state);
   if (!principal) throw unauthenticated();
   if (credential.kind === 'session') refuseForeignSocket(header, services.config.http.url);
   if (!mayStream(principal)) throw forbidden(`This needs the role ${streamRole} and the scope ${streamScope}.`);
-  const query = readStreamQuery(url.search);
+  return { principal, credential, header, query: readStreamQuery(url.search), address, forwarded };
+}
+
+/** Makes the other checks: 503, 404. */
+async function findTarget({ services }: StreamOptions, client: Client, url: Target): Promise<Asked> {
+  const { principal, credential, header, query } = client;
   // The process that leads sends the events; a socket here would stay silent forever.
   if (!services.orchestrator.leads(principal.tenantId)) {
     throw unavailable('not_leading', 'This server is not executing runs at the moment.');
@@ -214,7 +231,7 @@ function fail(options: StreamOptions, socket: WebSocket, thrown: unknown): void 
 
 function closeSocket(socket: WebSocket, why: 'unauthorized' | 'shutting_down'): void {
   if (why === 'unauthorized') socket.close(closeCode.unauthorized, 'the credential no longer allows this stream');
-  else socket.close(closeCode.goingAway, 'the server is shutting down');
+  else socket.close(GOING_AWAY.code, GOING_AWAY.reason);
 }
 
 function ping(open: Set<Open>): void {

@@ -10,10 +10,11 @@ import { markNumbers, refuseNumber, reviveNumbers } from '../platform/json-text.
 import { LINEAGE_HEADER } from '../platform/lineage.ts';
 import { type Authenticator, authenticate, readCredential, servedOverHttps } from './authenticate.ts';
 import { asAppError, errorBody, logFailure } from './failure.ts';
+import type { Forward } from './forward/forward.ts';
 import { checkedNumbers, parseObject } from './input.ts';
 import { type Invoker, invoke } from './invoke.ts';
 import type { operations } from './operations.ts';
-import { rateHeaders, rateLimited, takeRequest } from './rate.ts';
+import { type Counted, rateHeaders, rateLimited, takeRequest } from './rate.ts';
 import type { RegisteredOperation, Registry } from './registry.ts';
 import { type ApiRequest, type ApiResponse, MAX_BODY_BYTES, protectiveHeaders, requestIdOf } from './request.ts';
 import { refuseCrossSite } from './same-origin.ts';
@@ -25,7 +26,8 @@ type TrpcContext = {
   principal: () => Promise<Principal | null>;
   /** Whether the credential is a cookie: a mutation must then come from our own pages. */
   cookie: boolean;
-  address: string;
+  /** The client, for the limits. */
+  client: Counted;
   /**
    * Whether this is a single call, whose own headers are read and sent; in a batch they would
    * belong to no particular call.
@@ -84,7 +86,12 @@ export type AppRouter = ReturnType<typeof t.router<Procedures<typeof operations>
 /** The inputs, by operation. */
 export type AppInputs = { [O in (typeof operations)[number] as O['name']]: z.input<O['input']> };
 
-export type TrpcOptions = Invoker & Authenticator & { registry: Registry };
+export type TrpcOptions = Invoker &
+  Authenticator & {
+    registry: Registry;
+    /** Absent outside of a cluster. */
+    forward?: Forward | undefined;
+  };
 /** Serves a request. Never rejects, like the REST surface. */
 export type Trpc = (request: ApiRequest) => Promise<ApiResponse>;
 
@@ -108,27 +115,15 @@ export function isTrpcPath(url: string | undefined): boolean {
 export function createTrpc(options: TrpcOptions): Trpc {
   const router = createAppRouter(options);
   return async request => {
-    const requestId = requestIdOf(request.header);
-    const responseHeaders = new Headers({ ...protectiveHeaders, 'X-Request-Id': requestId });
+    const exchange = createExchange(options, request);
+    const { requestId, responseHeaders } = exchange;
     try {
-      const { call, marked } = await toCall(request);
-      const response = await fetchRequestHandler({
-        endpoint,
-        req: call,
-        router,
-        maxBatchSize: MAX_BATCH_SIZE,
-        createContext: ({ info }) => ({
-          ...createContext(options, request, requestId, !info.isBatchCall, responseHeaders),
-          marked,
-        }),
-        responseMeta: () => ({ headers: responseHeaders }),
-        onError({ error, path, ctx }) {
-          const failure = knownFailure(error);
-          logFailure(options.services.logger, failure, { requestId, operation: path });
-          const retryAfter = failure.headers?.['Retry-After'];
-          if (ctx?.single && retryAfter !== undefined) responseHeaders.set('Retry-After', retryAfter);
-        },
-      });
+      const forwarded = await forwardCalls(options, exchange, request);
+      if (forwarded !== null) return forwarded;
+      const response = await respond(options, router, exchange, request);
+      const principal = request.method === 'GET' && exchange.needsLeader ? await exchange.caller() : null;
+      const read = principal && options.forward ? await handOver(options.forward, exchange, request, principal) : null;
+      if (read !== null) return read;
       return { status: response.status, headers: Object.fromEntries(response.headers), body: await response.text() };
     } catch (thrown) {
       const error = asAppError(thrown);
@@ -137,6 +132,89 @@ export function createTrpc(options: TrpcOptions): Trpc {
       return { status: error.status, headers, body: JSON.stringify(errorBody(error, requestId)) };
     }
   };
+}
+
+async function respond(
+  options: TrpcOptions,
+  router: AppRouter,
+  exchange: Exchange,
+  request: ApiRequest,
+): Promise<Response> {
+  const { requestId, responseHeaders } = exchange;
+  const { call, marked } = await toCall(request);
+  return fetchRequestHandler({
+    endpoint,
+    req: call,
+    router,
+    maxBatchSize: MAX_BATCH_SIZE,
+    createContext: ({ info }) => ({ ...createContext(options, request, exchange, !info.isBatchCall), marked }),
+    responseMeta: () => ({ headers: responseHeaders }),
+    onError({ error, path, ctx }) {
+      const failure = knownFailure(error);
+      if (failure.code === 'not_leading') exchange.needsLeader = true;
+      logFailure(options.services.logger, failure, { requestId, operation: path });
+      const retryAfter = failure.headers?.['Retry-After'];
+      if (ctx?.single && retryAfter !== undefined) responseHeaders.set('Retry-After', retryAfter);
+    },
+  });
+}
+
+/**
+ * Returns the answer of the node that leads the caller's workspace; null if the calls are to be handled here: queries, public
+ * calls, and those of a caller who is unknown or over a limit. Counts the calls, unless it returns null before that.
+ */
+async function forwardCalls(
+  { forward, registry, services }: TrpcOptions,
+  exchange: Exchange,
+  request: ApiRequest,
+): Promise<ApiResponse | null> {
+  if (forward === undefined || request.method !== 'POST') return null;
+  const entries = calledIn(registry, request.pathname);
+  const isForOwner = ({ operation }: RegisteredOperation) =>
+    operation.access !== 'public' && operation.method !== 'GET';
+  // If the credential is refused, each call says so.
+  const principal = entries.some(isForOwner) ? await exchange.caller().catch(() => null) : null;
+  if (principal === null || forward.isHere(request, principal.tenantId)) return null;
+  const { client } = exchange;
+  const counted: Counted = { ...client };
+  for (const { operation } of entries) {
+    const state = await takeRequest(services.rateLimiter, operation.access === 'public' ? null : principal, counted);
+    for (const [name, value] of Object.entries(rateHeaders(state))) exchange.responseHeaders.set(name, value);
+    // Some of the calls may be within the limit; each then gets its own answer here.
+    if (!state.allowed) return null;
+  }
+  client.forwarded = true;
+  return handOver(forward, exchange, request, principal);
+}
+
+/** Returns the answer of the node that leads the workspace, or that it could not be had; null if this node leads it. */
+async function handOver(
+  forward: Forward,
+  { requestId, responseHeaders }: Exchange,
+  request: ApiRequest,
+  { tenantId }: Principal,
+): Promise<ApiResponse | null> {
+  try {
+    const answer = await forward.toOwner(request, tenantId, { limit: MAX_BODY_BYTES, requestId });
+    return answer && { ...answer, headers: { ...Object.fromEntries(responseHeaders), ...answer.headers } };
+  } catch (thrown) {
+    const { status, headers, message } = asAppError(thrown);
+    const { code } = errorBody(asAppError(thrown), requestId);
+    const data: TrpcErrorData = { code, httpStatus: status, status, request_id: requestId };
+    const failed = { error: { message, code: -32_603, data } };
+    const isBatch = new URLSearchParams(request.search).has('batch');
+    return {
+      status,
+      headers: { ...Object.fromEntries(responseHeaders), ...headers, 'Content-Type': 'application/json' },
+      body: JSON.stringify(isBatch ? request.pathname.split(',').map(() => failed) : failed),
+    };
+  }
+}
+
+/** Returns the operations that a request calls; those that are unknown are left out. */
+function calledIn({ byName }: Registry, pathname: string): RegisteredOperation[] {
+  const names = pathname.slice(endpoint.length + 1).split(',', MAX_BATCH_SIZE + 1);
+  return names.flatMap(name => byName.get(name) ?? []);
 }
 
 /**
@@ -172,27 +250,37 @@ function exactInput(input: unknown, { marked }: TrpcContext): unknown {
   return marked ? checkedNumbers(() => reviveNumbers(input as Json, refuseNumber)) : input;
 }
 
-function createContext(
-  options: TrpcOptions,
-  { header, address }: ApiRequest,
-  requestId: string,
-  single: boolean,
-  responseHeaders: Headers,
-): Omit<TrpcContext, 'marked'> {
-  const credential = readCredential(header, servedOverHttps(options.services.config));
+/** The facts about one HTTP request, which all of its calls share. */
+type Exchange = Pick<TrpcContext, 'requestId' | 'client' | 'responseHeaders'> & {
+  caller: TrpcContext['principal'];
+  /** Whether a call could not be answered, because this node does not lead the caller's workspace. */
+  needsLeader: boolean;
+};
+
+function createExchange(options: TrpcOptions, request: ApiRequest): Exchange {
+  const { header, address, forwarded = false } = request;
+  const requestId = requestIdOf(header);
   let principal: Promise<Principal | null> | undefined;
   return {
     requestId,
-    header,
-    cookie: credential.kind === 'session',
-    principal: () => {
-      principal ??= authenticate(options, credential, header);
+    responseHeaders: new Headers({ ...protectiveHeaders, 'X-Request-Id': requestId }),
+    client: { address, forwarded },
+    needsLeader: false,
+    caller: () => {
+      principal ??= authenticate(options, readCredential(header, servedOverHttps(options.services.config)), header);
       return principal;
     },
-    address,
-    single,
-    responseHeaders,
   };
+}
+
+function createContext(
+  options: TrpcOptions,
+  { header }: ApiRequest,
+  { requestId, caller, client, responseHeaders }: Exchange,
+  single: boolean,
+): Omit<TrpcContext, 'marked'> {
+  const isSession = readCredential(header, servedOverHttps(options.services.config)).kind === 'session';
+  return { requestId, header, cookie: isSession, principal: caller, client, single, responseHeaders };
 }
 
 /**
@@ -213,7 +301,7 @@ function procedure(options: TrpcOptions, entry: RegisteredOperation) {
   const isQuery = operation.method === 'GET';
   const resolve = async ({ ctx, input }: { ctx: TrpcContext; input: unknown }): Promise<unknown> => {
     const principal = operation.access === 'public' ? null : await ctx.principal();
-    const state = await takeRequest(options.services.rateLimiter, principal, ctx.address);
+    const state = await takeRequest(options.services.rateLimiter, principal, ctx.client);
     for (const [name, value] of Object.entries(rateHeaders(state))) ctx.responseHeaders.set(name, value);
     if (!state.allowed) throw rateLimited(state);
     if (principal && ctx.cookie && !isQuery) refuseCrossSite(ctx.header, options.services.config.http.url);
@@ -222,7 +310,7 @@ function procedure(options: TrpcOptions, entry: RegisteredOperation) {
       principal,
       requestId: ctx.requestId,
       surface: 'trpc',
-      clientAddress: ctx.address,
+      clientAddress: ctx.client.address,
       lineage: ctx.header(LINEAGE_HEADER),
       header: ctx.single ? ctx.header : () => undefined,
       input: () => parseObject(entry, exactInput(input, ctx)),

@@ -26,6 +26,11 @@ export type RawRequest = {
    * Counts the request towards the limit of `key` (`subscription:<id>`) instead of the client's address. AppError 429.
    */
   countAs: (key: string) => Promise<void>;
+  /**
+   * Hands the request over to the node that leads the workspace. Returns true if that node has answered, and then the operation's
+   * own output is ignored; false if the request is to be handled here. AppError 503.
+   */
+  handOver: (tenantId: string) => Promise<boolean>;
 };
 
 /** The connection of a stream, which only an operation that produces one gets. */

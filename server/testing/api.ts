@@ -1,8 +1,12 @@
 import { encode } from 'next-auth/jwt';
 import { listen } from '../api/edge.ts';
+import { asAppError } from '../api/failure.ts';
+import type { Forward } from '../api/forward/forward.ts';
+import { receiveForwarded } from '../api/forward/received.ts';
+import type { ForwardSeal } from '../api/forward/signature.ts';
 import { createMcp } from '../api/mcp/surface.ts';
 import { createMetrics } from '../api/metrics.ts';
-import { serveNode, serveSurfaces } from '../api/node-http.ts';
+import { answerError, serveNode, serveSurfaces } from '../api/node-http.ts';
 import { OpenStreams, type OpenStreamsOptions } from '../api/open-streams.ts';
 import { createPages } from '../api/pages.ts';
 import { createRegistry } from '../api/registry.ts';
@@ -34,11 +38,13 @@ export async function startTestApi(
   options: {
     stream?: Partial<StreamOptions> & Pick<OpenStreamsOptions, 'recheckEveryMs'>;
     features?: readonly string[];
+    cluster?: { forward: Forward; seal: ForwardSeal };
   } = {},
 ): Promise<TestApi> {
   const registry = createRegistry(operations);
   const metrics = createMetrics(() => services.orchestrator.status() === 'leading');
-  const common = { services, sessionSecret: testSessionSecret, metrics };
+  const seal = options.cluster?.seal ?? null;
+  const common = { services, sessionSecret: testSessionSecret, metrics, forward: options.cluster?.forward };
   const invoker = {
     features: new Set([...featuresOf(services.config), ...(options.features ?? [])]),
     checkOutput: true,
@@ -57,9 +63,20 @@ export async function startTestApi(
   const edge = await listen(
     { host: '127.0.0.1', port: 0 },
     () => ({
-      request: (request, response) =>
-        serveSurfaces({ rest, trpc, mcp, services }, request, response, 0) ?? serveNode(rest, request, response, 0),
-      upgrade: stream.upgrade,
+      request(request, response) {
+        try {
+          receiveForwarded(request, seal);
+        } catch (error) {
+          return answerError(response, asAppError(error));
+        }
+        return (
+          serveSurfaces({ rest, trpc, mcp, services }, request, response, 0) ?? serveNode(rest, request, response, 0)
+        );
+      },
+      upgrade(request, socket, head) {
+        receiveForwarded(request, seal);
+        return stream.upgrade(request, socket, head);
+      },
     }),
     { ...services.config.http, logger: services.logger },
   );

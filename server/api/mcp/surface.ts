@@ -3,6 +3,7 @@ import { AppError, badRequest, forbidden, invalid, unauthenticated } from '../..
 import { LINEAGE_HEADER } from '../../platform/lineage.ts';
 import { type Authenticator, authenticate, readCredential, servedOverHttps } from '../authenticate.ts';
 import { asAppError, errorBody, logFailure } from '../failure.ts';
+import type { Forward } from '../forward/forward.ts';
 import { readJson, requireJson } from '../input.ts';
 import type { Metrics } from '../metrics.ts';
 import { rateHeaders, rateLimited, takeRequest } from '../rate.ts';
@@ -15,7 +16,12 @@ import { operationTools } from './operation-tools.ts';
 import type { McpCaller, McpOptions, PlatformTool, ToolSet } from './platform-tool.ts';
 import { streamTool } from './stream-tool.ts';
 
-export type McpSurfaceOptions = McpOptions & Authenticator & { metrics: Pick<Metrics, 'request'> };
+export type McpSurfaceOptions = McpOptions &
+  Authenticator & {
+    metrics: Pick<Metrics, 'request'>;
+    /** Absent outside of a cluster. */
+    forward?: Forward | undefined;
+  };
 /** Serves a request. Never rejects, like the other surfaces. */
 export type McpSurface = (request: ApiRequest) => Promise<ApiResponse>;
 
@@ -100,6 +106,9 @@ async function respond(
       'The MCP endpoint answers with application/json or text/event-stream, and the Accept header allows neither.',
     );
   }
+  const { tenantId } = caller.principal;
+  const answer = await options.forward?.toOwner(request, tenantId, { limit: MAX_BODY_BYTES, requestId });
+  if (answer) return { ...answer, headers: { ...headers, ...answer.headers } };
   const value = readValue(request.header('content-type'), await request.body(MAX_BODY_BYTES));
   // The SDK is 200 modules, 70 ms of every start; the first message loads it.
   const { answerMessage } = await import('./server.ts');
@@ -125,7 +134,7 @@ async function admit(
   }
   const credential = readCredential(request.header, servedOverHttps(options.services.config));
   const principal = credential.kind === 'pat' ? await authenticate(options, credential, request.header) : null;
-  const state = await takeRequest(options.services.rateLimiter, principal, request.address);
+  const state = await takeRequest(options.services.rateLimiter, principal, request);
   Object.assign(headers, rateHeaders(state));
   if (!state.allowed) throw rateLimited(state);
   if (!principal) throw unauthenticated('The MCP endpoint needs a personal access token: Authorization: Bearer pat_….');

@@ -27,7 +27,10 @@ type Ended = { webhookId: string | null; bytes: number; finding: Finding } & ({ 
 export async function ingest(ctx: PublicContext, input: z.output<typeof IngestInput>): Promise<Output> {
   const { clock } = ctx.services;
   const receivedAt = clock.now();
-  const { webhookId, bytes, finding, ...ended } = await attempt(ctx, readAddress(input.id), input.validationToken);
+  const attempted = await attempt(ctx, readAddress(input.id), input.validationToken);
+  // The other node has recorded the delivery, and its answer is the one that is sent.
+  if (attempted === 'handed over') return { text: '' };
+  const { webhookId, bytes, finding, ...ended } = attempted;
   if (webhookId !== null) {
     const duration_ms = Math.max(0, clock.now() - receivedAt);
     const received_at = new Date(receivedAt);
@@ -37,7 +40,11 @@ export async function ingest(ctx: PublicContext, input: z.output<typeof IngestIn
   return ended.output;
 }
 
-async function attempt(ctx: PublicContext, address: Address, validationToken: string | undefined): Promise<Ended> {
+async function attempt(
+  ctx: PublicContext,
+  address: Address,
+  validationToken: string | undefined,
+): Promise<Ended | 'handed over'> {
   const { services, raw } = ctx;
   if (raw === undefined) throw new Error('The ingress was invoked without the bytes of its body.');
   const webhookId = address.id;
@@ -59,6 +66,8 @@ async function attempt(ctx: PublicContext, address: Address, validationToken: st
     }
     await raw.countAs(`subscription:${authentication.webhook.id}`);
     const { tenantId } = authentication.webhook;
+    // Only now: a way to another node would show by its time that there is such a webhook.
+    if (await raw.handOver(tenantId)) return 'handed over';
     const accepted = await services.requestTurns.take(tenantId, () => accept(ctx, authentication, received));
     return { webhookId, bytes, ...accepted };
   } catch (error) {
