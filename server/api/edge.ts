@@ -10,6 +10,8 @@ export type Frontend = {
   request(...request: Parameters<RequestListener>): void | Promise<void>;
   /** Accepts the upgrade to WebSocket and returns true; returns false, without any effect, if the path has none. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
+  /** Returns whether an address is that of another node, whose connections are not limited. Absent outside of a cluster. */
+  isNode?(address: string): boolean;
 };
 
 export type EdgeOptions = {
@@ -64,7 +66,7 @@ export async function listen(
     shouldUpgradeCallback: request => /\bwebsocket\b/i.test(request.headers.upgrade ?? ''),
   });
   server.maxConnections = options.maxConnections ?? MAX_CONNECTIONS;
-  const connections = new Connections(options);
+  const connections = new Connections(options, address => frontend().isNode?.(address) === true);
   const failed = reportFailures(options.logger);
   server.on('connection', socket => connections.add(socket));
   server.on('request', (request, response) => {
@@ -135,9 +137,11 @@ class Connections {
   readonly #all = new Set<Socket>();
   readonly #counts = new Map<string, number>();
   readonly #options: EdgeOptions;
+  readonly #isNode: (address: string) => boolean;
 
-  constructor(options: EdgeOptions) {
+  constructor(options: EdgeOptions, isNode: (address: string) => boolean) {
     this.#options = options;
+    this.#isNode = isNode;
   }
 
   add(socket: Socket): void {
@@ -156,7 +160,8 @@ class Connections {
    */
   admits(request: IncomingMessage): boolean {
     const { trustedProxies } = this.#options;
-    if (trustedProxies === 0) return true;
+    // Another node has counted the connection of its client.
+    if (trustedProxies === 0 || this.#isNode(clientAddress(request.socket.remoteAddress, undefined, 0))) return true;
     const forwarded = [request.headers['x-forwarded-for']].flat().join(',');
     return this.#count(request.socket, clientAddress(request.socket.remoteAddress, forwarded, trustedProxies));
   }
@@ -166,6 +171,7 @@ class Connections {
   }
 
   #count(socket: Socket, address: string): boolean {
+    if (this.#isNode(address)) return true;
     const limit = this.#options.maxConnectionsPerAddress;
     const held = this.#counts.get(address) ?? 0;
     if (limit > 0 && held >= limit) return false;

@@ -6,6 +6,7 @@ import { clientAddress } from './client-address.ts';
 import { consoleHeaders } from './console-headers.ts';
 import { answerDiscovery, isDiscoveryPath } from './discovery.ts';
 import type { Frontend } from './edge.ts';
+import { NodeAddresses } from './forward/node-addresses.ts';
 import { receiveForwarded } from './forward/received.ts';
 import type { ForwardSeal } from './forward/signature.ts';
 import { answerError, answerRateLimited, type NodeSurfaces, serveNode, serveSurfaces } from './node-http.ts';
@@ -36,7 +37,10 @@ export function createFrontend(
   console: ConsoleFrontend,
 ): Frontend {
   const https = http.url.startsWith('https://');
+  const { cluster } = surfaces.services;
+  const nodes = cluster && new NodeAddresses(cluster);
   return {
+    ...(nodes && { isNode: (address: string) => nodes.has(address) }),
     async request(request, response) {
       if (https) response.setHeader('Strict-Transport-Security', STRICT_TRANSPORT);
       try {

@@ -1,5 +1,6 @@
 import { reason } from '../platform/postgres/startup-error.ts';
 import { endConnection, type Frontend } from './edge.ts';
+import { FORWARDED_HEADER } from './forward/signature.ts';
 
 /** Returns whether this server answers a path itself; everything else belongs to the console. */
 export function isApiPath(url: string | undefined): boolean {
@@ -32,7 +33,9 @@ const json = { 'Content-Type': 'application/json; charset=utf-8' };
 export const starting: Frontend = {
   request(request, response) {
     const alive = request.url?.startsWith('/healthz') === true;
-    response.writeHead(alive ? 200 : 503, alive ? json : { ...json, 'Retry-After': '1' });
+    // Another node may send a forwarded request again: nothing was done.
+    const refused = request.headers[FORWARDED_HEADER] === undefined ? {} : { [FORWARDED_HEADER]: 'refused' };
+    response.writeHead(alive ? 200 : 503, alive ? json : { ...json, ...refused, 'Retry-After': '1' });
     response.end(alive ? '{"status":"ok"}' : '{"error":"The service is starting.","code":"starting"}');
   },
   upgrade(_, socket) {

@@ -71,7 +71,7 @@ export type NodeSurfaces = {
   mcp: McpSurface;
   demoMcp?: DemoMcp | null;
   demoApi?: DemoApi | null;
-  services: Pick<Services, 'rateLimiter'>;
+  services: Pick<Services, 'rateLimiter' | 'cluster'>;
   /** Reads the headers of requests that other nodes forwarded; absent outside of a cluster. */
   forwardSeal?: ForwardSeal;
 };

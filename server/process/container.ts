@@ -1,5 +1,6 @@
 import { createDemoApi, type DemoApi } from '../api/demo-api/demo-api.ts';
 import { createDemoMcp, type DemoMcp } from '../api/demo-mcp/demo-server.ts';
+import type { ForwardSeal } from '../api/forward/signature.ts';
 import { createMcp, type McpSurface } from '../api/mcp/surface.ts';
 import { createMetrics } from '../api/metrics.ts';
 import { OpenStreams } from '../api/open-streams.ts';
@@ -34,7 +35,7 @@ import { startFailureHandlerJob } from '../domains/failure-handlers/job.ts';
 import { createHttpRequester } from '../domains/http-requests/requester.ts';
 import { settleMails } from '../domains/identity/account-mail.ts';
 import { type ConsoleIdentity, createConsoleIdentity } from '../domains/identity/console.ts';
-import { loadIdentityKeys, openSecretStore, verifyMasterKey } from '../domains/identity/keys.ts';
+import { type IdentityKeys, loadIdentityKeys, openSecretStore, verifyMasterKey } from '../domains/identity/keys.ts';
 import { settleLastUsed } from '../domains/identity/principal.ts';
 import { createAgentTools } from '../domains/mcp-servers/calls/agent-tools.ts';
 import { createToolCaller } from '../domains/mcp-servers/calls/tool-caller.ts';
@@ -72,6 +73,7 @@ import { createMailer } from '../platform/mail/mailer.ts';
 import type { Database } from '../platform/postgres/database.ts';
 import { RequestTurns } from '../platform/request-turns.ts';
 import { openCluster } from './open-cluster.ts';
+import { openForwarding } from './open-forwarding.ts';
 import { type MetricsRegistry, startTelemetry, type Telemetry } from './telemetry.ts';
 
 /** The running service, as surfaces and the process see it. */
@@ -87,6 +89,8 @@ export type Container = {
   demoMcp: DemoMcp | null;
   /** Null if the demo MCP server is also off. */
   demoApi: DemoApi | null;
+  /** Absent outside of a cluster. */
+  forwardSeal?: ForwardSeal;
   /** The Platform MCP endpoint for a fetch handler. */
   handleMcp(request: Request, client: { address: string }): Promise<Response>;
   /** The tRPC surface for a fetch handler. */
@@ -156,7 +160,7 @@ async function compose(
     ...(cluster && { cluster }),
   });
   telemetry.watch({ orchestrator, luaPool, pool, cluster });
-  const rateLimiter = createRequestLimiter(config.http.rateLimit, clock);
+  const rateLimiter = createRequestLimiter(config.http.rateLimit, clock, cluster && pool);
   const services: Services = {
     config,
     clock,
@@ -176,7 +180,7 @@ async function compose(
     payments,
     topUp,
   };
-  const surfaces = createSurfaces(services, keys.sessionSecret, telemetry.registry, callers.platform);
+  const surfaces = createSurfaces(services, keys, { alarm, registry: telemetry.registry }, callers.platform);
   const abandonedRemoved = removeAbandonedConnections(services);
   const jobs = startJobs(services, { database, alarm, ready: orchestrator.ready, telemetry });
   const demos = createDemos(services);
@@ -322,17 +326,19 @@ function startJobs(
 
 function createSurfaces(
   services: Services,
-  sessionSecret: string,
-  measured: MetricsRegistry,
+  { masterKey, sessionSecret }: IdentityKeys,
+  { alarm, registry: measured }: { alarm: Alarm; registry: MetricsRegistry },
   platform: ReturnType<typeof createPlatformTools>,
-): Pick<Container, 'handle' | 'rest' | 'handleTrpc' | 'trpc' | 'handleMcp' | 'mcp' | 'stream'> {
+): Pick<Container, 'handle' | 'rest' | 'handleTrpc' | 'trpc' | 'handleMcp' | 'mcp' | 'stream' | 'forwardSeal'> {
   const registry = createRegistry(operations);
+  const forwarding = openForwarding(services, { masterKey, alarm, registry: measured });
   const metrics = createMetrics(() => services.orchestrator.leadsJobs(), measured);
   const common = {
     services,
     sessionSecret,
     registry,
     metrics,
+    forward: forwarding?.forward,
     features: featuresOf(services.config),
     checkOutput: services.config.env !== 'production',
   };
@@ -341,6 +347,7 @@ function createSurfaces(
   const rest = createRest({ ...common, streams, pages: createPages(services, registry, metrics) });
   const trpc = createTrpc(common);
   const mcp = createMcp(common);
+  const stream = createStream({ ...common, streams });
   return {
     rest,
     handle: async (request, { address }) => toFetch(await rest(fromFetch(request, address))),
@@ -348,6 +355,13 @@ function createSurfaces(
     handleTrpc: async (request, { address }) => toFetch(await trpc(fromFetch(request, address))),
     mcp,
     handleMcp: async (request, { address }) => toFetch(await mcp(fromFetch(request, address))),
-    stream: createStream({ ...common, streams }),
+    stream: {
+      ...stream,
+      async close() {
+        await stream.close();
+        forwarding?.forward.close();
+      },
+    },
+    ...(forwarding && { forwardSeal: forwarding.forwardSeal }),
   };
 }
