@@ -1,5 +1,7 @@
+import type { Pool } from 'pg';
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../platform/clock.ts';
-import { createRateLimiter, type RateLimiter } from '../platform/rate-limit.ts';
+import { createRateLimiter, type RateLimit, type RateLimiter } from '../platform/rate-limit.ts';
+import { createSharedLimiter } from './shared-limits-store.ts';
 
 export type RateLimitKind =
   | 'principal'
@@ -22,8 +24,14 @@ const MAX_MAILS_PER_HOUR = 5;
 const MAX_NOTIFICATION_TESTS_PER_HOUR = 10;
 
 /**
+ * The kinds that limit guesses and mails: with as many nodes, there would be as many guesses. Requests are counted by each node,
+ * because a row for each would cost more than most requests do.
+ */
+const isShared = (kind: RateLimitKind): boolean => kind !== 'principal' && kind !== 'address';
+
+/**
  * Returns the limiter of this process's requests. The limits are per minute, except wrong codes (per hour) and failed
- * sign-ins (per UTC day); 0 = off.
+ * sign-ins (per UTC day); 0 = off. `shared`: the database in which the nodes of a cluster count guesses and mails together.
  */
 export function createRequestLimiter(
   limits: {
@@ -35,19 +43,29 @@ export function createRequestLimiter(
     wrongCodes: number;
   },
   clock: Clock,
+  shared: Pool | null = null,
 ): RequestLimiter {
-  return createRateLimiter(
-    {
-      principal: { limit: limits.principal, windowMs: MINUTE_MS },
-      address: { limit: limits.address, windowMs: MINUTE_MS },
-      sign_in: { limit: limits.signIn, windowMs: MINUTE_MS },
-      sign_in_address: { limit: limits.signInPerAddress ?? 0, windowMs: MINUTE_MS },
-      failed_sign_in: { limit: limits.failedSignInsPerAddress ?? 0, windowMs: DAY_MS },
-      // A person who mistypes tries again within a minute; an attacker who guesses has all day.
-      wrong_code: { limit: limits.wrongCodes, windowMs: HOUR_MS },
-      mail: { limit: MAX_MAILS_PER_HOUR, windowMs: HOUR_MS },
-      notification_test: { limit: MAX_NOTIFICATION_TESTS_PER_HOUR, windowMs: HOUR_MS },
-    },
-    clock,
-  );
+  const all = limitsOf(limits);
+  const own = createRateLimiter(all, clock);
+  if (shared === null) return own;
+  const common = createSharedLimiter(all, { pool: shared, clock });
+  const limiterOf = (kind: RateLimitKind) => (isShared(kind) ? common : own);
+  return {
+    take: (kind, key) => limiterOf(kind).take(kind, key),
+    refund: (kind, key) => limiterOf(kind).refund(kind, key),
+  };
+}
+
+function limitsOf(limits: Parameters<typeof createRequestLimiter>[0]): Record<RateLimitKind, RateLimit> {
+  return {
+    principal: { limit: limits.principal, windowMs: MINUTE_MS },
+    address: { limit: limits.address, windowMs: MINUTE_MS },
+    sign_in: { limit: limits.signIn, windowMs: MINUTE_MS },
+    sign_in_address: { limit: limits.signInPerAddress ?? 0, windowMs: MINUTE_MS },
+    failed_sign_in: { limit: limits.failedSignInsPerAddress ?? 0, windowMs: DAY_MS },
+    // A person who mistypes tries again within a minute; an attacker who guesses has all day.
+    wrong_code: { limit: limits.wrongCodes, windowMs: HOUR_MS },
+    mail: { limit: MAX_MAILS_PER_HOUR, windowMs: HOUR_MS },
+    notification_test: { limit: MAX_NOTIFICATION_TESTS_PER_HOUR, windowMs: HOUR_MS },
+  };
 }

@@ -5,7 +5,7 @@ export type RateLimitState = { limit: number; remaining: number; resetSeconds: n
 /** At most `limit` calls in each window of this many ms; a `limit` of 0 means no limit. */
 export type RateLimit = { limit: number; windowMs: number };
 
-/** Fixed windows in memory: only one process serves, and it does no harm if a restart loses the counts. */
+/** Fixed windows. Those in memory are per process, and it does no harm if a restart loses their counts. */
 export interface RateLimiter<Kind extends string> {
   /** Counts one call of `key`, such as `pat:<id>` or `address:<ip>`. */
   take(kind: Kind, key: string): Promise<RateLimitState>;
