@@ -85,7 +85,12 @@ async function answerTo(sent: Sent): Promise<{ work: string[]; error: unknown }>
       surface: 'rest',
       headers,
       responseHeaders: new Map(),
-      raw: { body: async () => Buffer.from(body), headersWith: () => [], countAs: async () => undefined, handOver: async () => false },
+      raw: {
+        body: async () => Buffer.from(body),
+        headersWith: () => [],
+        countAs: async () => undefined,
+        handOver: async () => false,
+      },
     },
     { id },
   ).then(

@@ -118,6 +118,12 @@ export function abandonAttempt(state: RunState, command: Of<'abandon_attempt'>, 
   return draft.events;
 }
 
+/** Returns whether a process is known to have died during an attempt that is in flight by the log. */
+export function diedDuring(state: RunState, leader: LeaderTerm): boolean {
+  for (const step of state.inFlight) if (deathsDuring(stepState(state, step), leader) > 0) return true;
+  return false;
+}
+
 /** Returns how often the process is known to have died during an attempt of the step. An attempt in flight does not count. */
 function deathsDuring({ lost, lostIn = [], term }: StepState, leader: LeaderTerm | undefined): number {
   const isDeath = (of: number | undefined) => of === undefined || leader?.survived.has(of) !== true;

@@ -18,6 +18,7 @@
 
 export { CONTEXT_LENGTH_EXCEEDED } from './agent-expansion.ts';
 export { MAX_SAME_CALLS, usableBudget } from './agent-turns.ts';
+export { diedDuring } from './attempts.ts';
 export { type ChildEnd, type Command, CommandRefused, type LeaderTerm } from './commands.ts';
 export { type CompiledGraph, type CompiledStep, compile } from './compile.ts';
 export { stopOverBudget } from './control.ts';

@@ -288,6 +288,11 @@ export type StepType = StepTypeDescription &
     readonly rawFields: readonly string[];
     /** Default: its steps are replaced, like steps that write. */
     readonly trial?: StepTrial;
+    /**
+     * Returns the outcome of a step that only computes, and takes a moment; undefined: `execute` does it. It must have
+     * no effect, since the outcome may be decided before the start of the step is committed, and lost with it.
+     */
+    atOnce?(attempt: Attempt): Outcome | undefined;
     execute(attempt: Attempt, signal: AbortSignal): Promise<Outcome>;
   };
 

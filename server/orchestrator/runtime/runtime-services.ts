@@ -9,6 +9,7 @@ import type { StepTypes } from '../ports/step-type.ts';
 import type { EventBroadcaster } from './event-broadcaster.ts';
 import type { OwnTerm } from './leadership/leader-terms.ts';
 import type { GraphCache } from './runs/graph-cache.ts';
+import type { AheadLimits } from './runs/steps-ahead.ts';
 
 /** The dependencies of the runtime; constructed for each term of leadership. */
 export type RuntimeServices = {
@@ -21,6 +22,8 @@ export type RuntimeServices = {
   stepTypes: StepTypes;
   config: OrchestratorSettings;
   random: () => number;
+  /** The most that a turn decides ahead; default AHEAD_LIMITS. */
+  ahead?: AheadLimits | undefined;
   /** Calls back after the current turn of the event loop: setImmediate. */
   defer: (callback: () => void) => void;
   graphs: GraphCache;

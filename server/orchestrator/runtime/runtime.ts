@@ -17,13 +17,16 @@ import { FaultLog } from './runs/fault-log.ts';
 import { LiveRun } from './runs/live-run.ts';
 import { LoadSuspects } from './runs/load-suspects.ts';
 import { type LoadedRun, Loader, LoadRetries, RELOAD_DELAY_MS } from './runs/loader.ts';
+import type { Message } from './runs/mailbox.ts';
 import { runIdTaken, tooManyWrites } from './runs/refusals.ts';
+import { RefusedTurns } from './runs/refused-turns.ts';
 import { RunFinder } from './runs/run-finder.ts';
 import type { AttemptRef, HeldRun, RunHost, RunKey } from './runs/run-host.ts';
 import { RunStarts } from './runs/run-starts.ts';
 import { type SlotKind, Slots } from './runs/slots.ts';
+import { AHEAD_LIMITS, type AheadLimits } from './runs/steps-ahead.ts';
 import { type TimerHandle, Timers } from './runs/timers.ts';
-import { TurnQueue } from './runs/turn-queue.ts';
+import { eventsIn, TurnQueue } from './runs/turn-queue.ts';
 import { WakeUpTimers } from './runs/wake-up-timers.ts';
 import type { RuntimeServices } from './runtime-services.ts';
 
@@ -59,6 +62,8 @@ export class Runtime implements RunHost {
   readonly #starts: RunStarts;
   readonly #children: ChildRuns;
   readonly #turns: TurnQueue;
+  readonly #refused: RefusedTurns;
+  readonly ahead: AheadLimits;
   #closing = false;
   #abandoned = false;
   #whenNoAttempts: (() => void) | null = null;
@@ -68,6 +73,7 @@ export class Runtime implements RunHost {
     this.#services = services;
     this.observer = services.observer ?? unobserved;
     this.leader = services.leader;
+    this.ahead = services.ahead ?? AHEAD_LIMITS;
     this.faults = new FaultLog(services.logger);
     const { writerLimits = DEFAULT_LIMITS } = services;
     this.#log = new GroupCommitLog(session, onLost, writerLimits, this.observer);
@@ -88,6 +94,8 @@ export class Runtime implements RunHost {
     this.#loader = new Loader(services, { meter: this.meter, resources: this.resources, suspects: this.suspects });
     const runs = { live: this.#runs, starting: this.#starting };
     this.#finder = new RunFinder({ ...runs, loader: this.#loader, takeUp: this.#takeUp });
+    const later = (run: RunKey) => this.#later(run);
+    this.#refused = new RefusedTurns({ ...runs, finder: this.#finder, resources: this.resources, later });
     this.#starts = new RunStarts({
       ...runs,
       finder: this.#finder,
@@ -306,10 +314,14 @@ export class Runtime implements RunHost {
       return unavailable('run_contended', 'Another process is executing this run.', 1, error);
     }
     if (!isNew) {
-      if (outcomes.length > 0) void this.#failRejected(run.identity, outcomes);
+      if (outcomes.length > 0) void this.#refused.fail(run.identity, outcomes);
       else this.#later(run.identity);
     }
     return new AppError(422, 'not_storable', 'A value cannot be stored.', { cause: error });
+  }
+
+  decideAgain(run: LiveRun, messages: readonly Message[]): void {
+    void this.#refused.decideAgain(run, messages);
   }
 
   turnDefect(run: LiveRun, error: unknown): void {
@@ -358,7 +370,8 @@ export class Runtime implements RunHost {
     const { runId } = identity;
     this.#loadRetries.succeeded(runId);
     if (quarantined !== null) this.faults.quarantined(identity, quarantined);
-    const run = this.#inMemory({ identity, state, isBehind, quarantined }, account);
+    const separately = this.#refused.takeSeparately(runId);
+    const run = this.#inMemory({ identity, state, isBehind, quarantined, separately }, account);
     this.#children.loaded(run);
     if (state.endedAt === null) {
       this.#runs.set(runId, run);
@@ -383,18 +396,4 @@ export class Runtime implements RunHost {
   #later(run: RunKey): void {
     this.setWakeUpAt(run, { dueAt: this.now() + RELOAD_DELAY_MS });
   }
-
-  /** Fails the attempts whose outcome contains a value that the database refuses: writing it again would fail again. */
-  async #failRejected(key: RunKey, outcomes: AttemptRef[]): Promise<void> {
-    try {
-      const run = await this.#finder.find(key, true);
-      run?.failAttempts(outcomes);
-    } catch {
-      this.#later(key);
-    }
-  }
 }
-
-/** How many events an entry has: many skips are one row, and deciding each of them takes its time. */
-const eventsIn = ({ rows, projection }: LogEntry): number =>
-  projection === null ? rows.length : projection.lastSeq - (rows[0]?.seq ?? projection.lastSeq) + 1;

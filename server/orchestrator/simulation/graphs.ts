@@ -49,6 +49,16 @@ function randomStep(random: Random, id: string, { before, all, width }: Place): 
   return step;
 }
 
+/** Turns most scripts of some graphs into conditions without branches, so that turns decide several steps ahead. */
+export function addPureSteps(random: Random, { steps }: Graph): void {
+  if (!random.chance(0.4)) return;
+  for (const step of steps) {
+    if (step.type !== 'lua_script' || random.chance(0.3)) continue;
+    step.type = 'condition';
+    if (random.chance(0.3)) step.mode = 'validate';
+  }
+}
+
 /** Returns branches of a condition, drawn from these steps. */
 export function randomBranches(random: Random, all: readonly string[]): { then: string[]; else: string[] } {
   return { then: random.some(all, 0.3), else: random.some(all, 0.3) };

@@ -175,7 +175,7 @@ export const AGENTS: readonly Mutation[] = [
   },
   {
     name: 'a step that ended in the run that this one goes on from is executed again',
-    file: 'runtime/runs/live-attempt.ts',
+    file: 'runtime/runs/attempt-view.ts',
     find: 'if (turns === undefined || addedId(this.step.id)?.parent !== turns.agent) return null;',
     replace: 'return null;',
     caughtBy: ['earlier-turns'],

@@ -77,18 +77,18 @@ export const CREDITS: readonly Mutation[] = [
   },
   {
     name: 'a cancelled attempt keeps its reservation',
-    file: 'runtime/runs/live-run.ts',
-    find: 'this.#attempts.delete(step);\n    this.#releaseStep(step, attempt.slot);',
-    replace: 'this.#attempts.delete(step);\n    this.#host.releaseSlot(this.tenantId, attempt.slot);',
+    file: 'runtime/runs/attempts-in-flight.ts',
+    find: 'this.live.delete(step);\n    this.releaseStep(step, attempt.slot);',
+    replace: 'this.live.delete(step);\n    this.#host.releaseSlot(this.#tenantId, attempt.slot);',
     caughtBy: ['credits'],
     knobs: { commands: 12 },
   },
   {
     name: 'an attempt that waits for a person keeps its reservation',
     file: 'runtime/runs/live-run.ts',
-    find: 'this.#lost?.delete(command.step);\n        this.#credits.release(command.step);',
+    find: 'this.#starts.lost?.delete(command.step);\n        this.#credits.release(command.step);',
     replace:
-      "this.#lost?.delete(command.step);\n        if (command.type !== 'attempt_waiting') this.#credits.release(command.step);",
+      "this.#starts.lost?.delete(command.step);\n        if (command.type !== 'attempt_waiting') this.#credits.release(command.step);",
     caughtBy: ['credits'],
   },
   {
@@ -164,14 +164,14 @@ export const CREDITS: readonly Mutation[] = [
   },
   {
     name: 'a step that is denied for lack of credits starts',
-    file: 'runtime/runs/live-run.ts',
+    file: 'runtime/runs/step-starts.ts',
     find: 'this.#denyStep(turn, step, now);\n        return false;',
     replace: 'return true;',
     caughtBy: ['credits'],
   },
   {
     name: 'a run that continues after it got credits claims no slot',
-    file: 'runtime/runs/live-run.ts',
+    file: 'runtime/runs/step-starts.ts',
     find: "if (this.#asksForCredits === 'answered') this.#asksForCredits = 'no';",
     replace: '',
     caughtBy: ['not-stuck', 'memory', 'liveness'],

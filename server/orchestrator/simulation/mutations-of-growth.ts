@@ -137,8 +137,8 @@ export const GROWTH: readonly Mutation[] = [
   },
   {
     name: 'a loop that may go on after a denial of credits does not claim a slot',
-    file: 'runtime/runs/live-run.ts',
-    find: 'if (turn.cancelled.length > 0 && this.wants()) this.#host.claim(this);',
+    file: 'runtime/runs/step-starts.ts',
+    find: 'if (turn.cancelled.length > 0 && this.areWanted) this.#host.claim(this.#run);',
     replace: '',
     caughtBy: ['fairness', 'not-stuck', 'slots'],
   },

@@ -70,16 +70,16 @@ export const SLOTS: readonly Mutation[] = [
   },
   {
     name: 'a call slot is released as a step slot',
-    file: 'runtime/runs/live-run.ts',
-    find: 'this.#host.releaseSlot(this.tenantId, live.slot);',
-    replace: "this.#host.releaseSlot(this.tenantId, 'step');",
+    file: 'runtime/runs/attempts-in-flight.ts',
+    find: 'this.#host.releaseSlot(this.#tenantId, live.slot);',
+    replace: "this.#host.releaseSlot(this.#tenantId, 'step');",
     caughtBy: ['slots'],
   },
   {
     name: 'a paused run still drains the attempts that a crash has interrupted',
     file: 'runtime/runs/live-run.ts',
-    find: "this.#lost !== null && state.status === 'paused'",
-    replace: "this.#lost !== null && state.status === 'stopped'",
+    find: "this.#starts.interrupted > 0 && state.status === 'paused'",
+    replace: "this.#starts.interrupted > 0 && state.status === 'stopped'",
     caughtBy: ['projection'],
   },
   {

@@ -110,7 +110,7 @@ const RUN: readonly Mutation[] = [
     file: 'runtime/runs/live-run.ts',
     find: 'this.#appending = true;\n    try {',
     replace:
-      'this.#appending = true;\n    for (const started of turn.started.splice(0)) this.#startAttempt(started);\n    try {',
+      'this.#appending = true;\n    for (const started of turn.started.splice(0)) this.#attempts.start(started);\n    try {',
     caughtBy: ['durability'],
   },
   {
@@ -130,9 +130,9 @@ const RUN: readonly Mutation[] = [
   },
   {
     name: 'attempts that a crash has interrupted are not started again',
-    file: 'runtime/runs/live-run.ts',
-    find: 'this.#lost = state.inFlight.size > 0 ? new Set(state.inFlight) : null;',
-    replace: 'this.#lost = null;',
+    file: 'runtime/runs/step-starts.ts',
+    find: 'this.lost = inFlight.size > 0 ? new Set(inFlight) : null;',
+    replace: 'this.lost = null;',
     caughtBy: ['not-stuck', 'projection'],
   },
   {
@@ -145,7 +145,7 @@ const RUN: readonly Mutation[] = [
   {
     name: 'the end of a run does not abort its attempts',
     file: 'runtime/runs/live-run.ts',
-    find: 'for (const step of turn.cancelled) this.#abort(step);\n    const ended = isTerminal(this.state.status);\n    if (ended) this.#abortAll();',
+    find: 'for (const step of turn.cancelled) this.#attempts.abort(step);\n    const ended = isTerminal(this.state.status);\n    if (ended) this.#attempts.abortAll();',
     replace: 'const ended = isTerminal(this.state.status);',
     caughtBy: ['abort', 'slots'],
   },
@@ -159,7 +159,7 @@ const RUN: readonly Mutation[] = [
   {
     name: 'the slot of a step that is over before it starts is lost',
     file: 'runtime/runs/live-run.ts',
-    find: 'else this.#releaseStep(started.step);',
+    find: 'else this.#attempts.releaseStep(started.step);',
     replace: '',
     caughtBy: ['slots', 'not-stuck', 'fairness'],
     knobs: { oddities: 60, failures: 0, commands: 1 },
@@ -188,7 +188,7 @@ const RUN: readonly Mutation[] = [
   {
     name: 'a run leaves memory while its attempts are executing',
     file: 'runtime/runs/live-run.ts',
-    find: '!this.#idle || this.#attempts.size > 0 ||',
+    find: '!this.#idle || this.#attempts.live.size > 0 ||',
     replace: '!this.#idle ||',
     caughtBy: ['log', 'shutdown', 'abort', 'replay', 'memory', 'slots', 'fairness', 'projection', 'durability'],
   },
@@ -269,7 +269,7 @@ const RUNTIME: readonly Mutation[] = [
   {
     name: 'a run whose outcome was refused is forgotten',
     file: 'runtime/runtime.ts',
-    find: 'if (outcomes.length > 0) void this.#failRejected(run.identity, outcomes);',
+    find: 'if (outcomes.length > 0) void this.#refused.fail(run.identity, outcomes);',
     replace: 'if (outcomes.length > 0) return new AppError(422, "not_storable", "");',
     caughtBy: ['not-stuck'],
   },

@@ -1,4 +1,5 @@
 import { AGENTS } from './mutations-of-agents.ts';
+import { BURSTS } from './mutations-of-bursts.ts';
 import { CALLS } from './mutations-of-calls.ts';
 import { CREDITS } from './mutations-of-credits.ts';
 import { GROWTH } from './mutations-of-growth.ts';
@@ -107,7 +108,7 @@ const CORE: readonly Mutation[] = [
   },
   {
     name: 'the error of a step is forgotten',
-    file: 'runtime/runs/live-attempt.ts',
+    file: 'runtime/runs/attempt-view.ts',
     find: 'return this.#state.steps.get(readStep(this.#state, this.step.id, step))?.error;',
     replace: 'return undefined;',
     caughtBy: ['replay'],
@@ -234,6 +235,7 @@ const GROUPS: readonly (readonly Mutation[])[] = [
   AGENTS,
   IN_DOUBT,
   SKIPS,
+  BURSTS,
 ];
 
 /**

@@ -1,9 +1,11 @@
 import type { LogEntry } from '../log/index.ts';
 import type { LeaderSession } from '../runtime/leadership/leadership.ts';
 import type { LiveRun } from '../runtime/runs/live-run.ts';
+import type { Message } from '../runtime/runs/mailbox.ts';
 import type { SlotKind } from '../runtime/runs/slots.ts';
 import { Runtime } from '../runtime/runtime.ts';
 import type { RuntimeServices } from '../runtime/runtime-services.ts';
+import { BurstWatch } from './checkers/bursts.ts';
 import { CreditWatch } from './checkers/credits.ts';
 import { checkReplay } from './checkers/replay.ts';
 import { ShareWatch } from './checkers/shares.ts';
@@ -19,6 +21,7 @@ export class ObservedRuntime extends Runtime {
   readonly slots: SlotWatch;
   readonly credits: CreditWatch;
   readonly shares: ShareWatch;
+  readonly bursts: BurstWatch;
   readonly #server: Server;
 
   constructor(server: Server, services: RuntimeServices, session: LeaderSession) {
@@ -31,6 +34,7 @@ export class ObservedRuntime extends Runtime {
     this.shares = shares;
     const connection = server.session;
     this.#server = server;
+    this.bursts = new BurstWatch(server.at, server.config.ahead);
     this.slots = new SlotWatch(server.at, server.config);
     this.credits = new CreditWatch(server.at, server.postgres.database, () => server.postgres.holds(connection));
   }
@@ -47,6 +51,7 @@ export class ObservedRuntime extends Runtime {
     // At this point the admitted start counts itself. A called run may take the memory of the run that called it.
     const called = at.scenario(run.identity.runId).data.parent !== undefined;
     if (run.state.status === null && !called) this.#checkMemory(run);
+    if (isUrgent) this.bursts.stopArrived(run.identity.runId);
     super.schedule(run, isUrgent);
   }
 
@@ -56,6 +61,7 @@ export class ObservedRuntime extends Runtime {
   }
 
   override append(entry: LogEntry): Promise<void> {
+    this.bursts.appended(entry);
     const answered = this.credits.appended(entry);
     const settled = this.shares.appended(entry);
     const appended = super.append(entry);
@@ -73,6 +79,11 @@ export class ObservedRuntime extends Runtime {
     const moved = super.moveToCalls(tenantId);
     this.slots.moved(tenantId, moved);
     return moved;
+  }
+
+  override decideAgain(run: LiveRun, messages: readonly Message[]): void {
+    this.#server.at.count('turn decided again, step by step');
+    super.decideAgain(run, messages);
   }
 
   override committed(run: LiveRun, turn: { isNew: boolean; ended: boolean }): void {

@@ -2,7 +2,7 @@ import type { Graph, JsonMap, JsonValue, RunStartedData } from '../core/index.ts
 import { addAgents, agentPlans } from './agents.ts';
 import { addCalls, addRunTools, type CalledWorkflow, withCalls } from './calls.ts';
 import { addEarlierTurns } from './earlier-turns.ts';
-import { randomBranches, randomGraph } from './graphs.ts';
+import { addPureSteps, randomBranches, randomGraph } from './graphs.ts';
 import { addLoops, loopPlans } from './growth.ts';
 import { addJoins } from './joins.ts';
 import { addManySkips } from './many-skips.ts';
@@ -91,10 +91,11 @@ export type Sources = {
   runTools: Random;
   joins: Random;
   skips: Random;
+  ahead: Random;
 };
 
 export function randomScenario(
-  { random, values, growth, calls, agents, runTools, joins, skips }: Sources,
+  { random, values, growth, calls, agents, runTools, joins, skips, ahead }: Sources,
   knobs: Knobs,
   index: number,
 ): Scenario {
@@ -103,6 +104,7 @@ export function randomScenario(
   const grows = growth.below(100) < knobs.growth && !isHostile;
   if (grows) addLoops(growth, graph);
   const workflowId = `workflow-${index}`;
+  if (!isHostile) addPureSteps(ahead, graph);
   const isCaller = calls.below(100) < knobs.calls && !isHostile;
   const workflows = isCaller ? addCalls(calls, knobs, workflowId, graph) : new Map<string, CalledWorkflow>();
   const hasAgents = agents.below(100) < knobs.agents && !isHostile;

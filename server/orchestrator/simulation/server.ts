@@ -2,6 +2,7 @@ import type { Logger } from '../../platform/logger.ts';
 import type { LogReader, WriterLimits } from '../log/index.ts';
 import { Embedded } from '../runtime/embedded-orchestrator.ts';
 import type { LeaderSession } from '../runtime/leadership/leadership.ts';
+import type { AheadLimits } from '../runtime/runs/steps-ahead.ts';
 import type { RuntimeServices } from '../runtime/runtime-services.ts';
 import type { LeadershipWatch } from './checkers/leadership.ts';
 import { simulatedCredits } from './economy.ts';
@@ -18,7 +19,10 @@ import type { Work } from './work.ts';
 /** The wall clock at the start of a simulation. */
 export const EPOCH = Date.UTC(2026, 0, 1);
 
-export type ServerConfig = RuntimeServices['config'] & { writerLimits: WriterLimits };
+export type ServerConfig = RuntimeServices['config'] & {
+  writerLimits: WriterLimits;
+  ahead: Omit<AheadLimits, 'stopwatch'>;
+};
 
 /** Log lines of the runtime that only a defect can cause. */
 const DEFECTS = /because of a defect/;
@@ -47,6 +51,8 @@ export class Server {
   readonly terms: ServerTerms;
   readonly stream: Listener;
   readonly onDeath: (server: Server) => void;
+  /** The time that evaluating steps has taken, in ms; the virtual clock stands still meanwhile. */
+  evaluatingMs = 0;
   #runtime: ObservedRuntime | null = null;
   #isDead = false;
   #isStopping = false;
@@ -103,6 +109,11 @@ export class Server {
 
   get runtime(): ObservedRuntime | null {
     return this.leads ? this.#runtime : null;
+  }
+
+  /** The last runtime, also while it begins to lead. */
+  get anyRuntime(): ObservedRuntime | null {
+    return this.#runtime;
   }
 
   get holdsLock(): boolean {
@@ -270,7 +281,8 @@ export class Server {
     void session.lost.then(() => {
       if (this.alive) this.terms.outlived();
     });
-    this.#runtime = new ObservedRuntime(this, services, session);
+    const ahead = { ...this.config.ahead, stopwatch: () => this.evaluatingMs };
+    this.#runtime = new ObservedRuntime(this, { ...services, ahead }, session);
     return this.#runtime;
   }
 

@@ -74,9 +74,11 @@ class World {
     const ends = new Random(seed ^ 0x61c88647);
     const skips = new Random(seed ^ 0x2545f491);
     const runTools = new Random(seed ^ 0x1b873593);
+    const ahead = new Random(seed ^ 0x4cf5ad43);
     const scenarios = new Map<string, Scenario>();
     for (let index = random.below(knobs.runs); index >= 0; index--) {
-      const scenario = randomScenario({ random, values, growth, calls, agents, runTools, joins, skips }, knobs, index);
+      const sources = { random, values, growth, calls, agents, runTools, joins, skips, ahead };
+      const scenario = randomScenario(sources, knobs, index);
       scenarios.set(scenario.runId, scenario);
     }
     const hasLargeEnds = ends.below(100) < knobs.largeEnds;
@@ -86,6 +88,7 @@ class World {
     this.at = new Surroundings({
       random,
       values,
+      ahead,
       agenda: new Agenda(),
       knobs,
       coverage: new Coverage(),
@@ -101,6 +104,7 @@ class World {
       this.at.count('many large ends at once');
       Object.assign(this.#config.writerLimits, limitsForLargeEnds(ends));
     }
+    this.#config.ahead = randomAhead(ahead);
     this.at.descendants = this.#config;
     // Every start fits into memory: memory.test.ts tests when one is refused.
     const { memory } = this.#config;
@@ -396,6 +400,13 @@ function randomMemory(random: Random): MemoryLimits {
   };
 }
 
+/** Returns small limits of what a turn decides ahead, so that all of them are reached. */
+const randomAhead = (random: Random): ServerConfig['ahead'] => ({
+  steps: random.pick([1, 2, 3, 8]),
+  ms: random.pick([1, 2, 2]),
+  bytes: random.pick([200, 256 * 1024]),
+});
+
 /** Returns small limits, so that all of them are reached. */
 function randomConfig(random: Random): ServerConfig {
   // With many slots, many results arrive at the same time.
@@ -412,6 +423,7 @@ function randomConfig(random: Random): ServerConfig {
     maxActiveDescendants: small ? 1 : 100,
     shutdownGraceMs: random.pick([0, 500, 5_000]),
     memory: randomMemory(random),
+    ahead: { steps: 64, ms: 2, bytes: 256 * 1024 },
     writerLimits: {
       queuedRows: small ? 1 + random.below(6) : 1_000,
       queuedBytes: small ? 5_000 : 64 * 1024 * 1024,

@@ -18,6 +18,8 @@ export class Surroundings {
   /** Draws hostile values. A separate source, so that they change nothing else of a seed. */
   readonly values: Random;
   readonly #badTimes = new Map<string, Date | number | null>();
+  /** Draws what steps that are decided ahead take. */
+  readonly ahead: Random;
   readonly agenda: Agenda;
   readonly knobs: Knobs;
   readonly coverage: Coverage;
@@ -32,6 +34,8 @@ export class Surroundings {
   timeWentBack = false;
   /** How many runs may be beneath one run. */
   descendants = { maxDescendants: Number.POSITIVE_INFINITY, maxActiveDescendants: Number.POSITIVE_INFINITY };
+  /** The steps whose evaluation ended a process before the log said that they began, with their attempts by the log. */
+  readonly endedProcesses = new Map<string, number>();
   /** The budget of a run. */
   runBytes = Number.POSITIVE_INFINITY;
   /** Whether the lock did not hold for a while, so that two processes led at the same time. */
@@ -40,9 +44,12 @@ export class Surroundings {
   story: string[] | null = null;
   #violation: Error | null = null;
 
-  constructor(of: Pick<Surroundings, 'random' | 'values' | 'agenda' | 'knobs' | 'coverage' | 'scenarios' | 'economy'>) {
+  constructor(
+    of: Pick<Surroundings, 'random' | 'values' | 'ahead' | 'agenda' | 'knobs' | 'coverage' | 'scenarios' | 'economy'>,
+  ) {
     this.random = of.random;
     this.values = of.values;
+    this.ahead = of.ahead;
     this.agenda = of.agenda;
     this.knobs = of.knobs;
     this.coverage = of.coverage;

@@ -76,8 +76,8 @@ export class Work {
     };
     return new Map([
       type('lua_script'),
-      type('condition'),
-      type('for_each'),
+      type('condition', { atOnce: attempt => this.#atOnce(server, attempt) }),
+      type('for_each', { atOnce: attempt => this.#atOnce(server, attempt) }),
       type('agent'),
       type('agent_turn'),
       type('agent_tool'),
@@ -131,6 +131,39 @@ export class Work {
     signal.addEventListener('abort', () => this.#aborted(server, settle));
     this.#happen(server, execution, settle);
     return promise;
+  }
+
+  /** Evaluates a step in the turn that starts it, unless that takes more than a moment. */
+  #atOnce(server: Server, attempt: Attempt): Outcome | undefined {
+    const { ahead } = this.#at;
+    const plan = this.#plan(attempt);
+    server.evaluatingMs += ahead.pick([0, 0.1, 0.1, 0.7, 1.2]);
+    this.#checkNotRepeated(attempt);
+    if (NEVER_AT_ONCE.includes(plan.kind) || ahead.chance(0.15)) return undefined;
+    if (plan.kind === 'throws') throw new Error('a step type with a defect');
+    if (plan.kind === 'poison' && this.#at.trouble(0.8)) {
+      this.#at.count('crash by a step that was decided ahead');
+      this.#at.endedProcesses.set(`${attempt.run.id} ${attempt.step.id}`, this.#loggedAttempt(attempt));
+      server.die();
+      return undefined;
+    }
+    const outcome = this.#outcome(attempt, plan, { gathered: attempt.gathered ?? null, hasCalled: false, agent: null });
+    // A large result takes a turn of the event loop of its own: the step is executed after all.
+    if (plan.kind !== 'too-large' || outcome.kind !== 'completed')
+      server.anyRuntime?.bursts.evaluated(attempt, outcome, server.evaluatingMs);
+    return outcome;
+  }
+
+  /** Checks that a step which ended a process is not evaluated again before the log says that it began. */
+  #checkNotRepeated(attempt: Attempt): void {
+    const key = `${attempt.run.id} ${attempt.step.id}`;
+    const then = this.#at.endedProcesses.get(key);
+    if (then !== undefined && then === this.#loggedAttempt(attempt))
+      this.#at.fail('bursts', `"${key}" ended a process, and is decided ahead again`);
+  }
+
+  #loggedAttempt({ run, step }: Attempt): number {
+    return this.#auditor.run(run.id)?.history.steps.get(step.id)?.attempt ?? 0;
   }
 
   #happen(server: Server, { attempt, plan }: Execution, settle: () => void): void {
@@ -304,7 +337,8 @@ export class Work {
       ...(random.chance(0.15) && { log: ['done'] }),
       ...(consumed.length > 0 && { consumed }),
     };
-    const failures = this.#auditor.run(attempt.run.id)?.history.step(attempt.step.id).retries ?? 0;
+    // A step that the turn has added is not in the log yet.
+    const failures = this.#auditor.run(attempt.run.id)?.history.steps.get(attempt.step.id)?.retries ?? 0;
     if (failures < plan.failures) {
       const error = { code: 'boom', message: 'It broke.' };
       const retryAfter = random.chance(0.1) ? { retryAfterMs: random.below(5_000) } : {};
@@ -354,6 +388,9 @@ function callOutcome(call: CallPlan, random: Random): Outcome {
 }
 
 type LoopOutcome = Extract<Outcome, { kind: 'expanding' }> | { kind: 'completed'; result: JsonValue };
+
+/** The plans of steps that take longer than a moment. */
+const NEVER_AT_ONCE: readonly StepPlan['kind'][] = ['hangs', 'endless', 'tight', 'chatty'];
 
 function upTo(time: number, multiple: number): number {
   return Math.ceil(time / multiple) * multiple;

@@ -61,8 +61,10 @@ export class Turn {
   readonly started: { step: string; attempt: number }[] = [];
   /** Steps that were cancelled or failed, perhaps for another reason than the outcome of their attempt, which is then aborted. */
   readonly cancelled: string[] = [];
-  /** The cost of the attempts that ended in this turn, in microcredits. */
-  credits = 0;
+  /** Whether an attempt ended whose start is in the log. */
+  endsAttempt = false;
+  /** The cost of the attempts that ended since `takeCharges`, in microcredits. */
+  #charges = 0;
   readonly #run: RunIdentity;
   readonly #state: RunState;
   readonly #firstSeq: number;
@@ -122,6 +124,13 @@ export class Turn {
     return events.length;
   }
 
+  /** Returns what the attempts cost that ended since it was last called, in microcredits. */
+  takeCharges(): number {
+    const charges = this.#charges;
+    this.#charges = 0;
+    return charges;
+  }
+
   #add(decided: RunEvent): void {
     const event = decided.type === 'step_cancelled' ? this.#withPartial(decided) : decided;
     this.#record(event);
@@ -131,7 +140,7 @@ export class Turn {
       this.#specs.set(event, stepSpec(this.#state, event.step));
     }
     evolve(this.#state, event);
-    if (endsBillableAttempt(event)) this.credits += creditsOf(event);
+    if (endsBillableAttempt(event)) this.#charges += creditsOf(event);
     this.events.push(event);
   }
 

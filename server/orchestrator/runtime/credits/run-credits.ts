@@ -25,8 +25,8 @@ export class RunCredits {
   /** Undefined until the run has started. */
   #limits: RunLimits | null | undefined;
   readonly #holds = new Map<string, number>();
-  /** Charged by the entry in progress. */
-  #underWay = 0;
+  /** The charges of the entry in progress, as they were decided one after the other. */
+  readonly #underWay: number[] = [];
   /** `reads` of the account when a step was first too expensive; null while none is. */
   #readsThen: number | null = null;
 
@@ -102,11 +102,14 @@ export class RunCredits {
     this.#account.release(held);
   }
 
-  /** Reserves the charges of the entry that is decided now, until its commit. */
+  /**
+   * Reserves charges that were just decided until their commit. Call this before the next step is admitted: the attempts
+   * that they are for hold nothing any more.
+   */
   send(credits: number): void {
     this.#limited?.send(credits, this.#account.prices.workflow_step);
     if (credits === 0) return;
-    this.#underWay = credits;
+    this.#underWay.push(credits);
     this.#account.send(credits);
     this.#meter.use(this.#account);
   }
@@ -114,10 +117,12 @@ export class RunCredits {
   /** Ends that reservation; `committed`: the charges are in the database. */
   sent(committed: boolean): void {
     this.#limits?.sent(committed);
-    if (this.#underWay === 0) return;
-    this.#account.sent(this.#underWay, committed);
-    this.#underWay = 0;
-    if (committed) this.#meter.charged(this.#account);
+    if (this.#underWay.length === 0) return;
+    // One by one, so that no threshold is passed without its warning.
+    for (const credits of this.#underWay.splice(0)) {
+      this.#account.sent(credits, committed);
+      if (committed) this.#meter.charged(this.#account);
+    }
   }
 
   /** Releases everything: this process no longer executes the run. */

@@ -1,33 +1,13 @@
 import { withLineage } from '../../../platform/lineage.ts';
-import {
-  type AgentProgress,
-  addedId,
-  agentProgress,
-  type GraphStep,
-  isAgent,
-  itemOf,
-  type JsonMap,
-  type JsonValue,
-  lineageOf,
-  outsideInputOf,
-  privateInputOf,
-  type RunState,
-  readableSteps,
-  readStep,
-  type StepError,
-  StoredValue,
-  stepSpec,
-} from '../../core/index.ts';
-import type { ActionPrices } from '../../ports/billable-actions.ts';
+import { lineageOf, type RunState, type StoredValue } from '../../core/index.ts';
 import type { AttemptEnd, OrchestratorObserver } from '../../ports/observer.ts';
-import type { Attempt, CallLineage, Gathered, Outcome, StepType } from '../../ports/step-type.ts';
+import type { Attempt, Outcome, StepType } from '../../ports/step-type.ts';
 import { isLarge } from '../../turn/outcome.ts';
-import type { RunIdentity } from '../../turn/turn.ts';
-import { priceAhead, type RunCredits } from '../credits/run-credits.ts';
+import { priceAhead } from '../credits/run-credits.ts';
 import type { RunResources } from '../memory/run-resources.ts';
-import { type LoadedResults, ResultMissing, ResultsTooLarge } from '../memory/stored-results.ts';
+import { ResultMissing, ResultsTooLarge } from '../memory/stored-results.ts';
+import { type AttemptOf, AttemptView } from './attempt-view.ts';
 import type { FaultLog } from './fault-log.ts';
-import { gatheredOf, storedEnds } from './gathering.ts';
 import type { SlotKind } from './slots.ts';
 import type { TimerHandle } from './timers.ts';
 
@@ -46,9 +26,6 @@ export type AttemptHost = {
   readonly resources: RunResources;
 };
 
-/** The prices for an attempt, and the function that reserves its maximum cost. */
-type AttemptCredits = Pick<RunCredits, 'prices' | 'reserver'>;
-
 /** Where an attempt reports. Neither method is called once the attempt is over. */
 export type AttemptOwner = {
   attemptEnded(attempt: LiveAttempt, outcome: Outcome): void;
@@ -59,13 +36,7 @@ export type AttemptOwner = {
  * One attempt in flight, from the commit of its `step_started` to its first outcome, its timeout or its abort; anything
  * that the step type does after that is ignored.
  */
-export class LiveAttempt implements Attempt {
-  readonly run: Attempt['run'];
-  readonly step: GraphStep;
-  readonly attempt: number;
-  readonly now: number;
-  readonly input: JsonMap;
-  readonly prices: ActionPrices;
+export class LiveAttempt extends AttemptView implements Attempt {
   readonly reserve: Attempt['reserve'];
   /** The kind of slot that it holds, to be released when it ends. */
   slot: SlotKind = 'step';
@@ -77,24 +48,12 @@ export class LiveAttempt implements Attempt {
   readonly #abort = new AbortController();
   #timeoutS: number | null = null;
   #timeout: TimerHandle | null = null;
-  #loaded: LoadedResults | null = null;
-  #readable: ReadonlySet<string> | null = null;
   /** Whether room for its result is reserved (scripts only). */
   #hasRoom = false;
   #live = true;
 
-  constructor(
-    of: { identity: RunIdentity; state: RunState; step: GraphStep; attempt: number; credits: AttemptCredits },
-    owner: AttemptOwner,
-    host: AttemptHost,
-  ) {
-    const { runId: id, workflowId, version, tenantId, projectId } = of.identity;
-    this.run = { id, workflowId, version, tenantId, projectId, startedBy: of.state.started?.started_by ?? '' };
-    this.step = of.step;
-    this.attempt = of.attempt;
-    this.now = host.now();
-    this.input = of.state.input;
-    this.prices = of.credits.prices;
+  constructor(of: AttemptOf, owner: AttemptOwner, host: AttemptHost) {
+    super(of, host.now(), host.resources.storedResults);
     const reserve = of.credits.reserver(of.step.id);
     this.reserve = reserve && (wanted => reserve(wanted, this.#abort.signal));
     this.#state = of.state;
@@ -127,7 +86,7 @@ export class LiveAttempt implements Attempt {
       // The attempt was aborted.
       return;
     }
-    if (!this.#isInFlight) {
+    if (!this.#isWanted) {
       uncommittedResults.release(tenantId);
       return;
     }
@@ -135,19 +94,14 @@ export class LiveAttempt implements Attempt {
     this.#begin(type);
   }
 
-  /**
-   * Whether the attempt is still to be executed. An attempt that was cancelled is aborted only after the commit of that
-   * decision; until then the state no longer holds what the attempt would read, such as the item of its loop.
-   */
-  get #isInFlight(): boolean {
-    const { id } = this.step;
-    return this.#live && this.#state.inFlight.has(id) && this.#state.steps.get(id)?.attempt === this.attempt;
+  get #isWanted(): boolean {
+    return this.#live && this.isInFlight;
   }
 
   /** Executes it, once its large results are loaded. */
   #begin(type: StepType): void {
-    const wanted = this.#state.storedResults === 0 ? null : this.#storedReads(type);
-    if (wanted === null || this.#loadCached(wanted)) void this.#execute(type);
+    const wanted = this.storedReads(type);
+    if (wanted === null || this.loadCached(wanted)) void this.#execute(type);
     else void this.#loadAndExecute(type, wanted);
   }
 
@@ -170,84 +124,8 @@ export class LiveAttempt implements Attempt {
     return this.#host.observer.traceparent(this.run.id, this.step.id, this.attempt);
   }
 
-  result(step: string): JsonValue {
-    if (!this.ancestors().has(step)) throw new Error(`step "${step}" is not an ancestor of "${this.step.id}"`);
-    const result = this.#state.results.get(readStep(this.#state, this.step.id, step)) ?? null;
-    if (!(result instanceof StoredValue)) return result;
-    if (this.#loaded === null) throw new Error(`the result of "${step}" is not loaded`);
-    return this.#loaded.value(step);
-  }
-
-  errorOf(step: string): StepError | undefined {
-    if (!this.ancestors().has(step)) return undefined;
-    return this.#state.steps.get(readStep(this.#state, this.step.id, step))?.error;
-  }
-
-  resultText(step: string): string | undefined {
-    if (!this.ancestors().has(step)) return undefined;
-    const isStored = this.#state.results.get(readStep(this.#state, this.step.id, step)) instanceof StoredValue;
-    return isStored ? this.#loaded?.text(step) : undefined;
-  }
-
-  stepOf(step: string): GraphStep | undefined {
-    if (!this.ancestors().has(step)) return undefined;
-    return stepSpec(this.#state, readStep(this.#state, this.step.id, step));
-  }
-
-  get outsideInput(): string | null {
-    return outsideInputOf(this.#state.started);
-  }
-
-  get privateInput(): string | null {
-    return privateInputOf(this.#state.started);
-  }
-
-  get loop(): GraphStep | null {
-    const parent = addedId(this.step.id)?.parent;
-    return parent === undefined || this.item === null ? null : stepSpec(this.#state, parent);
-  }
-
   ownTurn(): Promise<void> {
     return this.#host.resources.ownTurn();
-  }
-
-  ancestors(): ReadonlySet<string> {
-    this.#readable ??= readableSteps(this.#state, this.step.id);
-    return this.#readable;
-  }
-
-  get item(): { item: JsonValue; index: number } | null {
-    return itemOf(this.#state, this.step.id);
-  }
-
-  get gathered(): Gathered | null {
-    const expansion = this.#state.grown?.parents.get(this.step.id);
-    return expansion === undefined || isAgent(expansion) ? null : gatheredOf(expansion, this.#loaded);
-  }
-
-  get agent(): AgentProgress | null {
-    return agentProgress(this.#state, this.step.id);
-  }
-
-  earlier(step: string): JsonValue {
-    const { earlier_turns: turns } = this.#state.started ?? {};
-    if (turns === undefined || addedId(this.step.id)?.parent !== turns.agent) return null;
-    return Object.hasOwn(turns.steps, step) ? (turns.steps[step] ?? null) : null;
-  }
-
-  get child(): { runId: string; workflowId: string } | null {
-    const call = this.#state.steps.get(this.step.id)?.call;
-    return call?.ended === 'completed' ? { runId: call.runId, workflowId: call.workflowId } : null;
-  }
-
-  get inDoubt(): boolean {
-    return this.#state.steps.get(this.step.id)?.inDoubt === true;
-  }
-
-  get lineage(): CallLineage {
-    const { withheld_scopes: withheldScopes = [], parent, budget } = this.#state.started ?? {};
-    const { agents = [], limits } = parent ?? {};
-    return { withheldScopes, agents, limits: limits && { ...limits, ...(budget !== undefined && { budget }) } };
   }
 
   wrote(text: string): void {
@@ -262,11 +140,11 @@ export class LiveAttempt implements Attempt {
     let outcome: Outcome;
     try {
       const refused = this.reserve === undefined ? null : await this.#refused(type, this.reserve);
-      if (this.reserve !== undefined && !this.#isInFlight) return;
+      if (this.reserve !== undefined && !this.#isWanted) return;
       const by = { tenantId: this.run.tenantId, ...lineageOf(this.run.id, this.#state.started) };
       const executing = refused ?? withLineage(by, () => type.execute(this, this.#abort.signal));
       // A type that declares what it reads has read it by now, unless it is queued.
-      if (type.reads !== undefined && !type.queues) this.#release();
+      if (type.reads !== undefined && !type.queues) this.release();
       outcome = await executing;
       // The result is serialized next: one large result at a time, so that the event loop is not blocked.
       if (isLarge(outcome)) await this.#host.resources.ownTurn();
@@ -287,53 +165,15 @@ export class LiveAttempt implements Attempt {
     return reserved?.kind === 'refused' ? { kind: 'failed', error: reserved.error, retryable: false } : null;
   }
 
-  /** Returns the large results that the step type may read, by step; null without any. */
-  #storedReads(type: StepType): ReadonlyMap<string, StoredValue> | null {
-    const { results, grown } = this.#state;
-    const expansion = grown?.parents.get(this.step.id);
-    if (expansion !== undefined) return storedEnds(this.#state, this.step.id, expansion);
-    const ancestors = this.ancestors();
-    let wanted: Map<string, StoredValue> | null = null;
-    for (const step of this.#readsOf(type, ancestors)) {
-      if (!ancestors.has(step)) continue;
-      const result = results.get(readStep(this.#state, this.step.id, step));
-      if (!(result instanceof StoredValue)) continue;
-      wanted ??= new Map();
-      wanted.set(step, result);
-    }
-    return wanted;
-  }
-
-  #readsOf(type: StepType, ancestors: ReadonlySet<string>): Iterable<string> {
-    try {
-      const reads = type.reads?.(this.step) ?? 'all';
-      return reads === 'all' ? ancestors : reads;
-    } catch {
-      // The fields cannot be read. Executing the step reports that.
-      return [];
-    }
-  }
-
-  #loadCached(results: ReadonlyMap<string, StoredValue>): boolean {
-    const { id: runId, tenantId } = this.run;
-    try {
-      this.#loaded = this.#host.resources.storedResults.loadCached({ runId, tenantId, results });
-      return this.#loaded !== null;
-    } catch {
-      // `#loadAndExecute` reports why.
-      return false;
-    }
-  }
-
   async #loadAndExecute(type: StepType, results: ReadonlyMap<string, StoredValue>): Promise<void> {
     const { id: runId, tenantId } = this.run;
     try {
       const loaded = await this.#host.resources.storedResults.load({ runId, tenantId, results }, this.#abort.signal);
-      if (!this.#isInFlight) {
+      if (!this.#isWanted) {
         loaded.release();
         return;
       }
-      this.#loaded = loaded;
+      this.loaded = loaded;
     } catch (error) {
       this.#notLoaded(type, results, error);
       return;
@@ -362,11 +202,6 @@ export class LiveAttempt implements Attempt {
     this.#end({ kind: 'failed', error: { code, message }, retryable: false });
   }
 
-  #release(): void {
-    this.#loaded?.release();
-    this.#loaded = null;
-  }
-
   #limit(type: StepType): number | null {
     return type.waitsForPeople ? null : (this.step.timeout_s ?? type.defaultTimeoutS);
   }
@@ -391,7 +226,7 @@ export class LiveAttempt implements Attempt {
 
   #close(): void {
     this.#live = false;
-    this.#release();
+    this.release();
     if (this.#hasRoom) this.#host.resources.uncommittedResults.release(this.run.tenantId);
     this.#hasRoom = false;
     if (this.#timeout !== null) this.#host.cancelTimer(this.#timeout);

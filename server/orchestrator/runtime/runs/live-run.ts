@@ -2,14 +2,13 @@ import { AppError, conflict } from '../../../platform/errors.ts';
 import {
   type Command,
   CommandRefused,
+  diedDuring,
   effects,
-  INSUFFICIENT_CREDITS,
   isDue,
   isTerminal,
   type RunState,
-  stepSpec,
 } from '../../core/index.ts';
-import type { LargeResult, LogEntry } from '../../log/index.ts';
+import { AppendError, type LargeResult, type LogEntry } from '../../log/index.ts';
 import type { RunSnapshot } from '../../ports/orchestrator.ts';
 import type { Outcome } from '../../ports/step-type.ts';
 import { nextTimer, WHEN_DUE } from '../../turn/due.ts';
@@ -20,16 +19,20 @@ import { type Pricing, type RunIdentity, snapshotOf, Turn } from '../../turn/tur
 import type { RunCredits } from '../credits/run-credits.ts';
 import { withinBudget } from '../memory/run-budget.ts';
 import { ResidentBytes } from '../memory/run-resources.ts';
-import { type AttemptOwner, LiveAttempt } from './live-attempt.ts';
+import type { AttemptView } from './attempt-view.ts';
+import { AttemptsInFlight } from './attempts-in-flight.ts';
+import type { AttemptOwner, LiveAttempt } from './live-attempt.ts';
 import { type Caller, Mailbox, type Message, notStorable, type Settlements, suspectAttempts } from './mailbox.ts';
-import { beingLoaded, TOO_FEW_CREDITS } from './refusals.ts';
+import { beingLoaded } from './refusals.ts';
 import type { AttemptRef, HeldRun, RunHost } from './run-host.ts';
-import { type Claimant, type SlotKind, SlotWaits } from './slots.ts';
+import type { Claimant } from './slots.ts';
+import { StepStarts } from './step-starts.ts';
+import { Burst } from './steps-ahead.ts';
 
 /**
  * A run in memory: its state, a serial mailbox, and its attempts in flight. All messages in the mailbox are decided in
- * one turn and written as one entry, whose effects start after its commit; meanwhile messages collect. So a step's end
- * and the start of its dependents share a commit, and a run never has two entries in progress.
+ * one turn and written as one entry, whose effects start after its commit; meanwhile messages collect. So a step's end,
+ * the pure steps that follow it and the start of the next step share a commit, and a run never has two entries in progress.
  */
 export class LiveRun implements Claimant, AttemptOwner, Lagging {
   readonly identity: RunIdentity;
@@ -37,27 +40,21 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   readonly #host: RunHost;
   readonly #credits: RunCredits;
   readonly #onExcess: Pricing['onExcess'];
-  /** While 'asked', no step starts: the balance of the workspace is being read again. */
-  #asksForCredits: 'no' | 'asked' | 'answered' = 'no';
   readonly #mailbox = new Mailbox();
-  /** Slots granted and not yet used. */
-  #granted = 0;
   #appending = false;
   #dropped = false;
   #timerRang = false;
   readonly #progress = new RunProgress();
   #catchingUp = false;
-  readonly #attempts = new Map<string, LiveAttempt>();
-  /** Attempts that are in flight by the log but not executed by this process: they started before a crash. */
-  #lost: Set<string> | null;
-  /** Retries whose time has come. */
-  #due: Set<string> | null = null;
+  readonly #attempts: AttemptsInFlight;
+  readonly #starts: StepStarts;
   readonly #log = new RunLog();
-  readonly #slotWaits = new SlotWaits();
   readonly #resident: ResidentBytes;
+  /** Each step is committed by itself, because the run may be what ended a process, or what the database refused. */
+  readonly #separately: boolean;
   readonly quarantined: string | null;
 
-  constructor({ identity, state, isBehind, quarantined }: HeldRun, credits: RunCredits, host: RunHost) {
+  constructor({ identity, state, isBehind, quarantined, separately }: HeldRun, credits: RunCredits, host: RunHost) {
     this.identity = identity;
     this.state = state;
     this.quarantined = quarantined;
@@ -65,9 +62,11 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#credits = credits;
     this.#onExcess = (step, said) => host.faults.excess(identity, step, said);
     this.#host = host;
-    this.#lost = state.inFlight.size > 0 ? new Set(state.inFlight) : null;
+    this.#attempts = new AttemptsInFlight({ identity, state }, credits, this, host);
+    this.#separately = separately === true || diedDuring(state, host.leader);
+    this.#starts = new StepStarts(this, credits, host);
     // Its row may also still say `draining`; nothing else would update it before a step of the run begins or ends.
-    this.#catchingUp = isBehind || (this.#lost !== null && state.status === 'paused');
+    this.#catchingUp = isBehind || (this.#starts.interrupted > 0 && state.status === 'paused');
     this.#progress.behind = this.#catchingUp;
     if (!isTerminal(state.status)) this.#resident.set(state.residentBytes);
   }
@@ -78,44 +77,41 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
 
   /** Returns whether nothing is in progress in memory, so that the log alone is enough. */
   get quiescent(): boolean {
-    if (!this.#idle || this.#attempts.size > 0 || this.#progress.behind || this.#asksForCredits !== 'no') return false;
+    if (!this.#idle || this.#attempts.live.size > 0 || this.#progress.behind || this.#starts.asksForCredits)
+      return false;
     return !this.wants() && !this.#mustAbandon && !this.#retriesSoon;
   }
 
   /** Steps that could begin if there were slots. */
   get waitingSteps(): number {
-    return this.#advancing ? this.state.ready.size : 0;
+    return this.advances ? this.state.ready.size : 0;
   }
 
   get #idle(): boolean {
-    const waiting = !this.#mailbox.isEmpty || this.#granted > 0 || this.#timerRang || this.#catchingUp;
+    const waiting = !this.#mailbox.isEmpty || this.#starts.granted > 0 || this.#timerRang || this.#catchingUp;
     return !this.#appending && !waiting;
   }
 
-  get #advancing(): boolean {
+  /** Whether its steps may start. */
+  get advances(): boolean {
     return this.state.status === 'running' && this.state.stopRequested === null && this.quarantined === null;
   }
 
   /** A retry waits at most a minute: not long enough for the run to leave memory. */
   get #retriesSoon(): boolean {
-    return this.#advancing && this.state.retrying.size > 0;
-  }
-
-  get #interrupted(): number {
-    return this.#lost?.size ?? 0;
+    return this.advances && this.state.retrying.size > 0;
   }
 
   get #mustAbandon(): boolean {
-    return this.#lost !== null && this.state.stopRequested !== null && !isTerminal(this.state.status);
+    return this.#starts.interrupted > 0 && this.state.stopRequested !== null && !isTerminal(this.state.status);
   }
 
   wants(): boolean {
-    if (this.#dropped || !this.#advancing || this.#asksForCredits !== 'no') return false;
-    return this.state.ready.size + this.#interrupted + (this.#due?.size ?? 0) > this.#granted;
+    return !this.#dropped && this.#starts.areWanted;
   }
 
   grant(): void {
-    this.#granted += 1;
+    this.#starts.granted += 1;
     this.#host.schedule(this);
   }
 
@@ -130,6 +126,11 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#host.schedule(this);
   }
 
+  /** The balance of the workspace was read again. */
+  creditsKnown(): void {
+    if (!this.#dropped) this.wake();
+  }
+
   /** Writes the progress that earlier commits left out of the row. */
   catchUp(): void {
     this.#catchingUp = true;
@@ -142,14 +143,19 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   }
 
   attemptEnded(live: LiveAttempt, outcome: Outcome): void {
-    this.#attempts.delete(live.step.id);
-    this.#host.releaseSlot(this.tenantId, live.slot);
-    const step = live.step.id;
-    const threshold = this.#host.resources.memory.storeAbove(this.tenantId);
-    const ended = { step, attempt: live.attempt, random: this.#host.random(), threshold, of: live };
-    const { command, large } = endOfAttempt(ended, this.#log.within(step, outcome));
-    if (large !== null) this.#host.resources.uncommittedResults.add(this.tenantId, large.json.length);
+    this.#attempts.ended(live);
+    const { command, large } = this.#endOf(live, outcome);
     this.#post(command, null, large);
+  }
+
+  #endOf(of: AttemptView, outcome: Outcome): Message {
+    const step = of.step.id;
+    const { memory, uncommittedResults } = this.#host.resources;
+    const threshold = memory.storeAbove(this.tenantId);
+    const ended = { step, attempt: of.attempt, random: this.#host.random(), threshold, of };
+    const { command, large } = endOfAttempt(ended, this.#log.within(step, outcome));
+    if (large !== null) uncommittedResults.add(this.tenantId, large.json.length);
+    return { command, caller: null, large };
   }
 
   attemptLogged(live: LiveAttempt, lines: string[]): void {
@@ -163,8 +169,8 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     if (this.#dropped) return;
     this.#dropped = true;
     this.#host.observer.runReleased(this.identity.runId);
-    this.#abortAll();
-    for (; this.#granted > 0; this.#granted -= 1) this.#host.releaseSlot(this.tenantId, 'step');
+    this.#attempts.abortAll();
+    this.#starts.releaseSlots();
     this.#credits.drop();
     this.#host.resources.releaseResults(this.tenantId, this.#mailbox.rejectAll(error));
     this.leaveMemory();
@@ -174,38 +180,90 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#resident.set(0);
   }
 
-  /** Decides all pending messages and appends the events as one entry. */
+  /** Decides the messages of a turn that was refused, in their order. */
+  decideAgain(messages: readonly Message[]): void {
+    if (this.#dropped) {
+      for (const { caller } of messages) caller?.reject(beingLoaded());
+      this.#host.resources.releaseResults(this.tenantId, messages);
+      return;
+    }
+    for (const message of messages) this.#mailbox.push(message);
+    this.#host.schedule(this);
+  }
+
+  /** Decides all pending messages, and pure steps that follow; appends the events as one entry. */
   takeTurn(): void {
     if (this.#appending || this.#dropped) return;
-    const now = this.#host.now();
-    const turn = new Turn(this.identity, this.state, this.#credits.pricing(this.#onExcess), this.#attempts);
+    const turn = new Turn(this.identity, this.state, this.#credits.pricing(this.#onExcess), this.#attempts.live);
     const messages = this.#mailbox.take(this.#host.resources.entryBytes);
-    if (this.quarantined !== null) turn.quarantine(this.quarantined, this.#host.leader, now);
-    const answers = this.#decideMessages(messages, turn, now);
-    if (this.#timerRang) this.#decideDue(turn, now);
-    if (this.#mustAbandon) this.#abandonLost(turn, now);
-    if (this.quarantined !== null) turn.quarantine(this.quarantined, this.#host.leader, now);
-    this.#credits.send(turn.credits);
-    turn.forgetCancelled(this.#lost, this.#due);
-    if (this.#asksForCredits === 'answered') this.#asksForCredits = 'no';
-    if (!this.#advancing) this.#credits.forgetAsked();
-    if (this.wants()) this.#host.claim(this);
-    if (this.#granted > 0) this.#startSteps(turn, now);
-    if (this.waitingSteps > 0) this.#slotWaits.stillWaiting(this.state.ready, now);
-    else this.#slotWaits.clear();
+    const answers = this.#decide(messages, turn);
+    const ahead = this.#decideAhead(turn);
     if (!isTerminal(this.state.status)) this.#resident.set(this.state.residentBytes);
     const catchUp = this.#catchingUp && this.#progress.behind;
     this.#catchingUp = false;
     if (turn.events.length === 0 && !catchUp) {
       this.#host.resources.releaseResults(this.tenantId, messages);
       for (const answer of answers) answer();
-      this.#host.setWakeUpAt(this.identity, nextTimer(this.state, this.#due, now));
+      this.#host.setWakeUpAt(this.identity, nextTimer(this.state, this.#starts.due, this.#host.now()));
       this.#host.committed(this, { isNew: false, ended: isTerminal(this.state.status) });
       if (!this.#mailbox.isEmpty) this.#host.schedule(this);
       return;
     }
-    const written = this.#write(turn, messages, answers, catchUp).catch(error => this.#host.turnDefect(this, error));
-    this.#host.resources.releaseResultsAfter(written, this.tenantId, messages);
+    const written = this.#write(turn, { messages, answers, ahead, catchUp });
+    const settled = written.catch(error => this.#host.turnDefect(this, error));
+    const decided = ahead.length === 0 ? messages : [...messages, ...ahead];
+    this.#host.resources.releaseResultsAfter(settled, this.tenantId, decided);
+  }
+
+  /**
+   * Decides messages, what is due, and which steps start. Returns the answers for callers, in order, to be sent once the
+   * turn is committed.
+   */
+  #decide(messages: readonly Message[], turn: Turn): Settlements {
+    const now = this.#host.now();
+    if (this.quarantined !== null) turn.quarantine(this.quarantined, this.#host.leader, now);
+    const answers = this.#decideMessages(messages, turn, now);
+    if (this.#timerRang) this.#decideDue(turn, now);
+    if (this.#mustAbandon) this.#abandonLost(turn, now);
+    if (this.quarantined !== null) turn.quarantine(this.quarantined, this.#host.leader, now);
+    // Before a step starts: what the ended ones cost is no longer reserved, and must not be spent again.
+    this.#credits.send(turn.takeCharges());
+    this.#starts.decide(turn, now);
+    return answers;
+  }
+
+  /**
+   * Decides the pure steps that the turn has started, and those that follow from them, as separate turns would: until a
+   * limit is reached, or what started must be executed. Only the end of an attempt whose start is in the log leads on: if
+   * the process dies of what is evaluated here, that attempt is lost, and the run is not trusted with this again.
+   */
+  #decideAhead(turn: Turn): readonly Message[] {
+    if (!turn.endsAttempt || this.#separately || !this.#mailbox.isEmpty) return NO_MESSAGES;
+    const burst = new Burst(this.#host.ahead);
+    const all: Message[] = [];
+    for (let ended = this.#evaluate(turn, burst); ended.length > 0; ended = this.#evaluate(turn, burst)) {
+      // What follows takes over the slots.
+      this.#starts.granted += ended.length;
+      this.#decide(ended, turn);
+      all.push(...ended);
+    }
+    return all;
+  }
+
+  /** Evaluates the pure steps that were just started; the others stay in `turn.started`. */
+  #evaluate(turn: Turn, burst: Burst): Message[] {
+    const ended: Message[] = [];
+    for (const started of turn.started.splice(burst.left)) {
+      const evaluated = burst.isOver ? null : this.#attempts.evaluate(started);
+      if (evaluated === null) {
+        turn.started.push(started);
+        continue;
+      }
+      burst.evaluated(evaluated.outcome);
+      ended.push(this.#endOf(evaluated.attempt, evaluated.outcome));
+    }
+    burst.left = turn.started.length;
+    return ended;
   }
 
   #post(command: Command, caller: Caller | null = null, large: LargeResult | null = null): void {
@@ -217,20 +275,21 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#host.schedule(this, command.type === 'stop');
   }
 
-  /** Returns the answers for callers, in order, to be sent once the turn is committed. */
   #decideMessages(messages: readonly Message[], turn: Turn, now: number): (() => void)[] {
     const settlements: (() => void)[] = [];
     for (const { command, caller, large } of messages) {
       // An outcome ends the attempt; after any other command that names the step, a lost attempt is started again.
-      if ('attempt' in command && command.type !== 'attempt_log') {
-        this.#lost?.delete(command.step);
+      const isOutcome = 'attempt' in command && command.type !== 'attempt_log';
+      if (isOutcome) {
+        this.#starts.lost?.delete(command.step);
         this.#credits.release(command.step);
       }
       try {
         const allowed = withinBudget(this.state, command, this.#host.resources.limits.runBytes);
-        turn.apply(allowed, now, allowed === command ? large : null);
+        const events = turn.apply(allowed, now, allowed === command ? large : null);
+        if (isOutcome && events > 0) turn.endsAttempt = true;
         if (caller === null) continue;
-        const snapshot = snapshotOf(this.identity, this.state, this.#interrupted);
+        const snapshot = snapshotOf(this.identity, this.state, this.#starts.interrupted);
         settlements.push(() => caller.resolve(snapshot));
       } catch (error) {
         const refusal = error instanceof CommandRefused ? conflict(error.code, error.message) : error;
@@ -247,93 +306,26 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     // Timers are read from indexes that applying commands changes, so they are collected before the first is applied.
     const due = [...effects(this.state).timers].filter(timer => isDue(this.state, timer, now));
     for (const { step, kind } of due) {
-      if (kind === 'retry') this.#due = (this.#due ?? new Set()).add(step);
+      if (kind === 'retry') this.#starts.isDue(step);
       else turn.apply({ type: WHEN_DUE[kind], step, random: this.#host.random() }, now);
     }
   }
 
   #abandonLost(turn: Turn, now: number): void {
-    for (const step of this.#lost ?? []) turn.apply({ type: 'abandon_attempt', step }, now);
-    this.#lost = null;
+    for (const step of this.#starts.lost ?? []) turn.apply({ type: 'abandon_attempt', step }, now);
+    this.#starts.lost = null;
   }
 
-  /** Starts steps in the granted slots, and releases the slots that no step needs. */
-  #startSteps(turn: Turn, now: number): void {
-    const candidates = this.#advancing ? [...(this.#lost ?? []), ...(this.#due ?? [])] : [];
-    for (const step of candidates) {
-      if (this.#granted === 0 || !this.#hasCreditsFor(turn, step, now)) break;
-      this.#lost?.delete(step);
-      this.#due?.delete(step);
-      this.#startOne(turn, step, now);
-    }
-    for (const step of effects(this.state).ready) {
-      if (this.#granted === 0 || !this.#hasCreditsFor(turn, step, now)) break;
-      this.#startOne(turn, step, now);
-    }
-    turn.forgetCancelled(this.#lost, this.#due);
-    if (this.#lost?.size === 0) this.#lost = null;
-    if (this.#due?.size === 0) this.#due = null;
-    for (; this.#granted > 0; this.#granted -= 1) this.#host.releaseSlot(this.tenantId, 'step');
-    // A step that failed instead of starting (no credits, lost too often) may have made other steps of the run ready.
-    if (turn.cancelled.length > 0 && this.wants()) this.#host.claim(this);
-  }
-
-  /**
-   * Returns whether the step may start as far as credits are concerned. If the workspace cannot pay for it, the step
-   * fails before it does anything, or the run is paused; but no step is denied before the balance was read again.
-   */
-  #hasCreditsFor(turn: Turn, step: string, now: number): boolean {
-    if (!this.#advancing || this.#asksForCredits !== 'no') return false;
-    switch (this.#credits.admit(step, stepSpec(this.state, step).type)) {
-      case 'admitted':
-        return true;
-      case 'unknown':
-        this.#asksForCredits = 'asked';
-        this.#credits.whenKnown(() => {
-          this.#asksForCredits = 'answered';
-          if (!this.#dropped) this.wake();
-        });
-        return false;
-      case 'denied':
-        this.#denyStep(turn, step, now);
-        return false;
-    }
-  }
-
-  #denyStep(turn: Turn, step: string, now: number): void {
-    if (this.#credits.pauses) {
-      turn.apply({ type: 'pause', by: 'credits', reason: INSUFFICIENT_CREDITS }, now);
-      return;
-    }
-    this.#startOne(turn, step, now);
-    const attempt = this.state.steps.get(step)?.attempt ?? 0;
-    turn.apply({ type: 'attempt_failed', step, attempt, error: TOO_FEW_CREDITS, retryable: false, random: 0 }, now);
-  }
-
-  /** Releases the slot and the credits of a step that has no attempt any more. */
-  #releaseStep(step: string, slot: SlotKind = 'step'): void {
-    this.#host.releaseSlot(this.tenantId, slot);
-    this.#credits.release(step);
-  }
-
-  #startOne(turn: Turn, step: string, now: number): void {
-    const before = turn.started.length;
-    turn.apply({ type: 'start_attempt', step, leader: this.#host.leader }, now);
-    this.#granted -= 1;
-    if (turn.started.length === before) this.#releaseStep(step);
-    else this.#host.observer.stepStarted(stepSpec(this.state, step).type, this.#slotWaits.started(step, now));
-  }
-
-  async #write(turn: Turn, messages: readonly Message[], settlements: Settlements, catchUp: boolean): Promise<void> {
-    if (!this.#advancing) this.#due = null;
-    const wakeUp = nextTimer(this.state, this.#due, this.#host.now());
+  async #write(turn: Turn, { messages, answers: settlements, ahead, catchUp }: Decided): Promise<void> {
+    if (!this.advances) this.#starts.due = null;
+    const wakeUp = nextTimer(this.state, this.#starts.due, this.#host.now());
     this.#appending = true;
     try {
       await this.#host.append(this.#entry(turn, wakeUp?.dueAt ?? null, catchUp));
     } catch (error) {
       this.#appending = false;
       this.#credits.sent(false);
-      this.#refuse(turn, messages, error);
+      this.#refuse(turn, messages, ahead, error);
       return;
     }
     this.#appending = false;
@@ -347,13 +339,13 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     if (this.#host.wantsStream(this.tenantId)) this.#host.publish(turn.streamItems());
     if (turn.large.length > 0) this.#host.resources.storedResults.keep(turn.large);
     for (const settle of settlements) settle();
-    for (const step of turn.cancelled) this.#abort(step);
+    for (const step of turn.cancelled) this.#attempts.abort(step);
     const ended = isTerminal(this.state.status);
-    if (ended) this.#abortAll();
+    if (ended) this.#attempts.abortAll();
     for (const started of turn.started) {
       // If the run ended in the same turn (a step was lost too often), the attempts of this turn are already over.
-      if (this.state.inFlight.has(started.step)) this.#startAttempt(started);
-      else this.#releaseStep(started.step);
+      if (this.state.inFlight.has(started.step)) this.#attempts.start(started);
+      else this.#attempts.releaseStep(started.step);
     }
     this.#host.setWakeUpAt(this.identity, ended ? null : wakeUp);
     this.#host.committed(this, { isNew: turn.isNew, ended });
@@ -362,39 +354,36 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   }
 
   #entry(turn: Turn, nextTimerAt: number | null, catchUp: boolean): LogEntry {
-    const entry = turn.entry(nextTimerAt, this.#interrupted);
+    const entry = turn.entry(nextTimerAt, this.#starts.interrupted);
     const must = catchUp || turn.writesProjection;
     const projection = this.#progress.take(entry.projection, { now: this.#host.now(), must });
     this.#host.progressBehind(this, projection === null);
     return projection === null ? { ...entry, projection } : entry;
   }
 
-  #refuse(turn: Turn, messages: readonly Message[], error: unknown): void {
+  #refuse(turn: Turn, messages: readonly Message[], ahead: readonly Message[], error: unknown): void {
     for (const _ of turn.started) this.#host.releaseSlot(this.tenantId, 'step');
+    const isRejected = !(error instanceof AppendError) || error.kind === 'rejected';
+    if (ahead.length > 0 && isRejected) {
+      // The results of the turn stop waiting for its commit, and wait for that of the next one.
+      for (const { large } of messages)
+        if (large !== null) this.#host.resources.uncommittedResults.add(this.tenantId, large.json.length);
+      this.#host.decideAgain(this, [...messages, ...this.#mailbox.takeAll()]);
+      this.drop(beingLoaded());
+      return;
+    }
     const reason = this.#host.appendFailed(this, { error, isNew: turn.isNew, outcomes: suspectAttempts(messages) });
     for (const { caller } of messages) caller?.reject(reason);
     this.drop(reason);
   }
-
-  #startAttempt({ step, attempt }: AttemptRef): void {
-    const spec = stepSpec(this.state, step);
-    const of = { identity: this.identity, state: this.state, step: spec, attempt, credits: this.#credits };
-    const live = new LiveAttempt(of, this, this.#host);
-    this.#attempts.set(step, live);
-    const type = this.#host.stepType(spec.type);
-    if (type?.io && this.#host.moveToCalls(this.tenantId)) live.slot = 'call';
-    live.start(type);
-  }
-
-  #abort(step: string): void {
-    const attempt = this.#attempts.get(step);
-    if (attempt === undefined) return;
-    this.#attempts.delete(step);
-    this.#releaseStep(step, attempt.slot);
-    attempt.abort();
-  }
-
-  #abortAll(): void {
-    for (const step of [...this.#attempts.keys()]) this.#abort(step);
-  }
 }
+
+/** A turn that is to be written: its messages, their answers, and the ends of the steps that it decided ahead. */
+type Decided = {
+  messages: readonly Message[];
+  answers: Settlements;
+  ahead: readonly Message[];
+  catchUp: boolean;
+};
+
+const NO_MESSAGES: readonly Message[] = [];

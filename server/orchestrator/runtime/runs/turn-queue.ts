@@ -1,5 +1,5 @@
 import { Fifo } from '../../../platform/fifo.ts';
-import type { GroupCommitLog, WriterLimits } from '../../log/index.ts';
+import type { GroupCommitLog, LogEntry, WriterLimits } from '../../log/index.ts';
 import type { LiveRun } from './live-run.ts';
 
 /** A turn counts as this many events in addition to those that it appends, because it costs time even without any. */
@@ -185,3 +185,7 @@ export class TurnQueue {
     return tenant;
   }
 }
+
+/** How many events an entry has: many skips are one row, and deciding each of them takes its time. */
+export const eventsIn = ({ rows, projection }: LogEntry): number =>
+  projection === null ? rows.length : projection.lastSeq - (rows[0]?.seq ?? projection.lastSeq) + 1;

@@ -1,3 +1,4 @@
+import { readJson } from '../../../platform/json-text.ts';
 import type { RunEvent } from '../../core/index.ts';
 import type { LogEntry } from '../../log/index.ts';
 import type { AuditedRun } from '../auditor.ts';
@@ -69,6 +70,26 @@ function cannotOverdraw(tenantId: string, at: Surroundings): boolean {
   );
 }
 
+type EventRow = LogEntry['rows'][number];
+
+/** Returns what the event of a row charges, by its own account. */
+function chargeIn({ type, json }: EventRow): number {
+  if (type === 'step_started' || type === 'step_log' || !json.includes('"credits"')) return 0;
+  const { credits } = readJson(json) as { credits?: unknown };
+  return typeof credits === 'number' ? credits : 0;
+}
+
+/** Whether the row says that a step was denied, or the run paused for that; and not what follows from a denial before it. */
+const isDenial = ({ type, json }: EventRow, isAfterDenial: boolean): boolean =>
+  json.includes('"insufficient_credits"') &&
+  !json.includes('"caused_by_step_id"') &&
+  (type === 'step_failed' || !isAfterDenial);
+
+/** Whether the step of a started attempt failed in the same turn instead of beginning. */
+const isDeniedLater = (rows: LogEntry['rows'], { seq, step }: EventRow): boolean =>
+  rows.some(row => row.seq > seq && row.type === 'step_failed' && row.step === step && INSTEAD.test(row.json));
+const INSTEAD = /"(?:insufficient_credits|run_quarantined)"/;
+
 /**
  * Counts the reservations of each workspace from the entries that one leader hands to its log: for a step from its
  * start to its end, for a charge until it is answered. From these it knows whether a started attempt can be paid for,
@@ -101,30 +122,43 @@ export class CreditWatch {
     const credits = chargeOf(entry);
     const held = this.#held.get(tenantId) ?? new Map<string, number>();
     this.#held.set(tenantId, held);
-    const denied = rows.find(({ json }) => json.includes('"insufficient_credits"'));
     const cancelled: string[] = [];
-    this.#add(tenantId, credits);
-    for (const { type, step } of rows) {
+    let charged = 0;
+    let isDenied = false;
+    // Row by row, because a turn may start a step with what is left of the credits after the end of another one.
+    for (const row of rows) {
+      const { type, step } = row;
       const key = `${runId} ${step}`;
-      if (type === 'step_cancelled') cancelled.push(key);
-      else if (type !== 'step_started' && type !== 'step_log') held.delete(key);
+      if (isDenial(row, isDenied)) {
+        isDenied = true;
+        this.#checkDenial(entry, row);
+      }
+      if (type === 'step_started' && step !== null) {
+        // A step that fails instead of starting is not begun for anything.
+        if (isDeniedLater(rows, row)) continue;
+        const price = this.#priceAhead(runId, step);
+        this.#checkStarted(tenantId, price, { step, charged });
+        held.set(key, price);
+      } else if (type === 'step_cancelled') cancelled.push(key);
+      else if (type !== 'step_log') held.delete(key);
+      const said = chargeIn(row);
+      charged += said;
+      this.#add(tenantId, said);
     }
-    // A step fails with the same error if the run that it calls is refused, which was decided earlier.
-    const isRefused = rows.some(({ type, step }) => type === 'child_ended' && step === denied?.step);
-    if (denied !== undefined && !isRefused) this.#checkDenied(tenantId, runId, denied.step);
-    else if (denied !== undefined && this.#leadsAlone) this.checkRefused(tenantId);
-    for (const { type, step } of rows) {
-      if (type !== 'step_started' || step === null || rows.some(row => row.type === 'step_failed' && row.step === step))
-        continue;
-      const price = this.#priceAhead(runId, step);
-      this.#checkStarted(tenantId, price, step);
-      held.set(`${runId} ${step}`, price);
-    }
+    // What the events do not say is for `checkCredits` to notice.
+    this.#add(tenantId, credits - charged);
     return () => {
       this.#notePoor(tenantId);
       this.#add(tenantId, -credits);
       for (const key of cancelled) held.delete(key);
     };
+  }
+
+  #checkDenial({ runId, owner, rows }: LogEntry, { step }: EventRow): void {
+    // A step fails with the same error if the run that it calls is refused, which was decided earlier.
+    const isRefused = rows.some(({ type, step: other }) => type === 'child_ended' && other === step);
+    if (!isRefused) this.#checkDenied(owner.tenantId, runId, step);
+    else if (this.#leadsAlone) this.checkRefused(owner.tenantId);
   }
 
   /** Checks the refusal of a start for lack of credits. */
@@ -150,10 +184,11 @@ export class CreditWatch {
       this.#at.fail('credits', `"${step}" of ${runId} was denied for ${price}: there is ${this.#left(tenantId)}`);
   }
 
-  #checkStarted(tenantId: string, price: number, step: string): void {
-    const { balance } = this.#database.account(tenantId);
-    if (this.#at.economy.enforced && this.#leadsAlone && price > 0 && balance < price)
-      this.#at.fail('credits', `"${step}" of ${tenantId} began for ${price}, but there was only ${balance}`);
+  /** `charged`: what the turn has charged before the start of the step. */
+  #checkStarted(tenantId: string, price: number, { step, charged }: { step: string; charged: number }): void {
+    const left = this.#database.account(tenantId).balance - charged;
+    if (this.#at.economy.enforced && this.#leadsAlone && price > 0 && left < price)
+      this.#at.fail('credits', `"${step}" of ${tenantId} began for ${price}, but there was only ${left}`);
   }
 
   get #leadsAlone(): boolean {

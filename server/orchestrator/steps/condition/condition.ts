@@ -1,12 +1,6 @@
 import { z } from 'zod';
 import type { GraphStep } from '../../core/index.ts';
-import {
-  CelSyntaxError,
-  type Expression,
-  expression,
-  MAX_EXPRESSION_LENGTH,
-  typeName,
-} from '../../languages/cel/index.ts';
+import { CelSyntaxError, expression, MAX_EXPRESSION_LENGTH, typeName } from '../../languages/cel/index.ts';
 import type { LuaPool, LuaRun, Verdict } from '../../languages/lua/index.ts';
 import { Rendering } from '../../languages/rendering.ts';
 import type { Attempt, GraphCheck, Outcome, StepProblem, StepType } from '../../ports/step-type.ts';
@@ -69,11 +63,15 @@ function outcomeOfRun(run: LuaRun, whenFalse: () => Outcome): Outcome {
 }
 
 /** Returns the outcome of a small expression; undefined for a larger one. */
-function evaluateAtOnce(attempt: Attempt, compiled: Expression): Outcome | undefined {
-  const value = compiled.evaluateSmall(attempt);
-  if (value === undefined) return undefined;
-  const verdict = typeof value === 'boolean' ? { value } : { type: typeName(value) };
-  return outcomeOfVerdict(verdict, () => outcomeOfFalse(attempt));
+function atOnce(attempt: Attempt): Outcome | undefined {
+  try {
+    const value = expression(read(attempt.step).expression).evaluateSmall(attempt);
+    if (value === undefined) return undefined;
+    const verdict = typeof value === 'boolean' ? { value } : { type: typeName(value) };
+    return outcomeOfVerdict(verdict, () => outcomeOfFalse(attempt));
+  } catch (error) {
+    return outcomeOf(error);
+  }
 }
 
 async function evaluateInWorker(attempt: Attempt, signal: AbortSignal, pool: LuaPool): Promise<Outcome> {
@@ -199,10 +197,10 @@ export function condition(pool: LuaPool): StepType {
     reads: readsOf,
     check,
     checkInGraph,
+    atOnce,
     async execute(attempt, signal) {
       try {
-        const outcome = evaluateAtOnce(attempt, expression(read(attempt.step).expression));
-        return outcome ?? (await evaluateInWorker(attempt, signal, pool));
+        return atOnce(attempt) ?? (await evaluateInWorker(attempt, signal, pool));
       } catch (error) {
         return outcomeOf(error);
       }

@@ -21,6 +21,8 @@ import { facts } from './facts.ts';
 
 const MAX_CONCURRENCY = 100;
 const DEFAULT_CONCURRENCY = 1;
+/** A loop of more items gathers their results in a turn of its own. */
+const MAX_AT_ONCE = 1_000;
 /** Parsing a list of this length, in characters of JSON, takes about a millisecond. */
 const LARGE_LIST = 64 * 1024;
 
@@ -52,35 +54,30 @@ const read = fieldReader(fields);
 
 type Items = { list: JsonValue } | { outcome: Outcome };
 
-function itemsOf(attempt: Attempt, signal: AbortSignal, pool: LuaPool): Items | Promise<Items> {
+/** Returns the items; undefined if computing them takes more than a moment. */
+function itemsAtOnce(attempt: Attempt): Items | undefined {
   const { items } = read(attempt.step);
-  if (!hasTemplate(items)) return evaluated(items, attempt, signal, pool);
-  const { whole } = parseTemplate(items);
-  if (whole === null) throw new InvalidStep('items: must be one template and nothing else');
-  return { list: resolve(whole, attempt) };
-}
-
-function evaluated(text: string, attempt: Attempt, signal: AbortSignal, pool: LuaPool): Items | Promise<Items> {
-  const compiled = expression(text);
+  if (hasTemplate(items)) {
+    const { whole } = parseTemplate(items);
+    if (whole === null) throw new InvalidStep('items: must be one template and nothing else');
+    return { list: resolve(whole, attempt) };
+  }
+  const compiled = expression(items);
   try {
     const value: CelValue | undefined = compiled.evaluateSmall(attempt);
-    if (value !== undefined) return { list: jsonOf(value) };
+    return value === undefined ? undefined : { list: jsonOf(value) };
   } catch (error) {
     if (!(error instanceof CelError)) throw error;
     return { outcome: ofItems(outcomeOf(error)) };
   }
-  // Taken before the first await, because large results exist only until then.
-  const data = dataOf(compiled, attempt);
-  return evaluatedInWorker(text, { attempt, signal, data }, pool);
 }
 
-async function evaluatedInWorker(
-  text: string,
-  { attempt, signal, data }: { attempt: Attempt; signal: AbortSignal; data: ReturnType<typeof dataOf> },
-  pool: LuaPool,
-): Promise<Items> {
+async function evaluatedInWorker(attempt: Attempt, signal: AbortSignal, pool: LuaPool): Promise<Items> {
+  const { items } = read(attempt.step);
+  // Taken before the first await, because large results exist only until then.
+  const data = dataOf(expression(items), attempt);
   try {
-    const run = await pool.evaluate(text, data, { tenant: attempt.run.tenantId, signal, wants: 'value' });
+    const run = await pool.evaluate(items, data, { tenant: attempt.run.tenantId, signal, wants: 'value' });
     if (!run.ok) return { outcome: ofItems(run.code === 'lua_crashed' ? TOO_COSTLY : failed(run.code, run.message)) };
     if (run.result.length > LARGE_LIST) await attempt.ownTurn?.();
     return { list: readJson(run.result) };
@@ -102,8 +99,20 @@ function kindOf(value: JsonValue): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
+/** Whether gathering the results takes a moment only. */
+const isShort = ({ ends }: Gathered): boolean => ends.length <= MAX_AT_ONCE;
+
+/** Returns the outcome of a loop whose items are computed with little work; undefined for another one. */
+function beginAtOnce(attempt: Attempt): Outcome | undefined {
+  const found = itemsAtOnce(attempt);
+  return found && outcomeOfItems(found, attempt);
+}
+
 async function begin(attempt: Attempt, signal: AbortSignal, pool: LuaPool): Promise<Outcome> {
-  const found = await itemsOf(attempt, signal, pool);
+  return outcomeOfItems(itemsAtOnce(attempt) ?? (await evaluatedInWorker(attempt, signal, pool)), attempt);
+}
+
+function outcomeOfItems(found: Items, attempt: Attempt): Outcome {
   if ('outcome' in found) return found.outcome;
   const { list } = found;
   if (!Array.isArray(list)) return failed('items_not_list', `items: must give a list, but gives ${kindOf(list)}`);
@@ -178,6 +187,16 @@ export function forEach(pool: LuaPool): StepType {
     reads: readsOf,
     check,
     checkInGraph,
+    atOnce(attempt) {
+      try {
+        const { gathered } = attempt;
+        if (gathered != null)
+          return isShort(gathered) ? { kind: 'completed', result: loopResult(gathered) } : undefined;
+        return beginAtOnce(attempt);
+      } catch (error) {
+        return outcomeOf(error);
+      }
+    },
     async execute(attempt, signal) {
       try {
         const { gathered } = attempt;
