@@ -141,6 +141,7 @@ export function StepSign({ data }: { data: StepNodeData }) {
 /** Marks a step that did something else in the run that it is compared with. */
 export const DiffersMark = () => (
   <span
+    aria-hidden
     title="Differs from the other run"
     className="shrink-0 rounded-sm bg-warn-soft px-1 text-sm font-semibold text-warn group-data-[detail=far]/graph:text-4xl"
   >
