@@ -48,3 +48,41 @@ test('unpublished changes are listed and shown before publishing, and can be com
   await expect(member.getByRole('main').getByText('Unpublished changes')).toBeVisible();
   expect(await api.call('GET', `/v1/workflows/${String(id)}`)).toMatchObject({ graph: { steps: [first] } });
 });
+
+test('the changes of a version are marked on the steps in loops, at any depth @phone', async ({ member, api }) => {
+  const lua = (id: string, script: string) => ({ id, type: 'lua_script', script });
+  const loop = (id: string, name: string, steps: object[]) => ({ id, type: 'for_each', name, items: '[1, 2]', steps });
+  const graphOf = (script: string, inner: object) => ({
+    steps: [
+      loop('each', 'Each order', [lua('pay', script), loop('lines', 'Each line', [lua('pack', 'return 1'), inner])]),
+    ],
+  });
+  const graph = graphOf('return 1', lua('weigh', 'return 1'));
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Loops', graph });
+  await api.call('POST', `/v1/workflows/${String(id)}/versions`, {});
+  await api.call('PATCH', `/v1/workflows/${String(id)}`, { graph: graphOf('return 2', lua('label', 'return 1')) });
+  await api.call('POST', `/v1/workflows/${String(id)}/versions`, { changelog: 'Labels' });
+  await open(member, `/workflows/${String(id)}?tab=versions`);
+  const newest = member.getByRole('listitem').filter({ hasText: 'Labels' });
+  await newest.getByRole('button', { name: 'Changes' }).click();
+  const comparison = member.getByRole('dialog', { name: 'Changes in version 2' });
+  const drawn = comparison.getByRole('region', { name: 'Changes in the graph' });
+  const marks = {
+    each: 'contains_changes',
+    lines: 'contains_changes',
+    pay: 'changed',
+    label: 'added',
+    weigh: 'removed',
+  };
+  for (const [step, mark] of Object.entries(marks))
+    await expect(drawn.locator(`[data-step="${step}"]`)).toHaveAttribute('data-status', mark);
+  await expect(drawn.locator('[data-step="pack"]')).not.toHaveAttribute('data-status');
+  const list = comparison.getByRole('list', { name: 'Changes' });
+  await expect(list.getByRole('listitem')).toHaveText([
+    /Changed\s*Each order › pay/,
+    /Added\s*Each order › Each line › label/,
+    /Removed\s*Each order › Each line › weigh/,
+  ]);
+  await expect(list).toContainText('return 2');
+  await expectThemesAccessible(member);
+});
