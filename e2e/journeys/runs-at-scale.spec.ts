@@ -20,8 +20,8 @@ async function publish(api: Api, name: string, steps: object[]): Promise<string>
 }
 
 /** Runs the workflow to its end; returns the path of the run's page. */
-async function run(api: Api, id: string): Promise<string> {
-  const start = { command: 'start', params: {} };
+async function run(api: Api, id: string, input: object = {}): Promise<string> {
+  const start = { command: 'start', params: { trigger_payload: input } };
   const { run_id } = await api.call('POST', `/v1/workflows/${id}/command`, start);
   const path = `/workflows/${id}/runs/${String(run_id)}`;
   await expect.poll(async () => (await api.call('GET', `/v1${path}/summary`)).run_complete).toBe(true);
@@ -64,6 +64,52 @@ test('the items of a loop are browsed, with jumps to the failed ones @phone', as
   await expect(charge).toHaveCount(0);
 });
 
+test('two runs of a loop are compared in its open container, item by item @phone', async ({ member, api }) => {
+  const charge = lua('charge', 'if item == {{input.bad}} then error("card declined") end return item * 2', {
+    name: 'Charge the card',
+  });
+  const ship = lua('ship', 'return 1', { name: 'Ship it', depends_on: ['charge'] });
+  const own = lua('done', 'return 1', { depends_on: ['each'] });
+  const id = await publish(api, 'Compared loops', [{ ...loop, steps: [charge, ship] }, own]);
+  const path = await run(api, id, { bad: 3 });
+  const other = (await run(api, id, { bad: 0 })).replace(/.*\//, '');
+  await member.goto(`${path}?tab=compare&with=${other}`);
+  const here = member.getByRole('region', { name: 'Graph of this run' });
+  const there = member.getByRole('region', { name: 'Graph of the other run' });
+  const chargeOf = (graph: typeof here) => graph.locator('[data-step="charge"]');
+  const outcomes = member.getByRole('region', { name: 'Steps of both runs' });
+  // The first item ended the same way; the loop did not.
+  await expect(outcomes.getByRole('row', { name: /^Each order/ })).toContainText('30 items, 1 failed');
+  await expect(outcomes).toContainText('1 of 4 steps ended differently.');
+  for (const graph of [here, there]) {
+    await expect(chargeOf(graph)).toHaveAttribute('data-status', 'completed');
+    await expect(chargeOf(graph)).not.toContainText('≠');
+    await expect(graph.locator('[data-step="each"]')).toContainText('≠');
+  }
+  // One switcher chooses the item in both graphs.
+  const items = member.getByRole('list', { name: 'Items of both runs' });
+  await items.getByRole('button', { name: 'Next failed item' }).click();
+  await expect(items.getByText('3 of 30')).toBeVisible();
+  for (const graph of [here, there]) {
+    await expect(chargeOf(graph)).toContainText('≠');
+    await expect(graph.locator('[data-step="done"]')).not.toContainText('≠');
+  }
+  await expect(chargeOf(here)).toHaveAttribute('data-status', 'failed');
+  await expect(chargeOf(there)).toHaveAttribute('data-status', 'completed');
+  const row = outcomes.getByRole('row', { name: /^Charge the card, item 3/ });
+  await expect(row).toContainText('Failed');
+  await expect(row).toContainText('Success');
+  await expect(outcomes.getByRole('row', { name: /^Ship it, item 3/ })).toContainText('Skipped');
+  await row.getByRole('button').press('Enter');
+  await expect(member).toHaveURL(/step=each\.2\.charge/);
+  await expect(member.getByText('This run has no result for this step.')).toBeVisible();
+  await expect(member.getByRole('region', { name: 'Result in the other run' })).toContainText('6');
+  await expectThemesAccessible(member);
+  // The loop is closed in both.
+  await there.getByRole('button', { name: 'Steps of Each order' }).press('Enter');
+  for (const graph of [here, there]) await expect(chargeOf(graph)).toHaveCount(0);
+});
+
 test('the timeline has a scale, is zoomed by mouse and keyboard, and expands loops', async ({ member, api }) => {
   const path = await run(
     api,
@@ -102,6 +148,22 @@ test('the timeline has a scale, is zoomed by mouse and keyboard, and expands loo
   await expect(failed).toHaveAttribute('aria-pressed', 'true');
   await expect(failed).toBeInViewport();
   await expectThemesAccessible(member);
+});
+
+test('the data of an event have names for the ids of steps and workflows', async ({ member, api }) => {
+  const called = await publish(api, 'Print the invoice', [lua('print', 'return 1')]);
+  const call = { id: 'call', type: 'call_workflow', workflow_id: called };
+  const check = lua('check', 'error("too much")', { name: 'Check the total', depends_on: ['call'] });
+  const path = await run(api, await publish(api, 'Named', [call, check]));
+  const { events: all } = await api.call('GET', `/v1${path}/events`);
+  for (const [type, name] of [
+    ['child_called', 'Print the invoice'],
+    ['state_changed', 'Check the total'],
+  ] as const) {
+    const seq = (all as { seq: number; event_type: string }[]).findLast(({ event_type }) => event_type === type)?.seq;
+    await member.goto(`${path}?tab=events&event=${seq}`);
+    await expect(member.getByRole('region', { name: `Event ${seq}`, exact: true }).getByText(name)).toBeVisible();
+  }
 });
 
 test('events are shown as sentences, searched, and downloaded', async ({ member, api }) => {
