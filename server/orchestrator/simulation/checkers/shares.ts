@@ -76,7 +76,9 @@ export class ShareWatch {
     for (const tenant of waited) {
       const sent = costs.get(tenant);
       if (sent === undefined) this.#passedOver(tenant);
-      else if (waited.length > 1) this.#checkQuantum(tenant, sent);
+      // It waits anew, also if it was alone.
+      else tenant.passed = 0;
+      if (sent !== undefined && waited.length > 1) this.#checkQuantum(tenant, sent);
     }
   }
 
@@ -98,7 +100,6 @@ export class ShareWatch {
   }
 
   #checkQuantum(tenant: Tenant, sent: readonly number[]): void {
-    tenant.passed = 0;
     tenant.lastCost = sent.at(-1) ?? 0;
     const before = sent.slice(0, -1).reduce((sum, cost) => sum + cost, 0);
     if (before >= this.#quantum) this.#fail(`a batch has ${sent} rows of a tenant while others wait`);
