@@ -13,7 +13,8 @@ export class ServerTerms implements LeaderTerms {
   #hasSaidSo = false;
   /** The terms whose numbers have reached the process. It records the survival of only these. */
   readonly #heard: SimulatedTerm[] = [];
-  #isReadAgain = false;
+  /** How often they were read again for a take that has not begun; takes of two terms may overlap. */
+  #readsAgain = 0;
 
   constructor(table: TermTable, server: Server, at: Surroundings) {
     this.#table = table;
@@ -37,13 +38,13 @@ export class ServerTerms implements LeaderTerms {
     const survived = await answerOf(this.#server, this.#at, 'terms not read again', () => this.#table.survived);
     for (const term of survived) if (term !== own.term) own.survived.add(term);
     this.#table.learn(own.term, survived);
-    this.#isReadAgain = true;
+    this.#readsAgain += 1;
   };
 
   /** Checks that the process has read before this take which terms were survived. */
   taking(): void {
-    if (!this.#isReadAgain) this.#at.fail('attempts', 'runs are taken by what was known when the term began');
-    this.#isReadAgain = false;
+    if (this.#readsAgain === 0) this.#at.fail('attempts', 'runs are taken by what was known when the term began');
+    this.#readsAgain = Math.max(0, this.#readsAgain - 1);
   }
 
   survive: LeaderTerms['survive'] = async () => {
