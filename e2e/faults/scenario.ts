@@ -5,6 +5,7 @@ import pg from 'pg';
 import { expect } from 'vitest';
 import { readRun } from '../../server/orchestrator/log/index.ts';
 import { newId } from '../../server/platform/ids.ts';
+import { DatabaseClient } from '../../server/platform/postgres/client.ts';
 import { clusterUrl, postmaster } from '../../server/platform/postgres/cluster.ts';
 import { Installation, type Service } from '../fixtures/service.ts';
 import { audit, type Ending, endingOf } from './audit.ts';
@@ -64,7 +65,11 @@ export class Scenario {
     try {
       await service.until('ready');
       const client = new Client(service.url, installation.pat);
-      const pool = new pg.Pool({ connectionString: directUrl ?? (await embeddedUrl(installation)), max: 3 });
+      const pool = new pg.Pool({
+        Client: DatabaseClient,
+        connectionString: directUrl ?? (await embeddedUrl(installation)),
+        max: 3,
+      });
       pool.on('error', () => undefined);
       pool.on('connect', one => one.on('error', () => undefined));
       return new Scenario({ random: seeded(name), installation, service, client, pool });

@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { Services } from '../operation/services.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createLogger } from '../platform/logger.ts';
+import { DatabaseClient } from '../platform/postgres/client.ts';
 import { createPool } from '../platform/postgres/database.ts';
 import { createPrismaClient } from '../platform/postgres/prisma.ts';
 import { reachDatabase } from '../platform/postgres/running.ts';
@@ -28,7 +29,12 @@ export function createCommandPool(
   url: string | undefined,
   options: { max: number; application_name?: string },
 ): pg.Pool {
-  const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 10_000, ...options });
+  const pool = new pg.Pool({
+    Client: DatabaseClient,
+    connectionString: url,
+    connectionTimeoutMillis: 10_000,
+    ...options,
+  });
   pool.on('error', () => undefined);
   return pool;
 }

@@ -1,4 +1,5 @@
 import type { Config } from '../operation/config.ts';
+import { firstServerUrl } from '../platform/postgres/server-list.ts';
 
 /** Returns every secret in the configuration, including passwords within addresses, for redaction in log lines. */
 export function configuredSecrets({
@@ -14,7 +15,7 @@ export function configuredSecrets({
   const vault = secrets.vault?.credentials;
   const values = [
     http.metricsToken,
-    ...passwordsIn(database.url),
+    ...passwordsIn(database.url && firstServerUrl(database.url)),
     identity.ownerPassword,
     identity.pat,
     identity.masterKey,

@@ -13,7 +13,7 @@ const connectionKinds: ReadonlySet<unknown> = new Set(['DatabaseNotReachable', '
 const systemCodes = /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/;
 /** Messages that only pg uses, when its pool or its connection is lost. */
 const connectionLost =
-  /timeout exceeded when trying to connect|Connection terminated|Query read timeout|: File too large|Client has encountered a connection error/i;
+  /timeout exceeded when trying to connect|Connection terminated|Query read timeout|: File too large|Client has encountered a connection error|servers in DATABASE_URL (accept|answer)/i;
 
 /** Errors of connections to the database. */
 const noted = new WeakSet<object>();

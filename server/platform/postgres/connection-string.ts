@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
+import { parseServerList } from './server-list.ts';
 
 const FORM = 'must be a URL such as postgresql://user:password@host:5432/database';
 /** Parameters that name a file, which pg reads when it parses the URL. */
@@ -23,8 +24,10 @@ export function connectionStringProblem(url: string): string | undefined {
   const mode = parameter(url, 'sslmode');
   // pg treats a misspelled one as TLS.
   if (mode !== undefined && !SSL_MODES.includes(mode)) return `its sslmode must be one of ${SSL_MODES.join(', ')}`;
+  const list = parseServerList(url);
+  if (list !== undefined && 'problem' in list) return list.problem;
   try {
-    const { port } = new pg.Client({ connectionString: url });
+    const { port } = new pg.Client({ connectionString: list?.servers[0]?.url ?? url });
     return Number.isInteger(port) && port > 0 && port < 65_536 ? undefined : FORM;
   } catch {
     return FORM;

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
-import { DatabaseClient } from './client.ts';
+import { DatabaseClient, writerSearch } from './client.ts';
 import { startEmbedded } from './embedded.ts';
 import type { PrismaClient } from './generated/client.ts';
 import { migrate } from './migrate.ts';
@@ -9,7 +9,9 @@ import { expectOwnBackends } from './own-backends.ts';
 import { ensurePartitions } from './partitions.ts';
 import { createPrismaClient } from './prisma.ts';
 import { readOldLogs } from './readable-json.ts';
+import { serverName } from './server-list.ts';
 import { reason, StartupError } from './startup-error.ts';
+import { NoWriterError } from './writer-search.ts';
 
 /**
  * `url`: the URL of an external PostgreSQL; undefined for the embedded one in `dataDir`. `pool` = the maximum number of
@@ -53,7 +55,14 @@ export async function openDatabase(
       throw error;
     });
     const prisma = createPrismaClient(pool);
+    const leaveChanges = writerSearch(url)?.onChange((server, before) =>
+      logger.warn(
+        { from: serverName(before), to: serverName(server) },
+        'another server of the database is the primary',
+      ),
+    );
     const close = async () => {
+      leaveChanges?.();
       await prisma.$disconnect();
       await pool.end();
       await embedded?.close();
@@ -100,6 +109,7 @@ async function checkServer(url: string): Promise<void> {
     await expectOwnBackends(url);
   } catch (cause) {
     if (cause instanceof StartupError) throw cause;
+    if (cause instanceof NoWriterError) throw new StartupError(cause.message, { cause });
     throw new StartupError(`The database ${withoutPassword(url)} cannot be reached: ${failure(cause)}`, { cause });
   } finally {
     await client.end().catch(() => undefined);
@@ -108,7 +118,11 @@ async function checkServer(url: string): Promise<void> {
 
 function newClient(url: string): pg.Client {
   try {
-    return new pg.Client({ connectionString: url, application_name: 'baton-start', connectionTimeoutMillis: 10_000 });
+    return new DatabaseClient({
+      connectionString: url,
+      application_name: 'baton-start',
+      connectionTimeoutMillis: 10_000,
+    });
   } catch (cause) {
     throw new StartupError('DATABASE_URL is not a URL such as postgresql://user:password@host:5432/database.', {
       cause,

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import pg from 'pg';
 import type { Logger } from '../logger.ts';
+import { DatabaseClient } from './client.ts';
 import { createSchemaEngine } from './schema-engine.ts';
 import { reason, StartupError } from './startup-error.ts';
 
@@ -64,7 +65,7 @@ export async function readSchema(dir = prismaDir): Promise<[path: string, conten
  */
 export async function migrate(url: string, logger?: Logger, dir = prismaDir): Promise<string[]> {
   const migrations = await readMigrations(dir);
-  const client = new pg.Client({ connectionString: url, application_name: 'baton-migrate' });
+  const client = new DatabaseClient({ connectionString: url, application_name: 'baton-migrate' });
   await client.connect();
   try {
     if ((await pending(client, migrations, { locked: false })).length === 0) return [];
@@ -118,7 +119,12 @@ async function pending(client: pg.Client, migrations: Migration[], { locked }: {
 }
 
 async function apply(url: string, migrations: Migration[], dir: string, names: string[]): Promise<string[]> {
-  const pool = new pg.Pool({ connectionString: url, max: 2, application_name: 'baton-migrate' });
+  const pool = new pg.Pool({
+    Client: DatabaseClient,
+    connectionString: url,
+    max: 2,
+    application_name: 'baton-migrate',
+  });
   // A failed start stops the embedded PostgreSQL while these sessions are still ending.
   pool.on('error', () => undefined);
   try {

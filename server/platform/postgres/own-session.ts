@@ -1,4 +1,5 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { DatabaseClient } from './client.ts';
 
 /**
  * Runs `work` on a separate session, without the short timeouts of the pool. The session ends with `work`, or immediately, in the
@@ -10,7 +11,7 @@ export async function inOwnSession<T>(
   { name, signal, lockTimeoutMs = 0 }: { name: string; signal?: AbortSignal | undefined; lockTimeoutMs?: number },
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
-  const client = new pg.Client({
+  const client = new DatabaseClient({
     connectionString: url,
     application_name: name,
     connectionTimeoutMillis: 10_000,

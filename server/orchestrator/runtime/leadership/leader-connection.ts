@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Socket } from 'node:net';
-import pg from 'pg';
+import type pg from 'pg';
+import { DatabaseClient } from '../../../platform/postgres/client.ts';
 import { LEADER_LOCK, processLock } from '../../cluster/locks.ts';
 import { commitStatement, type LogSession, PLANNING } from '../../log/index.ts';
 
@@ -107,7 +108,7 @@ class PostgresConnection implements LeaderConnection {
   constructor(connectionString: string, lock: number, processId: string) {
     this.#lock = lock;
     this.#processId = processId;
-    this.#client = new pg.Client({
+    this.#client = new DatabaseClient({
       connectionString,
       application_name: 'baton-orchestrator',
       keepAlive: true,
