@@ -18,7 +18,7 @@ export function healthz({ cluster }: Pick<Services, 'cluster'>): Page {
  * Answers whether to send traffic here (docs/specification/http.md#service-endpoints): the database is reachable,
  * migrations are applied, and the orchestrator leads, or is a node of a cluster that reaches who does.
  */
-export function readyz(services: Pick<Services, 'pool' | 'orchestrator' | 'logger' | 'cluster'>): Page {
+export function readyz(services: Pick<Services, 'pool' | 'orchestrator' | 'logger' | 'cluster' | 'replication'>): Page {
   return {
     contentType: json,
     limited: false,
@@ -30,11 +30,13 @@ export function readyz(services: Pick<Services, 'pool' | 'orchestrator' | 'logge
       const ready = database === 'migrated' && serves;
       const status = ready ? 'ready' : orchestrator === 'standby' && fault === null ? 'standby' : 'unavailable';
       const reason = services.orchestrator.unavailableReason() ?? fault;
+      const replication = services.replication?.state();
       const body = {
         status,
         database,
         orchestrator,
         ...(services.cluster === null ? {} : { members: services.cluster.members().length }),
+        ...(replication === undefined ? {} : { replication }),
         ...(reason === null ? {} : { reason }),
         ...(ready ? {} : { error: `Not ready: ${status}.`, code: status }),
       };

@@ -12,7 +12,8 @@ import {
   suiteSchema,
   suiteSettings,
 } from '../platform/oauth/settings.ts';
-import { connectionStringProblem } from '../platform/postgres/connection-string.ts';
+import type { DatabaseOptions } from '../platform/postgres/database.ts';
+import { databaseSchema, databaseSettings } from '../platform/postgres/settings.ts';
 import { secretsSchema, vaultSettings } from '../platform/secrets/settings.ts';
 import type { VaultSettings } from '../platform/secrets/vault-session.ts';
 import { integer, optional, optionalBearerToken, optionalHttpUrl } from '../platform/setting-types.ts';
@@ -64,16 +65,6 @@ const httpSchema = z.object({
   BATON_METRICS_TOKEN: optionalBearerToken,
   /** How many proxies in front of the service to trust for X-Forwarded-For. */
   BATON_TRUSTED_PROXIES: integer(0, 0, 10),
-});
-
-const databaseSchema = z.object({
-  /** An external PostgreSQL 14+; absent = embedded. */
-  DATABASE_URL: optional.superRefine((url, context) => {
-    const problem = url === undefined ? undefined : connectionStringProblem(url);
-    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
-  }),
-  BATON_DATA_DIR: z.string().default('.data'),
-  BATON_DATABASE_POOL: integer(10, 4, 200),
 });
 
 const ownerSchema = z.object({ BATON_OWNER_EMAIL: optional, BATON_OWNER_PASSWORD: optional, BATON_PAT: optional });
@@ -187,7 +178,7 @@ export type Config = {
     maxWaiting: number;
     metricsToken: string | undefined;
   };
-  database: { url: string | undefined; dataDir: string; pool: number };
+  database: DatabaseOptions;
   identity: {
     ownerEmail: string | undefined;
     ownerPassword: string | undefined;
@@ -263,7 +254,7 @@ export function readConfig(environment: Environment = process.env, checks: Furth
     return undefined as never; // never used: the problems below throw first
   };
   const http = parse(httpSchema);
-  const database = parse(databaseSchema);
+  const database = parse(databaseSchema.transform(read => databaseSettings(read, problem => problems.push(problem))));
   const identity = parse(identitySchema);
   const orchestrator = parse(orchestratorSchema);
   const retention = parse(retentionSchema);
@@ -280,13 +271,13 @@ export function readConfig(environment: Environment = process.env, checks: Furth
     messagingSchema.transform(read => messagingSettings(read, problem => problems.push(problem))),
   );
   const mail = parse(mailSchema.transform(read => mailSettings(read, problem => problems.push(problem))));
-  const embedded = database?.DATABASE_URL === undefined;
+  const embedded = database?.url === undefined;
   const billing = parse(
     billingSchema.transform(read => billingSettings(read, { embedded }, problem => problems.push(problem))),
   );
   const cluster = parse(clusterSchema.transform(read => clusterSettings(read, env, problem => problems.push(problem))));
   // Undefined if the group could not be parsed.
-  const seed = identity?.BATON_SEED ?? (database?.DATABASE_URL === undefined ? 'example' : 'none');
+  const seed = identity?.BATON_SEED ?? (embedded ? 'example' : 'none');
   problems.push(...(checks.owner?.({ ...ownerSettings(parse(ownerSchema)), seed }) ?? []));
   if (billing !== undefined) problems.push(...(checks.billing?.(billing) ?? []));
   if (problems.length > 0) throw new ConfigError([...new Set(problems)].join('\n'));
@@ -296,7 +287,7 @@ export function readConfig(environment: Environment = process.env, checks: Furth
   return {
     env: env.NODE_ENV === 'development' ? 'development' : env.NODE_ENV === 'test' ? 'test' : 'production',
     http: { ...httpConfig(http), url },
-    database: { url: database.DATABASE_URL, dataDir: database.BATON_DATA_DIR, pool: database.BATON_DATABASE_POOL },
+    database,
     identity: {
       ...ownerSettings(identity),
       tenant: identity.BATON_TENANT,

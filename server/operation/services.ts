@@ -9,6 +9,7 @@ import type { LineageSeal } from '../platform/lineage.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mailer } from '../platform/mail/mailer.ts';
 import type { PrismaClient } from '../platform/postgres/generated/client.ts';
+import type { ReplicationWatch } from '../platform/postgres/replication.ts';
 import type { RequestTurns } from '../platform/request-turns.ts';
 import type { SecretStore } from '../platform/secrets/secret-store.ts';
 import type { Config } from './config.ts';
@@ -52,4 +53,6 @@ export type Services = {
   payments: PaymentProvider;
   /** The limits of a top-up and what it buys. */
   topUp: TopUpTerms;
+  /** How the database replicates; absent or null for the embedded one, which does not. */
+  replication?: Pick<ReplicationWatch, 'state'> | null;
 };

@@ -107,7 +107,7 @@ export type Container = {
 export type ContainerOptions = {
   config: Config;
   logger: Logger;
-  database: Pick<Database, 'url' | 'pool' | 'prisma'>;
+  database: Pick<Database, 'url' | 'pool' | 'prisma'> & Partial<Pick<Database, 'replication'>>;
   clock?: Clock;
   /** The alarm of the daily job; default setTimeout. */
   alarm?: Alarm;
@@ -149,6 +149,7 @@ async function compose(
   const orchestrator = createEmbeddedOrchestrator({
     pool,
     connectionString: database.url,
+    synchronous: config.database.replication === 'require',
     clock,
     logger,
     stepTypes,
@@ -159,7 +160,7 @@ async function compose(
     beforeLeading: () => verifyMasterKey({ config, pool }, keys.masterKey),
     ...(cluster && { cluster }),
   });
-  telemetry.watch({ orchestrator, luaPool, pool, cluster });
+  telemetry.watch({ orchestrator, luaPool, pool, cluster, replication: database.replication ?? null });
   const rateLimiter = createRequestLimiter(config.http.rateLimit, clock, cluster && pool);
   const services: Services = {
     config,
@@ -179,6 +180,7 @@ async function compose(
     mail: config.mail && createMailer(config.mail),
     payments,
     topUp,
+    replication: database.replication ?? null,
   };
   const surfaces = createSurfaces(services, keys, { alarm, registry: telemetry.registry }, callers.platform);
   const abandonedRemoved = removeAbandonedConnections(services);

@@ -14,7 +14,8 @@ import {
   loadMetrics,
 } from '../orchestrator/telemetry/index.ts';
 import type { Logger } from '../platform/logger.ts';
-import { buildInfo, poolMetrics, retentionMetrics } from '../platform/telemetry/process-metrics.ts';
+import type { ReplicationWatch } from '../platform/postgres/replication.ts';
+import { buildInfo, poolMetrics, replicationMetrics, retentionMetrics } from '../platform/telemetry/process-metrics.ts';
 import { startTracing } from '../platform/telemetry/tracing.ts';
 
 export type MetricsRegistry = Registry;
@@ -25,7 +26,13 @@ export type Telemetry = {
   /** Given to the orchestrator. */
   observer: OrchestratorObserver;
   /** The values that are read when metrics are requested. */
-  watch(parts: { orchestrator: EmbeddedOrchestrator; luaPool: LuaPool; pool: Pool; cluster: Cluster | null }): void;
+  watch(parts: {
+    orchestrator: EmbeddedOrchestrator;
+    luaPool: LuaPool;
+    pool: Pool;
+    cluster: Cluster | null;
+    replication: Pick<ReplicationWatch, 'state'> | null;
+  }): void;
   /** Given to the retention job. */
   retention: { clockDoubted(doubted: boolean): void };
   /** Sends the spans that wait. */
@@ -49,9 +56,10 @@ export async function startTelemetry(config: Pick<Config, 'tracing'>, logger: Lo
   return {
     registry,
     observer: allOf(observers),
-    watch({ orchestrator, luaPool, pool, cluster }) {
+    watch({ orchestrator, luaPool, pool, cluster, replication }) {
       loadMetrics(registry, { load: () => orchestrator.load(), lua: luaPool });
       poolMetrics(registry, pool);
+      replicationMetrics(registry, replication);
       if (cluster !== null) clusterMetrics(registry, cluster);
     },
     retention: retentionMetrics(registry),

@@ -48,6 +48,8 @@ export type EmbeddedOrchestratorOptions = {
    * message is shown by `/readyz` without authentication. `signal` aborts when the process stops.
    */
   beforeLeading?: (signal: AbortSignal) => Promise<void>;
+  /** Whether this process leads only where commits wait for a replica. Default: it leads without replicas, too. */
+  synchronous?: boolean;
   /** Default: no cluster, so nobody knows which other process leads. */
   cluster?: Pick<Cluster, 'node' | 'leader' | 'whyNotLead'>;
   /** Replaced by the simulation. */

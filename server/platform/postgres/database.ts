@@ -9,15 +9,21 @@ import { expectOwnBackends } from './own-backends.ts';
 import { ensurePartitions } from './partitions.ts';
 import { createPrismaClient } from './prisma.ts';
 import { readOldLogs } from './readable-json.ts';
+import { type ReplicationMode, type ReplicationWatch, requireReplication, watchReplication } from './replication.ts';
 import { serverName } from './server-list.ts';
 import { reason, StartupError } from './startup-error.ts';
 import { NoWriterError } from './writer-search.ts';
 
 /**
  * `url`: the URL of an external PostgreSQL; undefined for the embedded one in `dataDir`. `pool` = the maximum number of
- * connections in the pool.
+ * connections in the pool. `replication`: what is asked of an external one; default `warn`.
  */
-export type DatabaseOptions = { url: string | undefined; dataDir: string; pool: number };
+export type DatabaseOptions = {
+  url: string | undefined;
+  dataDir: string;
+  pool: number;
+  replication?: ReplicationMode;
+};
 
 export type Database = {
   url: string;
@@ -26,6 +32,8 @@ export type Database = {
   pool: pg.Pool;
   /** Uses the same pool, so `pool` limits all connections of the process. */
   prisma: PrismaClient;
+  /** Null for the embedded PostgreSQL, which has no replicas. */
+  replication: ReplicationWatch | null;
   /** Closes the pool and stops an embedded PostgreSQL. */
   close(): Promise<void>;
 };
@@ -43,11 +51,11 @@ export async function openDatabase(
   logger: Logger,
   clock: Clock = systemClock,
 ): Promise<Database> {
-  const { url: external, dataDir, pool: max } = config.database;
+  const { url: external, dataDir, pool: max, replication: mode = 'warn' } = config.database;
   const embedded = external ? undefined : await startEmbedded(dataDir, max + SPARE_CONNECTIONS, logger);
   try {
     const url = external ?? embedded?.url ?? '';
-    if (external) await checkServer(external);
+    if (external) await checkServer(external, mode);
     await migrate(url, logger);
     const pool = createPool(url, max, logger);
     await ensurePartitions(pool, clock, logger).catch(async error => {
@@ -61,13 +69,15 @@ export async function openDatabase(
         'another server of the database is the primary',
       ),
     );
+    const replication = external ? watchReplication({ pool, mode, logger }) : null;
     const close = async () => {
       leaveChanges?.();
+      await replication?.close();
       await prisma.$disconnect();
       await pool.end();
       await embedded?.close();
     };
-    return { url, movedTo: embedded?.movedTo, pool, prisma, close };
+    return { url, movedTo: embedded?.movedTo, pool, prisma, replication, close };
   } catch (error) {
     await embedded?.close();
     throw error;
@@ -98,7 +108,7 @@ export function createPool(url: string, max: number, logger: Logger): pg.Pool {
   return readOldLogs(pool);
 }
 
-async function checkServer(url: string): Promise<void> {
+async function checkServer(url: string, mode: ReplicationMode): Promise<void> {
   const client = newClient(url);
   try {
     await client.connect();
@@ -107,6 +117,7 @@ async function checkServer(url: string): Promise<void> {
     );
     checkVersion(Number(rows[0]?.number), rows[0]?.version ?? 'unknown');
     await expectOwnBackends(url);
+    if (mode === 'require') await requireReplication(client);
   } catch (cause) {
     if (cause instanceof StartupError) throw cause;
     if (cause instanceof NoWriterError) throw new StartupError(cause.message, { cause });

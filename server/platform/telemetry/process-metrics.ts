@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { Gauge, type Registry } from 'prom-client';
+import { REPLICATION_STATES, type ReplicationWatch } from '../postgres/replication.ts';
 
 /** Exposes the build as labels of a gauge that is always 1, for joins, and to find the build that changed a graph. */
 export function buildInfo(registry: Registry, version: string): void {
@@ -29,6 +30,20 @@ export function poolMetrics(registry: Registry, pool: Pick<Pool, 'totalCount' | 
     registers: [registry],
     collect() {
       this.set(pool.waitingCount);
+    },
+  });
+}
+
+/** Exposes how an external database replicates, as it was last seen; for the embedded one (`watch` is null) nothing. */
+export function replicationMetrics(registry: Registry, watch: Pick<ReplicationWatch, 'state'> | null): void {
+  new Gauge({
+    name: 'baton_database_replication',
+    help: '1 for the state in which the replication of the database was last seen.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      if (watch === null) return;
+      for (const state of REPLICATION_STATES) this.set({ state }, watch.state() === state ? 1 : 0);
     },
   });
 }

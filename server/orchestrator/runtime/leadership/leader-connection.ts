@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Socket } from 'node:net';
 import type pg from 'pg';
 import { DatabaseClient } from '../../../platform/postgres/client.ts';
+import { WAITS_FOR_REPLICA } from '../../../platform/postgres/replication.ts';
 import { LEADER_LOCK, processLock } from '../../cluster/locks.ts';
 import { commitStatement, type LogSession, PLANNING } from '../../log/index.ts';
 
@@ -23,8 +24,8 @@ export type SessionState = {
   marked: boolean;
   /** Whether that backend holds the leader's lock. */
   holdsLock: boolean;
-  /** Why nothing can be written: the server is a standby, or its transactions are read-only. */
-  readOnly: 'standby' | 'setting' | null;
+  /** Why nothing may be written: the server is a standby, its transactions are read-only, or its replicas are not waited for. */
+  readOnly: 'standby' | 'setting' | 'asynchronous' | null;
 };
 
 /** `state` is as of before the attempt: PostgreSQL grants a lock again to the backend that already holds it. */
@@ -50,13 +51,19 @@ export type LeaderConnection = LogSession & {
 /** Makes a connection that is not open yet. */
 export type LeaderConnector = () => LeaderConnection;
 
-/** Connections of the process with this id; each holds its `processLock`, whether it leads or not. */
+export type LeaderConnectorOptions = {
+  lock?: number;
+  /** Each connection holds the `processLock` of this id, whether it leads or not. */
+  processId?: string;
+  /** Nothing may be written where commits wait for no replica. */
+  synchronous?: boolean;
+};
+
 export function postgresConnector(
   connectionString: string,
-  lock: number = LEADER_LOCK,
-  processId: string = randomUUID(),
+  { lock = LEADER_LOCK, processId = randomUUID(), synchronous = false }: LeaderConnectorOptions = {},
 ): LeaderConnector {
-  return () => new PostgresConnection(connectionString, lock, processId);
+  return () => new PostgresConnection(connectionString, { lock, processId, synchronous });
 }
 
 /**
@@ -88,13 +95,22 @@ const STATE = `
          pg_is_in_recovery() AS in_recovery,
          current_setting('transaction_read_only') = 'on' AS read_only`;
 
-type StateRow = { backend: number; marked: boolean; holds_lock: boolean; in_recovery: boolean; read_only: boolean };
+const STATE_REPLICATED = `${STATE}, NOT (${WAITS_FOR_REPLICA}) AS asynchronous`;
 
-const stateOf = ({ backend, marked, holds_lock, in_recovery, read_only }: StateRow): SessionState => ({
+type StateRow = {
+  backend: number;
+  marked: boolean;
+  holds_lock: boolean;
+  in_recovery: boolean;
+  read_only: boolean;
+  asynchronous?: boolean;
+};
+
+const stateOf = ({ backend, marked, holds_lock, in_recovery, read_only, asynchronous }: StateRow): SessionState => ({
   backend,
   marked,
   holdsLock: holds_lock,
-  readOnly: in_recovery ? 'standby' : read_only ? 'setting' : null,
+  readOnly: in_recovery ? 'standby' : read_only ? 'setting' : asynchronous ? 'asynchronous' : null,
 });
 
 class PostgresConnection implements LeaderConnection {
@@ -104,8 +120,11 @@ class PostgresConnection implements LeaderConnection {
   readonly #mark: string = randomUUID();
   readonly #socket = new Socket();
   readonly #client: pg.Client;
+  /** The statement that reads the state. */
+  readonly #state: string;
 
-  constructor(connectionString: string, lock: number, processId: string) {
+  constructor(connectionString: string, { lock, processId, synchronous }: Required<LeaderConnectorOptions>) {
+    this.#state = synchronous ? STATE_REPLICATED : STATE;
     this.#lock = lock;
     this.#processId = processId;
     this.#client = new DatabaseClient({
@@ -138,14 +157,14 @@ class PostgresConnection implements LeaderConnection {
 
   async tryLock(): Promise<LockAttempt> {
     const { rows } = await this.#client.query<StateRow & { acquired: boolean }>(
-      `WITH before AS MATERIALIZED (${STATE}) SELECT *, pg_try_advisory_lock($1::bigint) AS acquired FROM before`,
+      `WITH before AS MATERIALIZED (${this.#state}) SELECT *, pg_try_advisory_lock($1::bigint) AS acquired FROM before`,
       [this.#lock, this.#mark],
     );
     return { ...stateOf(only(rows)), acquired: only(rows).acquired };
   }
 
   async check(): Promise<SessionState> {
-    const { rows } = await this.#client.query<StateRow>(STATE, [this.#lock, this.#mark]);
+    const { rows } = await this.#client.query<StateRow>(this.#state, [this.#lock, this.#mark]);
     return stateOf(only(rows));
   }
 

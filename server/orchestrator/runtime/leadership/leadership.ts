@@ -100,6 +100,7 @@ function refuse(reason: string | null): void {
 function readOnlyReason({ readOnly }: SessionState): string | null {
   if (readOnly === 'standby') return 'The database is a read-only standby that has not been promoted.';
   if (readOnly === 'setting') return 'The database is set to read-only (default_transaction_read_only).';
+  if (readOnly === 'asynchronous') return 'The database does not replicate synchronously (BATON_REPLICATION=require).';
   return null;
 }
 

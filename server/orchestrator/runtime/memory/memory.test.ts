@@ -187,7 +187,7 @@ describe('a run that processes died of while they loaded it', () => {
     const dying = { id: randomUUID(), runId: newId() };
     const sessions = await Promise.all(
       [living, dying].map(async ({ id, runId }) => {
-        const session = postgresConnector(db.url, 1, id)();
+        const session = postgresConnector(db.url, { lock: 1, processId: id })();
         await session.open();
         await createLoadJournal(db.pool, id).begin('background', [runId]);
         return session;
