@@ -168,6 +168,16 @@ describe('the database', () => {
   );
 });
 
+test('replication can only be required of an external database', () => {
+  expect(problems({ BATON_REPLICATION: 'require' })).toBe(
+    'BATON_REPLICATION: require needs DATABASE_URL: the embedded PostgreSQL has no replicas',
+  );
+  const required = readConfig({ BATON_REPLICATION: 'require', DATABASE_URL: 'postgres://u:p@db1,db2/b' });
+  expect(required.database).toMatchObject({ url: 'postgres://u:p@db1,db2/b', replication: 'require' });
+  expect(readConfig({}).database.replication).toBe('warn');
+  expect(problems({ BATON_REPLICATION: 'maybe' })).toMatch(/^BATON_REPLICATION: [^\n]+$/);
+});
+
 test.each(['ftp://x', 'x.example', 'https://x/?a', 'https://x/#a', 'https://u@x/'])('the public URL is not %s', url => {
   expect(problems({ BATON_URL: url })).toMatch(/^BATON_URL: must [^\n]+$/);
 });

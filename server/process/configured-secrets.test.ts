@@ -53,6 +53,11 @@ test('every setting that holds a secret is known here', () => {
   expect(Object.keys(held).sort()).toEqual(secretive.filter(name => !name.includes('PUBLISHABLE')).sort());
 });
 
+test('the password of a list of servers is known, too', () => {
+  const list = base.DATABASE_URL.replace('@db.example.com', '@db1:5432,[::1]:5433');
+  expect(configuredSecrets(readConfig({ ...base, DATABASE_URL: list }))).toEqual(configuredSecrets(readConfig(base)));
+});
+
 describe('a log line', () => {
   registerProcessSecrets(configured);
   afterAll(() => registerProcessSecrets([]));

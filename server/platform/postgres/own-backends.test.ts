@@ -31,6 +31,11 @@ test.each([
     'DROP FUNCTION stubs.pg_try_advisory_lock',
   ],
   [
+    'a lock that sessions share',
+    'CREATE FUNCTION stubs.pg_try_advisory_lock(bigint) RETURNS bool LANGUAGE sql AS $$ SELECT pg_try_advisory_lock_shared($1) $$',
+    'DROP FUNCTION stubs.pg_try_advisory_lock',
+  ],
+  [
     'a lock that no session gets',
     'CREATE FUNCTION stubs.pg_try_advisory_lock(bigint) RETURNS bool LANGUAGE sql AS $$ SELECT false $$',
     'DROP FUNCTION stubs.pg_try_advisory_lock',

@@ -272,6 +272,7 @@ test.each<[string, Partial<SessionState>, RegExp]>([
   ['another process uses its backend', { marked: false }, /shares its sessions/],
   ['it lost the lock', { holdsLock: false }, /no longer holds the lock/],
   ['the database became read-only', { readOnly: 'setting' }, /set to read-only/],
+  ['a required replica is no longer waited for', { readOnly: 'asynchronous' }, /does not replicate synchronously/],
 ])('a leader steps down when %s', async (_, changed, reason) => {
   let state = IN_ORDER;
   const made = begin({ ...WELL, check: () => state });
@@ -285,6 +286,7 @@ test.each<[string, Partial<SessionState>, RegExp]>([
 test.each<[string, Partial<LockAttempt>, RegExp]>([
   ['a standby that was not promoted', { readOnly: 'standby', acquired: false }, /standby that has not been promoted/],
   ['a read-only database', { readOnly: 'setting', acquired: false }, /read-only/],
+  ['asynchronous replicas', { readOnly: 'asynchronous', acquired: false }, /does not replicate synchronously/],
   ['a backend that already holds the lock', { holdsLock: true, acquired: false }, /shares its sessions/],
   ['a backend with the mark of another process', { marked: false, acquired: false }, /shares its sessions/],
 ])('it does not lead on %s, and says why', async (_, changed, reason) => {
