@@ -1,7 +1,8 @@
 import { Socket } from 'node:net';
-import pg from 'pg';
+import type pg from 'pg';
 import { systemAlarm } from '../../platform/clock.ts';
 import { pause } from '../../platform/deadlines.ts';
+import { DatabaseClient } from '../../platform/postgres/client.ts';
 
 /** The server ends a session that has been silent for this long, so that a node that is frozen is none. */
 const LEASE_MS = 10_000;
@@ -24,7 +25,7 @@ export type MemberSession = {
 /** Opens a session for a node. Throws what the database or the network says. */
 export async function openMemberSession(connectionString: string): Promise<MemberSession> {
   const socket = new Socket();
-  const client = new pg.Client({
+  const client = new DatabaseClient({
     connectionString,
     application_name: 'baton-member',
     keepAlive: true,
