@@ -157,7 +157,7 @@ class Node implements Membership {
   async #probe(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      await this.#reach.ask(this.members());
+      await this.#reach.ask(this.members(), signal);
       await pause(this.#alarm, LOOK_EVERY_MS, signal);
     }
   }

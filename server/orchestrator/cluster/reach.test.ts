@@ -32,7 +32,7 @@ function reachOfA() {
   /** Asks once a second for so long. */
   const ask = async (members: Member[], seconds: number) => {
     for (let second = 0; second <= seconds; second++) {
-      await reach.ask(members);
+      await reach.ask(members, new AbortController().signal);
       if (second < seconds) state.ms += 1_000;
     }
   };

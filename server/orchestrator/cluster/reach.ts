@@ -30,9 +30,10 @@ export class Reach {
   }
 
   /** Asks every node once, at the same time. Does not reject. */
-  async ask(members: readonly Member[]): Promise<void> {
+  async ask(members: readonly Member[], closing: AbortSignal): Promise<void> {
     const began = this.#elapsed();
-    const results = await Promise.all(members.map(this.#probe));
+    const results = await Promise.all(members.map(member => this.#probe(member, closing)));
+    if (closing.aborted) return;
     const present = new Set(members.map(({ id }) => id));
     for (const id of this.#nodes.keys()) if (!present.has(id)) this.#nodes.delete(id);
     for (const [index, member] of members.entries()) this.#note(member, results[index] ?? 'silent', began);
