@@ -51,7 +51,6 @@ export async function startTestWorlds(env: Record<string, string> = {}): Promise
     BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR: '0',
     ...env,
   });
-  const request = (method: string, path: string, sent: Sent) => send(service.url, method, path, sent);
   const api = { url: service.url, services: service.container.services };
   const acme = await createWorld(api, toolServer.url, 'acme');
   const rival = await createWorld(api, toolServer.url, 'rival');
@@ -61,15 +60,7 @@ export async function startTestWorlds(env: Record<string, string> = {}): Promise
     acme,
     rival,
     rivalToken,
-    request,
-    call(entry, ids, sent, extra = {}) {
-      const { method, name } = entry.operation;
-      const fields = { ...inWorld(fieldsOf(name as Name), ids), ...extra };
-      const path = pathIn(entry, ids);
-      if (entry.carrier === 'body') return request(method, path, { ...sent, body: fields });
-      const query = new URLSearchParams(fields as Record<string, string>).toString();
-      return request(method, query ? `${path}?${query}` : path, sent);
-    },
+    ...callsTo(service.url),
     async cookieFor({ userId }) {
       const secret = service.container.identity.sessionSecret;
       // Read now, because an operation may have ended the user's sessions.
@@ -80,6 +71,22 @@ export async function startTestWorlds(env: Record<string, string> = {}): Promise
     async close() {
       await service.close();
       await toolServer[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Returns functions that call the service at `url`. */
+export function callsTo(url: string): Pick<TestWorlds, 'request' | 'call'> {
+  const request: TestWorlds['request'] = (method, path, sent) => send(url, method, path, sent);
+  return {
+    request,
+    call(entry, ids, sent, extra = {}) {
+      const { method, name } = entry.operation;
+      const fields = { ...inWorld(fieldsOf(name as Name), ids), ...extra };
+      const path = pathIn(entry, ids);
+      if (entry.carrier === 'body') return request(method, path, { ...sent, body: fields });
+      const query = new URLSearchParams(fields as Record<string, string>).toString();
+      return request(method, query ? `${path}?${query}` : path, sent);
     },
   };
 }
