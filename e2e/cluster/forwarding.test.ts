@@ -1,0 +1,208 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import type { Graph } from '../../server/orchestrator/core/index.ts';
+import { newId } from '../../server/platform/ids.ts';
+import { createTestDatabase, type TestDatabase } from '../../server/testing/postgres.ts';
+import { Balancer } from '../fixtures/balancer.ts';
+import { Installation, type Service } from '../fixtures/service.ts';
+
+/**
+ * Two real nodes behind a load balancer. The tests of this file share them and are in order: the later ones kill nodes.
+ */
+let db: TestDatabase;
+let installation: Installation;
+let balancer: Balancer;
+/** The node that leads, and the one that does not. */
+let leader: Service;
+let other: Service;
+let waiting: string;
+let quick: string;
+
+const script = { id: 'one', type: 'lua_script', depends_on: [], script: 'return { n = input.n }' };
+const asks = { id: 'ask', type: 'human_task', depends_on: ['one'], instructions: 'Go on?' };
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  installation = await Installation.create({ DATABASE_URL: db.url, BATON_CLUSTER: 'on' }, { cheapPasswords: true });
+  leader = await installation.launch();
+  await until(leader, 'leading', 1);
+  other = await installation.launch();
+  await until(other, 'standby', 2);
+  await until(leader, 'leading', 2);
+  balancer = await Balancer.start(() => [leader.url, other.url]);
+  quick = await publish('quick', { steps: [script] });
+  waiting = await publish('waiting', { steps: [script, asks] });
+}, 240_000);
+afterAll(async () => {
+  await balancer?.[Symbol.asyncDispose]();
+  await installation?.[Symbol.asyncDispose]();
+  await db?.close();
+});
+
+async function until(node: Service, orchestrator: string, members: number): Promise<void> {
+  await node.until('ready');
+  const is = async () => expect((await node.readyz()).body).toMatchObject({ orchestrator, members });
+  await vi.waitFor(is, { timeout: 60_000, interval: 50 });
+}
+
+type Answer = { status: number; headers: Headers; body: Record<string, unknown> };
+async function send(
+  url: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await fetch(url + path, {
+    method,
+    headers: { Authorization: `Bearer ${installation.pat}`, 'Content-Type': 'application/json', ...headers },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
+}
+
+/** Publishes through the load balancer: half of these requests reach the node that does not lead. */
+async function publish(name: string, graph: Graph | { steps: unknown[] }): Promise<string> {
+  const created = await send(balancer.url, 'POST', '/v1/workflows', { name, graph });
+  expect(created.status, JSON.stringify(created.body)).toBe(201);
+  const id = String(created.body.id);
+  expect((await send(balancer.url, 'POST', `/v1/workflows/${id}/versions`, { changelog: 'first' })).status).toBe(201);
+  return id;
+}
+
+const start = (url: string, workflow: string, runId: string) =>
+  send(url, 'POST', `/v1/workflows/${workflow}/command`, { command: 'start', params: { run_id: runId, n: 1 } });
+async function statusOf(runId: string): Promise<string | undefined> {
+  const { rows } = await db.pool.query<{ status: string }>('SELECT status FROM runs WHERE id = $1', [runId]);
+  return rows[0]?.status;
+}
+
+test('runs start through the node that does not lead, over each surface, and everyone sees them', async () => {
+  const runs = [newId(), newId(), newId()] as const;
+  expect((await start(other.url, quick, runs[0])).status).toBe(200);
+  const input = { id: quick, command: 'start', params: { run_id: runs[1], n: 1 } };
+  expect((await send(other.url, 'POST', '/api/trpc/workflows_execute_command', input)).status).toBe(200);
+  const params = { name: 'workflows_execute_command', arguments: { ...input, params: { run_id: runs[2], n: 1 } } };
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+  const called = await send(other.url, 'POST', '/mcp', message, { Accept: 'application/json' });
+  expect(called.body, JSON.stringify(called.body)).toMatchObject({
+    result: { structuredContent: { run_id: runs[2] } },
+  });
+  for (const run of runs) await expect.poll(() => statusOf(run)).toBe('completed');
+  // The same start again, at the other node, is the same run.
+  expect((await start(leader.url, quick, runs[0])).status).toBe((await start(other.url, quick, runs[0])).status);
+});
+
+test('a webhook is refused where it arrives and accepted where it leads, with the same answers at both nodes', async () => {
+  const hook = await send(balancer.url, 'POST', '/v1/inbound-webhooks', { workflow_id: quick, name: 'Orders' });
+  expect(hook.status, JSON.stringify(hook.body)).toBe(201);
+  const { signing_secret: secret } = hook.body;
+  const id = String((hook.body.subscription as { id?: string } | undefined)?.id);
+  const payload = { n: 2 };
+  const signed = (text: string) => `sha256=${createHmac('sha256', String(secret)).update(text).digest('hex')}`;
+  const deliver = (url: string, to: string, signature: string) =>
+    send(url, 'POST', `/v1/inbound-webhooks/${to}`, payload, { 'X-Service-Signature': signature });
+  const right = signed(JSON.stringify(payload));
+  for (const { url } of [leader, other]) {
+    expect((await deliver(url, newId(), right)).status).toBe(401);
+    expect((await deliver(url, id, signed('other'))).status).toBe(401);
+    const { status, body } = await deliver(url, id, right);
+    expect(status, JSON.stringify(body)).toBe(202);
+    await expect.poll(() => statusOf(String(body.run_id))).toBe('completed');
+  }
+});
+
+test('a header that no node wrote is refused by both', async () => {
+  for (const { url } of [leader, other]) {
+    const forged = { 'X-Baton-Forwarded': `node, ${Date.now()}, 203.0.113.1, ${'A'.repeat(43)}` };
+    const answer = await send(url, 'POST', '/v1/workflows', {}, forged);
+    expect([answer.status, answer.body.code]).toEqual([400, 'forwarded_header_invalid']);
+  }
+});
+
+type Frame = { type?: string; event?: { seq: number } };
+
+/** A client that comes back with its position, as the console does. */
+function follow(url: () => string, workflow: string, runId: string) {
+  const seen: number[] = [];
+  let socket: WebSocket | undefined;
+  let isDone = false;
+  let ready = 0;
+  const open = () => {
+    const after = seen.at(-1) ?? 0;
+    const address = `${url().replace('http', 'ws')}/v1/workflows/${workflow}/stream?run_id=${runId}&after=${after}`;
+    socket = new WebSocket(address, { headers: { Authorization: `Bearer ${installation.pat}` } });
+    socket.on('error', () => undefined);
+    socket.on('message', data => {
+      const frame = JSON.parse(String(data)) as Frame;
+      if (frame.type === 'ready') ready += 1;
+      if (frame.event !== undefined) seen.push(frame.event.seq);
+    });
+    socket.once('close', () => !isDone && setTimeout(open, 100));
+  };
+  open();
+  return {
+    seen,
+    ready: () => ready,
+    async [Symbol.asyncDispose]() {
+      isDone = true;
+      if (socket !== undefined && socket.readyState !== WebSocket.CLOSED) {
+        socket.terminate();
+        await once(socket, 'close');
+      }
+    },
+  };
+}
+
+test('a stream through the node that does not lead goes on when the leader is killed, and so do starts in flight', async () => {
+  const run = newId();
+  expect((await start(other.url, waiting, run)).status).toBe(200);
+  await using socket = follow(() => other.url, waiting, run);
+  await expect.poll(() => socket.ready()).toBe(1);
+  await expect.poll(async () => (await pendingTasks(run)).length).toBe(1);
+  const before = socket.seen.length;
+  expect(before).toBeGreaterThan(0);
+
+  const ids = Array.from({ length: 30 }, newId);
+  const began = performance.now();
+  const asked = ids.map(async id => {
+    const answer = await start(other.url, quick, id);
+    return { id, ...answer, ms: performance.now() - began };
+  });
+  await Promise.race(asked);
+  await leader.kill();
+  const answers = await Promise.all(asked);
+  for (const { status, headers, ms } of answers) {
+    expect([200, 503]).toContain(status);
+    if (status === 503) expect(Number(headers.get('Retry-After'))).toBeGreaterThan(0);
+    expect(ms).toBeLessThan(15_000);
+  }
+  await expect.poll(async () => (await other.readyz()).body.orchestrator).toBe('leading');
+  // The repetition with the same id does it once.
+  for (const id of ids) expect([200, 409]).toContain((await start(other.url, quick, id)).status);
+  for (const id of ids) await expect.poll(() => statusOf(id)).toBe('completed');
+
+  leader = await installation.launch();
+  [leader, other] = [other, leader];
+  await until(other, 'standby', 2);
+  const [step] = await pendingTasks(run);
+  const path = `/v1/workflows/${waiting}/runs/${run}/tasks/${step}/complete`;
+  const answered = await send(other.url, 'POST', path, { approved: true });
+  expect(answered.status, JSON.stringify(answered.body)).toBeLessThan(300);
+  await expect.poll(() => statusOf(run)).toBe('completed');
+  const { rows } = await db.pool.query<{ seq: number }>('SELECT seq FROM run_events WHERE run_id = $1 ORDER BY seq', [
+    run,
+  ]);
+  await expect.poll(() => socket.seen).toEqual(rows.map(({ seq }) => Number(seq)));
+});
+
+async function pendingTasks(run: string): Promise<string[]> {
+  const { rows } = await db.pool.query<{ step_id: string }>(
+    "SELECT step_id FROM human_tasks WHERE run_id = $1 AND state = 'pending'",
+    [run],
+  );
+  return rows.map(({ step_id }) => step_id);
+}
