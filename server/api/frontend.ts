@@ -101,6 +101,7 @@ async function serveConsole(
     response.setHeaders(consoleHeaders);
     response.setHeader('Content-Security-Policy', ASSET_POLICY);
     if (await console.assets?.(path, request, response)) return;
+    if (await surfaces.otherAssets?.(path, request, response)) return;
   }
   await console.request(request, response);
 }

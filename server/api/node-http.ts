@@ -24,6 +24,7 @@ import {
   tooLarge,
 } from './request.ts';
 import type { Rest } from './rest.ts';
+import type { StaticAssets } from './static-assets.ts';
 import { isTrpcPath, type Trpc } from './trpc.ts';
 
 /**
@@ -74,6 +75,8 @@ export type NodeSurfaces = {
   services: Pick<Services, 'rateLimiter' | 'cluster'>;
   /** Reads the headers of requests that other nodes forwarded; absent outside of a cluster. */
   forwardSeal?: ForwardSeal;
+  /** The files of the builds of other nodes; absent outside of a cluster. */
+  otherAssets?: StaticAssets;
 };
 
 /** Serves a request to one of the surfaces; null if no surface has the path, and nothing was done. */

@@ -10,6 +10,7 @@ import { createPlatformTools } from '../api/platform-tools.ts';
 import { createRegistry } from '../api/registry.ts';
 import { fromFetch, toFetch } from '../api/request.ts';
 import { createRest, type Rest } from '../api/rest.ts';
+import type { StaticAssets } from '../api/static-assets.ts';
 import { createStream, type Stream } from '../api/stream.ts';
 import { createTrpc, type Trpc } from '../api/trpc.ts';
 import { createApprovalSettings } from '../domains/agents/approval-settings.ts';
@@ -91,6 +92,7 @@ export type Container = {
   demoApi: DemoApi | null;
   /** Absent outside of a cluster. */
   forwardSeal?: ForwardSeal;
+  otherAssets?: StaticAssets;
   /** The Platform MCP endpoint for a fetch handler. */
   handleMcp(request: Request, client: { address: string }): Promise<Response>;
   /** The tRPC surface for a fetch handler. */
@@ -331,7 +333,10 @@ function createSurfaces(
   { masterKey, sessionSecret }: IdentityKeys,
   { alarm, registry: measured }: { alarm: Alarm; registry: MetricsRegistry },
   platform: ReturnType<typeof createPlatformTools>,
-): Pick<Container, 'handle' | 'rest' | 'handleTrpc' | 'trpc' | 'handleMcp' | 'mcp' | 'stream' | 'forwardSeal'> {
+): Pick<
+  Container,
+  'handle' | 'rest' | 'handleTrpc' | 'trpc' | 'handleMcp' | 'mcp' | 'stream' | 'forwardSeal' | 'otherAssets'
+> {
   const registry = createRegistry(operations);
   const forwarding = openForwarding(services, { masterKey, alarm, registry: measured });
   const metrics = createMetrics(() => services.orchestrator.leadsJobs(), measured);
@@ -364,6 +369,6 @@ function createSurfaces(
         forwarding?.forward.close();
       },
     },
-    ...(forwarding && { forwardSeal: forwarding.forwardSeal }),
+    ...(forwarding && { forwardSeal: forwarding.forwardSeal, otherAssets: forwarding.otherAssets }),
   };
 }

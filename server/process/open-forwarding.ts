@@ -1,12 +1,14 @@
 import { Counter } from 'prom-client';
 import { Forward } from '../api/forward/forward.ts';
+import { assetsOfOthers } from '../api/forward/other-assets.ts';
 import { createForwardSeal, type ForwardSeal } from '../api/forward/signature.ts';
+import type { StaticAssets } from '../api/static-assets.ts';
 import type { Services } from '../operation/services.ts';
 import type { Alarm } from '../platform/clock.ts';
 import type { MetricsRegistry } from './telemetry.ts';
 
 /** The parts by which the surfaces of a node reach the node that leads. */
-export type Forwarding = { forward: Forward; forwardSeal: ForwardSeal };
+export type Forwarding = { forward: Forward; forwardSeal: ForwardSeal; otherAssets: StaticAssets };
 
 /** Returns null outside of a cluster. */
 export function openForwarding(
@@ -28,5 +30,5 @@ export function openForwarding(
     alarm,
     count: outcome => forwards.inc({ outcome }),
   });
-  return { forward, forwardSeal };
+  return { forward, forwardSeal, otherAssets: assetsOfOthers(cluster, forward) };
 }
