@@ -15,13 +15,13 @@ export function openForwarding(
   { cluster, orchestrator, clock }: Pick<Services, 'cluster' | 'orchestrator' | 'clock'>,
   { masterKey, alarm, registry }: { masterKey: Uint8Array; alarm: Alarm; registry: MetricsRegistry },
 ): Forwarding | null {
-  if (cluster === null) return null;
   const forwards = new Counter({
     name: 'baton_forwards_total',
     help: 'Requests that were forwarded to the node that leads their workspace.',
     labelNames: ['outcome'],
     registers: [registry],
   });
+  if (cluster === null) return null;
   const forwardSeal = createForwardSeal(masterKey, clock);
   const forward = new Forward({
     self: cluster.node.id,

@@ -60,7 +60,7 @@ export async function startTelemetry(config: Pick<Config, 'tracing'>, logger: Lo
       loadMetrics(registry, { load: () => orchestrator.load(), lua: luaPool });
       poolMetrics(registry, pool);
       replicationMetrics(registry, replication);
-      if (cluster !== null) clusterMetrics(registry, cluster);
+      clusterMetrics(registry, cluster);
     },
     retention: retentionMetrics(registry),
     close: async () => tracing?.close(),
