@@ -20,13 +20,6 @@ export const BURSTS: readonly Mutation[] = [
     caughtBy: ['credits'],
   },
   {
-    name: 'the price of a step is released when it is evaluated',
-    file: 'runtime/runs/attempts-in-flight.ts',
-    find: 'return outcome && { attempt: ahead, outcome };',
-    replace: 'this.#credits.release(step);\n    return outcome && { attempt: ahead, outcome };',
-    caughtBy: ['credits'],
-  },
-  {
     name: 'the next step is executed before the commit of the turn',
     file: RUN,
     find: 'all.push(...ended);\n    }',
@@ -71,20 +64,6 @@ export const BURSTS: readonly Mutation[] = [
     replace: 'separately === true',
     caughtBy: ['bursts'],
     knobs: { oddities: 60 },
-  },
-  {
-    name: 'a refused turn decides the same steps ahead again',
-    file: 'runtime/runs/refused-turns.ts',
-    find: 'this.#separately.add(key.runId);',
-    replace: '',
-    caughtBy: ['liveness', 'not-stuck'],
-  },
-  {
-    name: 'the messages of a refused turn are forgotten',
-    file: RUN,
-    find: 'for (const message of messages) this.#mailbox.push(message);',
-    replace: '',
-    caughtBy: ['answers', 'undisturbed', 'liveness', 'memory'],
   },
   {
     name: 'each step that is decided ahead keeps another slot',
