@@ -134,12 +134,12 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   }
 }
 
+/** The keys come first: with the wrong master key nothing else may be written. */
 async function compose(
   { config, logger, database, clock, alarm }: Required<ContainerOptions>,
   cluster: Membership | null,
 ): Promise<Container> {
-  const { pool, prisma } = database;
-  // This comes first: with the wrong master key nothing else may be written.
+  const { pool, prisma, replication = null } = database;
   const keys = await loadIdentityKeys({ config, pool, clock, logger });
   const { credits, payments, topUp } = await openBilling({ config, pool, clock, logger });
   const secrets = await openSecretStore({ config, pool, clock, logger, masterKey: keys.masterKey });
@@ -162,8 +162,7 @@ async function compose(
     beforeLeading: () => verifyMasterKey({ config, pool }, keys.masterKey),
     ...(cluster && { cluster }),
   });
-  telemetry.watch({ orchestrator, luaPool, pool, cluster, replication: database.replication ?? null });
-  const rateLimiter = createRequestLimiter(config.http.rateLimit, clock, cluster && pool);
+  telemetry.watch({ orchestrator, luaPool, pool, cluster, replication });
   const services: Services = {
     config,
     clock,
@@ -177,12 +176,12 @@ async function compose(
     ...outgoing,
     liveText: callers.liveText,
     embed: callers.embed,
-    rateLimiter,
+    rateLimiter: createRequestLimiter(config.http.rateLimit, clock, cluster && pool),
     requestTurns: new RequestTurns({ clock, alarm }),
     mail: config.mail && createMailer(config.mail),
     payments,
     topUp,
-    replication: database.replication ?? null,
+    replication,
   };
   const surfaces = createSurfaces(services, keys, { alarm, registry: telemetry.registry }, callers.platform);
   const abandonedRemoved = removeAbandonedConnections(services);
