@@ -197,8 +197,7 @@ async function compose(
       if (Reflect.get(globalThis, published) === container) Reflect.deleteProperty(globalThis, published);
       runEndsOf(services).close();
       await jobs.close();
-      await abandonedRemoved;
-      await surfaces.stream.close();
+      await Promise.all([abandonedRemoved, surfaces.stream.close()]);
       await orchestrator.close();
       await cluster?.close();
       await luaPool.close();
