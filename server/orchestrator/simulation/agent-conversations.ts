@@ -35,7 +35,8 @@ export function conversationOf(history: History, id: string): ConversationView {
           if (view.after === 'compact') view.after = 'repeat';
         }
         if (type !== 'agent_turn') continue;
-        isRepeat = view.after !== null;
+        // Until a turn ends: a closing turn may replace the repeated one, and is not repeated again.
+        isRepeat ||= view.after !== null;
         view.after = null;
       }
     }
