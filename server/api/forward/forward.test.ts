@@ -109,10 +109,8 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   calls.length = 0;
-  limiter = createRequestLimiter(
-    { principal: 5, address: 100, signIn: 0, wrongCodes: 0 },
-    { now: () => Math.floor(systemClock.now() / 60_000) * 60_000 },
-  );
+  const now = systemClock.now();
+  limiter = createRequestLimiter({ principal: 5, address: 100, signIn: 0, wrongCodes: 0 }, { now: () => now });
   near = await startTestNode('near', createTestServices(db, { rateLimiter: limiter }), operationsOf('near'));
   const closed = createRequestLimiter({ principal: 1, address: 1, signIn: 0, wrongCodes: 0 }, systemClock);
   far = await startTestNode('far', createTestServices(db, { rateLimiter: closed }), operationsOf('far'));
