@@ -66,7 +66,7 @@ export function VersionList({
                 <p className="text-sm text-faint">No note</p>
               )}
               <p className="mt-1 text-xs text-muted">
-                {version.graph_snapshot.steps.length} steps · {version.published_by} ·{' '}
+                {stepCount(version.graph_snapshot.steps.length)} · {version.published_by} ·{' '}
                 <RelativeTime at={version.published_at} />
               </p>
             </div>
@@ -170,3 +170,5 @@ function RestoreConfirm({
     </Confirm>
   );
 }
+
+const stepCount = (steps: number): string => (steps === 1 ? '1 step' : `${steps} steps`);
