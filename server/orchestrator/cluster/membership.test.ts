@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { systemAlarm, systemClock } from '../../platform/clock.ts';
 import { createLogger, type Logger } from '../../platform/logger.ts';
 import { MisconfiguredError } from '../../platform/postgres/startup-error.ts';
@@ -178,6 +178,21 @@ describe('the leader', () => {
     await expect.poll(() => second.orchestrator.ownerOf('acme')).toEqual({ kind: 'here' });
     await expect.poll(() => third.leader()?.id).toBe(second.membership.node.id);
     await expect.poll(() => first.membership.leader()?.id).toBe(second.membership.node.id);
+  });
+
+  test('is not sure of itself when it wakes after its lease, before it knows what became of its session', async () => {
+    const first = await node();
+    expect(first.orchestrator.ownerOf('acme')).toEqual({ kind: 'here' });
+    const woken = performance.now() + 10_001;
+    const now = vi.spyOn(performance, 'now').mockReturnValue(woken);
+    try {
+      expect(first.orchestrator.status()).toBe('leading');
+      expect(first.orchestrator.ownerOf('acme')).toEqual({ kind: 'unknown' });
+      expect([first.orchestrator.leads('acme'), first.orchestrator.leadsJobs()]).toEqual([false, false]);
+    } finally {
+      now.mockRestore();
+    }
+    expect(first.orchestrator.ownerOf('acme')).toEqual({ kind: 'here' });
   });
 
   test('is another one when its session is lost, and is still known when only its membership is', async () => {

@@ -67,6 +67,8 @@ export class Embedded implements EmbeddedOrchestrator {
   #status: OrchestratorStatus = 'starting';
   #reason: string | null = null;
   #runtime: Runtime | null = null;
+  /** The session of the runtime. */
+  #session: LeaderSession | null = null;
   /** Reads of the pool that may still be in progress after the end of their leadership. */
   readonly #reads = new Set<Promise<unknown>>();
   #markReady: () => void;
@@ -110,7 +112,7 @@ export class Embedded implements EmbeddedOrchestrator {
   }
 
   leads(_tenantId: string): boolean {
-    return this.#status === 'leading';
+    return this.leadsJobs();
   }
 
   ownerOf(tenantId: string): Owner {
@@ -122,7 +124,7 @@ export class Embedded implements EmbeddedOrchestrator {
   }
 
   leadsJobs(): boolean {
-    return this.#status === 'leading';
+    return this.#status === 'leading' && this.#session?.isHeld() === true;
   }
 
   unavailableReason(): string | null {
@@ -244,6 +246,7 @@ export class Embedded implements EmbeddedOrchestrator {
       runtime.setActiveRuns(active.byTenant);
       this.#observer.leadershipTaken(active.byStatus);
       this.#runtime = runtime;
+      this.#session = session;
       this.#setStatus('leading');
       void session.proven.then(() => this.#log.backInOrder('leading'));
       this.recovered = this.#recover(runtime, over.signal);
@@ -255,6 +258,7 @@ export class Embedded implements EmbeddedOrchestrator {
     } finally {
       over.abort();
       this.#runtime = null;
+      this.#session = null;
       this.recovered = null;
       runtime.abandon(new Error('the session of the leader ended'));
       // A commit whose answer was lost with the session may be in the log, and no listener has received its events.

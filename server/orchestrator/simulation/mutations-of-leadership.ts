@@ -8,7 +8,7 @@ export const LEADING: readonly Mutation[] = [
   {
     name: 'a lock attempt has no time limit',
     file: LEADERSHIP,
-    find: "await ask('the lock attempt', connection.tryLock());",
+    find: "await ask('the lock attempt', mayLead() ? connection.tryLock() : refrain(connection));",
     replace: 'await connection.tryLock();',
     caughtBy: ['liveness', 'shutdown'],
   },

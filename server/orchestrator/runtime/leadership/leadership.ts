@@ -1,7 +1,13 @@
 import type { Alarm } from '../../../platform/clock.ts';
 import { pause, within } from '../../../platform/deadlines.ts';
 import type { LogSession } from '../../log/index.ts';
-import type { LeaderConnection, LeaderConnector, LockAttempt, SessionState } from './leader-connection.ts';
+import {
+  LEASE_MS,
+  type LeaderConnection,
+  type LeaderConnector,
+  type LockAttempt,
+  type SessionState,
+} from './leader-connection.ts';
 
 /**
  * How often a standby asks for the lock. The end of a session is noticed at once, so a takeover takes about a second.
@@ -37,6 +43,11 @@ export type LeaderSession = LogSession & {
   /** Settles when something was committed, or the session was in order for long enough. */
   readonly proven: Promise<void>;
   readonly isProven: boolean;
+  /**
+   * Returns whether the server must still hold the lock for this session, unless somebody ended it. False in a process that
+   * was frozen, before it learns what became of its session.
+   */
+  isHeld(): boolean;
   /** Ends the session now, without asking the database. */
   break(cause: unknown): void;
   /** Releases the lock and ends the session, within two seconds. */
@@ -127,6 +138,8 @@ class WatchedSession implements LeaderSession {
   /** Answers so far, refusals among them. */
   #answers = 0;
   #checking = false;
+  /** When the latest check that was answered was sent, in ms of performance.now. */
+  #checkedAt = performance.now();
   #checksInOrder = 0;
   #cancelCheck: () => void = () => undefined;
 
@@ -153,6 +166,10 @@ class WatchedSession implements LeaderSession {
       this.#answers += 1;
     }
   };
+
+  isHeld(): boolean {
+    return !this.#gone && performance.now() - this.#checkedAt < LEASE_MS;
+  }
 
   break(cause: unknown): void {
     if (this.#gone) return;
@@ -192,8 +209,10 @@ class WatchedSession implements LeaderSession {
   /** Runs alongside commits; on the connection it is queued behind them. */
   async #check(): Promise<void> {
     this.#checking = true;
+    const sentAt = performance.now();
     try {
       const fault = faultOf(await this.#connection.check(), { backend: this.#backend, holdsLock: true });
+      this.#checkedAt = sentAt;
       if (fault !== null) this.break(new CannotLeadError(fault));
       else if (++this.#checksInOrder === STEADY_CHECKS && !this.isProven) this.#isProvenNow();
     } catch {
