@@ -28,7 +28,8 @@ let allReached: () => void;
 const everyoneReached = new Promise<void>(resolve => {
   allReached = resolve;
 });
-const conditions = condition(luaPool);
+// Without what the engine evaluates itself, every step of the victim is an attempt that can hang.
+const { atOnce: _, ...conditions } = condition(luaPool);
 const hanging: StepType = {
   ...conditions,
   execute: (attempt, signal) => {
