@@ -16,6 +16,7 @@ import { MisconfiguredError, StartupError } from '../platform/postgres/startup-e
 import { registerProcessSecrets } from '../platform/secrets/in-use.ts';
 import { configuredSecrets } from './configured-secrets.ts';
 import { type Container, createContainer } from './container.ts';
+import { leave } from './leave.ts';
 import { loadConfig } from './load-config.ts';
 import { stopOnSignals } from './process-end.ts';
 import { proxyNotice, startupBanner } from './startup-banner.ts';
@@ -142,5 +143,5 @@ try {
 } catch (error) {
   if (error instanceof ConfigError || error instanceof MisconfiguredError) report('misconfigured');
   process.stderr.write(explain(error));
-  process.exit(1);
+  leave(1);
 }

@@ -1,4 +1,5 @@
 import type { Logger } from '../platform/logger.ts';
+import { leave } from './leave.ts';
 
 /** The time of an orderly stop beyond that of steps in flight. */
 const STOP_GRACE_MS = 20_000;
@@ -27,10 +28,10 @@ export function stopOnSignals({ stop, logger, shutdownGraceMs, onDefect }: Proce
     killAfter(graceMs, logger);
     logger.info({ signal }, 'stopping');
     stop().then(
-      () => process.exit(code),
+      () => leave(code),
       error => {
         logger.error({ err: error }, 'stopping failed');
-        process.exit(1);
+        leave(1);
       },
     );
   };
