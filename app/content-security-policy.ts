@@ -19,18 +19,18 @@ const stripeSources = {
  * the menus set their positions in style attributes, which a nonce cannot cover. Stripe is allowed only if it is configured.
  */
 export function contentSecurityPolicy({ nonce, development, stripe }: PolicyOptions): string {
-  const of = (sources: readonly string[]) => (stripe ? sources.map(source => ` ${source}`).join('') : '');
+  const ifStripe = (sources: readonly string[]) => (stripe ? sources.map(source => ` ${source}`).join('') : '');
   return [
     "default-src 'self'",
     // With 'strict-dynamic', only old browsers use the host. Other browsers trust the scripts that our own script loads.
-    `script-src 'self' 'nonce-${nonce}' 'strict-dynamic'${development ? " 'unsafe-eval'" : ''}${of(stripeSources.script)}`,
+    `script-src 'self' 'nonce-${nonce}' 'strict-dynamic'${development ? " 'unsafe-eval'" : ''}${ifStripe(stripeSources.script)}`,
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data: blob:",
     "font-src 'self'",
     // Large graphs are laid out in a worker. Without this directive script-src applies, whose 'strict-dynamic' ignores 'self'.
     "worker-src 'self'",
-    `connect-src 'self'${of(stripeSources.connect)}`,
-    ...(stripe ? [`frame-src 'self'${of(stripeSources.frame)}`] : []),
+    `connect-src 'self'${ifStripe(stripeSources.connect)}`,
+    ...(stripe ? [`frame-src 'self'${ifStripe(stripeSources.frame)}`] : []),
     "object-src 'none'",
     "base-uri 'none'",
     "form-action 'self'",

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
-/** Loads the modules anew, as each page does, in a browser with another tab. */
+/** Reloads the modules, as each page does, in a browser with another tab. */
 async function newPage() {
   vi.resetModules();
   const gate = await import('../trpc/session-gate.ts');

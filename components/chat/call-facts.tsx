@@ -25,10 +25,10 @@ export function CallFacts({ workflowId, runId, step, isEnded }: Props) {
   const facts = log.data === undefined ? null : factsOf(log.data.events);
   if (facts === null) return null;
   const { ms, credits, attempts } = facts;
-  const told = [
+  const parts = [
     formatDuration(ms),
     ...(showsCredits ? [creditsInWords(credits)] : []),
     ...(attempts > 1 ? [`${attempts} attempts`] : []),
   ];
-  return <p className="text-xs text-muted tabular-nums">{told.join(' · ')}</p>;
+  return <p className="text-xs text-muted tabular-nums">{parts.join(' · ')}</p>;
 }

@@ -17,14 +17,14 @@ export function useOtherWindow(user: string, workflow: string, announces: boolea
     if (!announces || typeof BroadcastChannel === 'undefined') return;
     const channel = new BroadcastChannel(`baton-editor:${user}:${workflow}`);
     const own = crypto.randomUUID();
-    const say = (says: WindowMessage['says']) => channel.postMessage({ window: own, says } satisfies WindowMessage);
+    const post = (says: WindowMessage['says']) => channel.postMessage({ window: own, says } satisfies WindowMessage);
     channel.onmessage = ({ data }: MessageEvent<WindowMessage>) => {
-      if (data.says === 'asks') say('here');
+      if (data.says === 'asks') post('here');
       setOthers(before => applyMessage(before, data));
     };
-    const leave = () => say('left');
+    const leave = () => post('left');
     // A page in the browser's back/forward cache has left before, and announces itself again when it returns.
-    const enter = () => say('asks');
+    const enter = () => post('asks');
     enter();
     window.addEventListener('pagehide', leave);
     window.addEventListener('pageshow', enter);

@@ -93,7 +93,7 @@ const sameSizes = (a: Level['sizes'], b: Level['sizes']): boolean =>
   a.size === b.size &&
   [...a].every(([id, { width, height }]) => b.get(id)?.width === width && b.get(id)?.height === height);
 
-/** Whether two states of the levels differ in their texts alone. */
+/** Returns whether two states of the levels differ only in their texts. */
 export const sameStructure = (a: Levels, b: Levels): boolean =>
   a.length === b.length &&
   a.every((level, at) => {

@@ -9,7 +9,7 @@ const MAX_OPEN_AT_FIRST = 40;
 export const opensAtFirst = (steps: readonly GraphStepInput[]): boolean =>
   steps.reduce((sum, step) => sum + 1 + (innerStepsOf(step) ?? 0), 0) <= MAX_OPEN_AT_FIRST;
 
-/** Which loops of a graph are drawn with their steps. */
+/** The loops of a graph that are drawn with their steps. */
 export type OpenedLoops = { isOpen: (node: string) => boolean; toggle: (node: string, open: boolean) => void };
 
 /** Returns which loops of a graph that is only looked at are open, for as long as it is shown. */

@@ -32,14 +32,14 @@ function runOf(steps: Steps, { inner = {}, counts = {}, reading = false }: Items
   return { state: statesOf(steps), loops: { states, counts: new Map(Object.entries(counts)), reading } };
 }
 
-const told = (here: ComparedRun, there: ComparedRun) =>
+const differences = (here: ComparedRun, there: ComparedRun) =>
   compareRuns(here, there).map(({ id, differs }) => [id, differs] as const);
 
 test('outcomes, attempts and steps that only one run has are differences; durations are not', () => {
   const here = runOf({ same: completed, fails: { status: 'failed', attempts: [attempt] }, gone: completed });
   const slower = { ...completed, endedAt: 900 };
   const there = runOf({ same: slower, fails: completed, fresh: { status: 'skipped', skipReason: 'blocked' } });
-  expect(told(here, there)).toEqual([
+  expect(differences(here, there)).toEqual([
     ['same', false],
     ['fails', true],
     ['gone', true],
@@ -61,7 +61,7 @@ test('the steps of an open loop follow it, with their differences in the item th
     { each: completed, last: completed },
     { inner: { 'each.2.a': completed, 'each.2.b': failed }, counts },
   );
-  expect(told(here, there)).toEqual([
+  expect(differences(here, there)).toEqual([
     ['each', false],
     ['each.2.a', false],
     ['each.2.b', true],
@@ -71,11 +71,11 @@ test('the steps of an open loop follow it, with their differences in the item th
 });
 
 test('a loop differs by the numbers of its items and of those that failed', () => {
-  const of = (total: number, failed: number[]) =>
+  const loopRun = (total: number, failed: number[]) =>
     runOf({ each: completed }, { counts: { each: counted(total, failed) } });
-  expect(told(of(30, [1, 2, 3]), of(30, [1, 2, 3]))).toEqual([['each', false]]);
-  expect(told(of(30, [1, 2, 3]), of(30, [1, 2]))).toEqual([['each', true]]);
-  expect(compareRuns(of(30, [1, 2, 3]), of(1, []))[0]).toMatchObject({
+  expect(differences(loopRun(30, [1, 2, 3]), loopRun(30, [1, 2, 3]))).toEqual([['each', false]]);
+  expect(differences(loopRun(30, [1, 2, 3]), loopRun(30, [1, 2]))).toEqual([['each', true]]);
+  expect(compareRuns(loopRun(30, [1, 2, 3]), loopRun(1, []))[0]).toMatchObject({
     differs: true,
     here: { outcome: 'Success, 30 items, 3 failed' },
     there: { outcome: 'Success, 1 item' },
@@ -84,27 +84,29 @@ test('a loop differs by the numbers of its items and of those that failed', () =
 
 test('a step that only one of two items has differs, but not while the items are being read', () => {
   const here = { inner: { 'each.4.a': completed } };
-  expect(told(runOf({ each: completed }, here), runOf({ each: completed }))).toEqual([
+  expect(differences(runOf({ each: completed }, here), runOf({ each: completed }))).toEqual([
     ['each', false],
     ['each.4.a', true],
   ]);
-  expect(told(runOf({ each: completed }, here), runOf({ each: completed }, { reading: true }))).toEqual([
+  expect(differences(runOf({ each: completed }, here), runOf({ each: completed }, { reading: true }))).toEqual([
     ['each', false],
   ]);
 });
 
-test('a step of an item that is at work is told once', () => {
+test('a running step of a loop item is listed once', () => {
   const steps = { each: { status: 'running' as const }, 'each.0.a': { status: 'running' as const } };
-  expect(told(runOf(steps, { inner: { 'each.0.a': {} } }), runOf(steps, { inner: { 'each.0.a': {} } }))).toEqual([
-    ['each', false],
-    ['each.0.a', false],
-  ]);
+  expect(differences(runOf(steps, { inner: { 'each.0.a': {} } }), runOf(steps, { inner: { 'each.0.a': {} } }))).toEqual(
+    [
+      ['each', false],
+      ['each.0.a', false],
+    ],
+  );
 });
 
 test('the items of a loop in two runs are chosen together, with those that failed in either', () => {
-  const of = (total: number, failed: number[]) => runOf({}, { counts: { each: counted(total, failed) } }).loops;
-  expect(itemsOfBoth(of(30, [9, 19]), of(40, [4, 19]))).toEqual([
+  const loopRun = (total: number, failed: number[]) => runOf({}, { counts: { each: counted(total, failed) } }).loops;
+  expect(itemsOfBoth(loopRun(30, [9, 19]), loopRun(40, [4, 19]))).toEqual([
     { node: 'each', id: 'each', index: 2, total: 40, ended: 30, failed: 3, failed_items: [4, 9, 19] },
   ]);
-  expect(itemsOfBoth(runOf({}).loops, of(2, []))).toMatchObject([{ node: 'each', total: 2 }]);
+  expect(itemsOfBoth(runOf({}).loops, loopRun(2, []))).toMatchObject([{ node: 'each', total: 2 }]);
 });

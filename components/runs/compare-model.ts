@@ -16,14 +16,14 @@ export type ComparedItems = LoopCounts & { node: string };
 export function itemsOfBoth(here: ComparedRun['loops'], there: ComparedRun['loops']): ComparedItems[] {
   return idsOfBoth(here.counts, there.counts).flatMap(node => {
     const [first, second] = [here.counts.get(node), there.counts.get(node)];
-    const any = first ?? second;
-    if (any === undefined) return [];
+    const known = first ?? second;
+    if (known === undefined) return [];
     const failed = [...new Set([...(first?.failed_items ?? []), ...(second?.failed_items ?? [])])].sort(
       (a, b) => a - b,
     );
     const total = Math.max(first?.total ?? 0, second?.total ?? 0);
     const ended = Math.min(first?.ended ?? total, second?.ended ?? total);
-    return [{ node, id: any.id, index: any.index, total, ended, failed: failed.length, failed_items: failed }];
+    return [{ node, id: known.id, index: known.index, total, ended, failed: failed.length, failed_items: failed }];
   });
 }
 
@@ -37,16 +37,19 @@ export function compareRuns(here: ComparedRun, there: ComparedRun): Comparison[]
   return idsOfBoth(here.state.steps, there.state.steps)
     .filter(id => !isAddedStep(id) || isAgentStep(id))
     .flatMap(id => {
-      const of = ({ state, loops }: ComparedRun): Course => [state.steps.get(id), loops.counts.get(id)];
-      return [compared(id, id, of(here), of(there)), ...inner.filter(({ node }) => node.startsWith(`${id}.`))];
+      const courseOf = ({ state, loops }: ComparedRun): Course => [state.steps.get(id), loops.counts.get(id)];
+      return [
+        compared(id, id, courseOf(here), courseOf(there)),
+        ...inner.filter(({ node }) => node.startsWith(`${id}.`)),
+      ];
     });
 }
 
 /** Compares the steps of open loops. */
 function compareItems(here: ComparedRun, there: ComparedRun): Comparison[] {
   return idsOfBoth(here.loops.states, there.loops.states).map(node => {
-    const of = ({ loops }: ComparedRun): Course => [loops.states.get(node), loops.counts.get(node)];
-    const [first, second] = [of(here), of(there)];
+    const courseOf = ({ loops }: ComparedRun): Course => [loops.states.get(node), loops.counts.get(node)];
+    const [first, second] = [courseOf(here), courseOf(there)];
     return compared(first[0]?.id ?? second[0]?.id ?? node, node, first, second);
   });
 }

@@ -24,8 +24,8 @@ export function groupsOf(run: Run, state: RunState, steps: readonly GraphStepInp
   });
   const began = ({ sentences }: EventGroup) => sentences[0]?.at ?? Number.POSITIVE_INFINITY;
   groups.sort((a, b) => (began(a) === began(b) ? 0 : began(a) - began(b)));
-  const by = `${run.started_by} (${run.trigger_type})`;
-  const started = { at: Date.parse(run.started_at), text: `Started by ${by}`, failure: false };
+  const starter = `${run.started_by} (${run.trigger_type})`;
+  const started = { at: Date.parse(run.started_at), text: `Started by ${starter}`, failure: false };
   return [{ step: null, title: 'Run', sentences: [started, ...endOf(state)] }, ...groups];
 }
 

@@ -35,12 +35,12 @@ test('steps have their names where an event names a step, with the number of the
   expect(nameOf('each.3.pay', 'step_id')).toBe('Pay, item 4');
 });
 
-test('runs are told by their time', () => {
+test('runs are named by their time', () => {
   for (const field of ['run_id', 'root_run_id', 'parent_run_id']) expect(nameOf(run, field)).toBe(runOf(run));
   expect(runOf(run)).not.toContain(run);
 });
 
-test('texts that are no ids of steps, and steps without a name, stay as they are', () => {
+test('unknown step ids and steps without a name stay unchanged', () => {
   expect(nameOf('ask', 'title')).toBeUndefined();
   expect(nameOf('ask', 'id')).toBeUndefined();
   expect(nameOf('nameless', 'step_id')).toBeUndefined();

@@ -14,7 +14,7 @@ export function eventNames(things: readonly Named[], called: Called): NameOf {
     const name = names.get(text);
     if (name !== undefined) return name;
     if (RUN_FIELDS.has(field)) return runOf(text);
-    // Results have fields of these names, too: only what is a step of the run has another name than its id.
+    // Results can have fields with these names, too. Only the ids of steps of the run are replaced by a name.
     const isStep = STEP_FIELDS.has(field) || (field === 'id' && text.includes('.'));
     return isStep && called(text) !== text ? called(text) : undefined;
   };

@@ -91,7 +91,7 @@ function displayOf(step: StepState): StepDisplay {
     took,
     attempt: attemptsOf(attempts).length,
     began: attempts.length > 0,
-    // A step that an agent added has a name of its own.
+    // A step that an agent added already has a name.
     title: ofAgent === null ? (taskName ?? undefined) : undefined,
   };
 }

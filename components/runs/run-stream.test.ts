@@ -59,7 +59,7 @@ async function start(onPeer: (peer: Peer, after: number, connection: number) => 
 }
 
 describe('the live stream of a run', () => {
-  it('resumes behind the last event it saw and shows nothing twice', async () => {
+  it('resumes after the last received event and repeats no event', async () => {
     const afters: number[] = [];
     const run = await start((peer, after, connection) => {
       afters.push(after);
@@ -79,7 +79,7 @@ describe('the live stream of a run', () => {
     expect(run.states.at(-1)).toBe('live');
   });
 
-  it('gives up where access was lost', async () => {
+  it('stops reconnecting once access is lost', async () => {
     const run = await start(peer => peer.close(4003));
     await run.until(() => run.states.at(-1) === 'refused');
     expect(run.connections()).toBe(1);

@@ -23,8 +23,8 @@ export function StepList({ steps, state, onSelect }: Props) {
     <section aria-label="Steps" className="rounded-lg border bg-surface shadow-sm">
       <ul>
         {shown.map(step => {
-          const of = state.steps.get(step.id);
-          const took = of === undefined ? null : stepDuration(of);
+          const stepState = state.steps.get(step.id);
+          const took = stepState === undefined ? null : stepDuration(stepState);
           return (
             <li key={step.id} className="border-b last:border-b-0">
               <button
@@ -34,10 +34,13 @@ export function StepList({ steps, state, onSelect }: Props) {
               >
                 <StepTile type={step.type} size="sm" />
                 <span className="min-w-0 flex-1 truncate">
-                  {(step.depth === 0 && of?.taskName) || (typeof step.name === 'string' && step.name) || step.id}
+                  {(step.depth === 0 && stepState?.taskName) || (typeof step.name === 'string' && step.name) || step.id}
                 </span>
                 {took === null ? null : <span className="text-xs text-muted tabular-nums">{formatDuration(took)}</span>}
-                <StatusBadge kind="step" {...(of ? shownStep(of) : { status: 'pending', detail: null })} />
+                <StatusBadge
+                  kind="step"
+                  {...(stepState ? shownStep(stepState) : { status: 'pending', detail: null })}
+                />
               </button>
             </li>
           );

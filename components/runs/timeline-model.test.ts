@@ -80,14 +80,14 @@ test('gaps in which no step ran are folded, and instants keep their order', () =
 test('a loop is active between its two attempts, and until now if it has only one', () => {
   const loop = [{ id: 'each', type: 'for_each' }];
   const state = newRunState(['each']);
-  const of = (patch: Partial<StepState>) => {
+  const segmentsOf = (patch: Partial<StepState>) => {
     Object.assign(state.steps.get('each') ?? {}, patch);
     return timelineOf(loop, state, 1_000, 9_000).rows[0]?.segments.map(({ kind, from, to }) => `${kind} ${from}-${to}`);
   };
   const first = attempt(1_000, 1_100, 'completed');
-  expect(of({ status: 'running', attempts: [first] })).toEqual(['completed 1000-1100', 'running 1100-9000']);
+  expect(segmentsOf({ status: 'running', attempts: [first] })).toEqual(['completed 1000-1100', 'running 1100-9000']);
   const second = attempt(4_000, 4_100, 'completed');
-  expect(of({ status: 'completed', attempts: [first, second], endedAt: 4_100 })).toEqual([
+  expect(segmentsOf({ status: 'completed', attempts: [first, second], endedAt: 4_100 })).toEqual([
     'completed 1000-1100',
     'running 1100-4000',
     'completed 4000-4100',

@@ -23,8 +23,8 @@ export function zoomBy({ from, to }: Zoom, factor: number, center = (from + to) 
 
 /** Returns the visible part after moving by a share of the visible part. */
 export function moveBy({ from, to }: Zoom, part: number): Zoom {
-  const by = (to - from) * part;
-  return clampZoom({ from: from + by, to: to + by });
+  const shift = (to - from) * part;
+  return clampZoom({ from: from + shift, to: to + shift });
 }
 
 /** Reads the visible part from the URL, for example `0.25-0.5`. Default: the whole timeline. */

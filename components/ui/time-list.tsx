@@ -35,10 +35,10 @@ function Times({ chosen, onChoose }: Pick<ListProps, 'chosen' | 'onChoose'>) {
     option.scrollIntoView({ block: 'nearest' });
   }, [at]);
   const onKeyDown = (event: KeyboardEvent) => {
-    const by = KEYS[event.key];
-    if (by === undefined) return;
+    const offset = KEYS[event.key];
+    if (offset === undefined) return;
     event.preventDefault();
-    setAt(Math.max(0, Math.min(halfHours.length - 1, at + by)));
+    setAt(Math.max(0, Math.min(halfHours.length - 1, at + offset)));
   };
   return (
     <div

@@ -23,7 +23,7 @@ test('a bubble that does not fit is on the other side, if it fits there, and wit
   expect(placeBubble(boxAt(200, 0, 300), bubble, 'top', window)).toEqual({ x: 292, y: -26 });
 });
 
-test('a point is around the boxes on them and in the gap between them', () => {
+test('a point counts as around two boxes on either box and in the gap between them', () => {
   const boxes = [boxAt(200, 100), { left: 165, top: 74, right: 265, bottom: 94 }];
   expect(isAround({ x: 210, y: 110 }, boxes)).toBe(true);
   expect(isAround({ x: 210, y: 97 }, boxes)).toBe(true);

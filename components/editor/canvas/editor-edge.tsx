@@ -75,7 +75,7 @@ export const EditorEdge = memo(function EditorEdge(props: EdgeProps<EditorFlowEd
 const toolClass =
   'flex size-6 items-center justify-center rounded-full border bg-surface text-muted shadow-sm hover:border-accent hover:text-accent-text';
 
-/** Not reachable by keyboard: keyboard users insert and remove connections in the form of a step. */
+/** Buttons that the keyboard does not reach: keyboard users insert and remove connections in the form of a step. */
 function EdgeTools({ from, to }: { from: string; to: string }) {
   const { add, disconnect } = useCanvasActions();
   return (

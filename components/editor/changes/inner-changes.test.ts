@@ -43,9 +43,9 @@ test('a loop is changed if its own settings are, and its steps are no field of i
 
 test('the steps of an added loop are added, and those of a removed loop removed', () => {
   const whole = draft(loop('each', [loop('lines', [lua('x')])]));
-  const of = (mark: string) => ({ each: mark, 'each.lines': mark, 'each.lines.x': mark });
-  expect(marksOf(draft(), whole)).toEqual(of('added'));
-  expect(marksOf(whole, draft())).toEqual(of('removed'));
+  const loopMarks = (mark: string) => ({ each: mark, 'each.lines': mark, 'each.lines.x': mark });
+  expect(marksOf(draft(), whole)).toEqual(loopMarks('added'));
+  expect(marksOf(whole, draft())).toEqual(loopMarks('removed'));
   expect(changesOf(draft(), whole).steps[0]).toEqual({
     change: 'added',
     step: 'each',
@@ -53,7 +53,7 @@ test('the steps of an added loop are added, and those of a removed loop removed'
   });
 });
 
-test('moved steps and another order in a loop mark no step', () => {
+test('moving or reordering the steps of a loop marks no step as changed', () => {
   const before = draft(loop('each', [lua('a'), lua('b')]));
   const after = draft(loop('each', [lua('b'), lua('a', 'return 1', { position: { x: 1, y: 2 } })]));
   expect(changesOf(before, after)).toMatchObject({ steps: [], reordered: true });
@@ -66,7 +66,7 @@ test('steps that cannot be compared one by one stay a field of their loop', () =
   expect(marksOf(draft(script), draft(loop('each', [lua('a')])))).toEqual({ each: 'changed' });
 });
 
-test('the steps that are gone from a loop are drawn in it', () => {
+test('removed steps of a loop are still drawn in the loop', () => {
   const before = draft(loop('each', [lua('gone'), loop('lines', [lua('x')])])).graph;
   const after = draft(loop('each', [lua('new'), loop('lines', [])])).graph;
   expect(stepsOfBoth(before, after)).toEqual([loop('each', [lua('new'), loop('lines', [lua('x')]), lua('gone')])]);

@@ -51,7 +51,7 @@ function divided(change: StepChange): { own: StepChange | null; inner: Within | 
       : { own: { ...change, before: withoutSteps(change.before) }, inner: between(inner, []) };
   }
   const list = change.fields.find(({ field }) => field === 'steps');
-  // A step that became a loop, or was one, has another type: its steps are told with the step.
+  // If a step became a loop or was one, its type changed: the change of the step includes its inner steps.
   if (list === undefined || change.fields.some(({ field }) => field === 'type')) return whole(change);
   const [before, after] = [stepsIn(list.before), stepsIn(list.after)];
   if (before === null || after === null) return whole(change);

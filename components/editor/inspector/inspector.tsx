@@ -119,7 +119,7 @@ function StepForm(props: StepProps) {
   const first = useFocusOf(step.id, editor);
   const form = types.find(({ type }) => type === step.type);
   const own = problems.filter(problem => problem.step_id === step.id);
-  const of = (name: string, severity: Problem['severity']) =>
+  const problemOf = (name: string, severity: Problem['severity']) =>
     own.find(problem => problem.severity === severity && fieldOf(problem.path) === name && !isInLoop(problem))?.message;
   const Form = form === undefined || !Object.hasOwn(stepForms, step.type) ? undefined : stepForms[step.type];
   const { fields, more } = formOf(step, form, { inLoop: props.loop.length > 0, hasOwnForm: Form !== undefined });
@@ -142,12 +142,12 @@ function StepForm(props: StepProps) {
         step={step}
         value={Object.hasOwn(step, field.name) ? step[field.name] : undefined}
         onChange={value => set(field.name, value)}
-        problem={of(field.name, 'error')}
+        problem={problemOf(field.name, 'error')}
         readOnly={!editable}
         unfinished={unfinished}
         onOpenLoop={props.onOpenLoop}
       />
-      <Warning message={of(field.name, 'warning')} />
+      <Warning message={problemOf(field.name, 'warning')} />
       {field.name === 'steps' ? <InnerProblems loop={step} problems={own.filter(isInLoop)} /> : null}
     </div>
   );
@@ -190,7 +190,7 @@ function StepForm(props: StepProps) {
           readOnly={!editable}
           draw={name => fields.filter(field => field.name === name).map(draw)}
           set={setAll}
-          problemOf={of}
+          problemOf={problemOf}
         />
       )}
       <Connections {...props} />

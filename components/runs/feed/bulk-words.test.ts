@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { type BulkJob, countInWords, progressInWords } from './bulk-words.ts';
 
 test('a dialog says how many of the selected runs an action applies to', () => {
-  const of = (matching: number, capped = false) => ({ matching, capped });
-  expect(countInWords('rerun', of(3), 5)).toBe('3 of the 5 selected runs have ended.');
-  expect(countInWords('stop', of(1), 5)).toBe('1 of the 5 selected runs is active.');
-  expect(countInWords('continue', of(214), null)).toBe('214 runs that match have failed.');
-  expect(countInWords('stop', of(100_000, true), null)).toBe('100,000+ runs that match are active.');
+  const count = (matching: number, capped = false) => ({ matching, capped });
+  expect(countInWords('rerun', count(3), 5)).toBe('3 of the 5 selected runs have ended.');
+  expect(countInWords('stop', count(1), 5)).toBe('1 of the 5 selected runs is active.');
+  expect(countInWords('continue', count(214), null)).toBe('214 runs that match have failed.');
+  expect(countInWords('stop', count(100_000, true), null)).toBe('100,000+ runs that match are active.');
 });
 
 test('the progress of a job is described in one line', () => {

@@ -10,7 +10,7 @@ export function readHidden(text: string): Shown {
     if (isObject(kept) && isTexts(kept.hidden) && isTexts(kept.added))
       return { hidden: kept.hidden, added: kept.added };
   } catch {
-    // Not JSON.
+    // The stored text is not JSON.
   }
   return { hidden: [], added: [] };
 }

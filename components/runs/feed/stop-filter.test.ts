@@ -1,23 +1,23 @@
 import { expect, test } from 'vitest';
 import { bulkFilterOf, stopFilterOf } from './stop-filter.ts';
 
-const of = (query: Record<string, string>) => stopFilterOf(key => query[key] ?? '');
+const stopFilterFor = (query: Record<string, string>) => stopFilterOf(key => query[key] ?? '');
 const workflow = '0198c0de-7a2b-7cc3-9d1e-3f2b8a6c4d10';
 
 test('a bulk stop applies to the active runs that the page shows', () => {
-  expect(of({})).toEqual({ kind: 'workflow', test: false });
-  expect(of({ kind: 'all', q: 'night', cursor: 'x' })).toEqual({ kind: 'workflow', q: 'night' });
-  expect(of({ workflow_id: workflow, status: 'paused', kind: 'test', q: 'order=7' })).toEqual({
+  expect(stopFilterFor({})).toEqual({ kind: 'workflow', test: false });
+  expect(stopFilterFor({ kind: 'all', q: 'night', cursor: 'x' })).toEqual({ kind: 'workflow', q: 'night' });
+  expect(stopFilterFor({ workflow_id: workflow, status: 'paused', kind: 'test', q: 'order=7' })).toEqual({
     workflow_ids: [workflow],
     status: 'paused',
     test: true,
     field: 'order=7',
   });
-  expect(of({ status: 'failed' })).toBeNull();
+  expect(stopFilterFor({ status: 'failed' })).toBeNull();
 });
 
 test('days are days in the time zone of the browser', () => {
-  expect(of({ from: '2026-11-01', to: '2026-11-02' })).toMatchObject({
+  expect(stopFilterFor({ from: '2026-11-01', to: '2026-11-02' })).toMatchObject({
     from: new Date('2026-11-01T00:00:00').toISOString(),
     to: new Date('2026-11-02T23:59:59.999').toISOString(),
   });

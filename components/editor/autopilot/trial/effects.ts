@@ -7,8 +7,8 @@ export function effectsOf({ stand_ins: standIns, live }: Trial): Map<string, Eff
 
 /** Returns the hosts to which the chosen steps may send something, in their order. */
 export function hostsOf(effects: ReadonlyMap<string, readonly Effect[]>, chosen: ReadonlySet<string>): string[] {
-  const of = [...effects].flatMap(([step, each]) => (chosen.has(step) ? each : []));
-  return [...new Set(of.flatMap(({ hosts }) => hosts ?? []))].sort();
+  const chosenEffects = [...effects].flatMap(([step, each]) => (chosen.has(step) ? each : []));
+  return [...new Set(chosenEffects.flatMap(({ hosts }) => hosts ?? []))].sort();
 }
 
 /** Returns whether only the run decides to which host a step sends, so that no person can agree to the host before. */

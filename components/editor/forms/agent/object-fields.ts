@@ -4,12 +4,12 @@ import type { Fields, Json } from '../../../../server/domains/workflows/edits/in
 /** Returns a value with one field changed; undefined if no field is left, so that the value is removed. */
 export function withField(value: Json | undefined, name: string, next: Json | undefined): Json | undefined {
   const fields = isObject(value) ? Object.entries(value as Fields) : [];
-  const has = fields.some(([key]) => key === name);
+  const hasField = fields.some(([key]) => key === name);
   const changed = fields.flatMap((entry): [string, Json][] => {
     if (entry[0] !== name) return [entry];
     return next === undefined ? [] : [[name, next]];
   });
-  if (!has && next !== undefined) changed.push([name, next]);
+  if (!hasField && next !== undefined) changed.push([name, next]);
   return changed.length === 0 ? undefined : Object.fromEntries(changed);
 }
 
