@@ -217,7 +217,7 @@ test('streams through the node that does not lead go on when the leader is kille
     expect(ms).toBeLessThan(15_000);
   }
   await expect.poll(async () => (await other.readyz()).body.orchestrator).toBe('leading');
-  // A repetition with the same id or body does it once; 409 says that it was done.
+  // A repetition with the same id or key does it once; 409 says that it was done.
   for (const request of requests) expect([200, 202, 409]).toContain((await request()).status);
   for (const id of [...ids, ...asking]) await expect.poll(() => statusOf(id)).toBe('completed');
   const runs = await db.pool.query('SELECT 1 FROM runs WHERE workflow_id = $1', [hooked]);
@@ -247,9 +247,18 @@ async function webhookOf(workflow: string) {
   const own = String((hook.body.subscription as { id?: string } | undefined)?.id);
   const signed = (text: string) =>
     `sha256=${createHmac('sha256', String(hook.body.signing_secret)).update(text).digest('hex')}`;
-  // A body that was signed before is the same delivery.
+  // With the same key, it is the same delivery.
   return (url: string, key: string, { id = own, text = JSON.stringify({ n: key }) } = {}) =>
-    send(url, 'POST', `/v1/inbound-webhooks/${id}`, { n: key }, { 'X-Service-Signature': signed(text) });
+    send(
+      url,
+      'POST',
+      `/v1/inbound-webhooks/${id}`,
+      { n: key },
+      {
+        'X-Service-Signature': signed(text),
+        'Idempotency-Key': key,
+      },
+    );
 }
 
 async function pendingTasks(run: string): Promise<string[]> {
