@@ -132,7 +132,7 @@ const CORE: readonly Mutation[] = [
     file: 'core/waits.ts',
     find: 'Number.isFinite(until) ? Math.min',
     replace: 'until !== 0 ? Math.min',
-    caughtBy: ['liveness'],
+    caughtBy: ['effects', 'liveness'],
     knobs: { oddities: 40, failures: 0 },
   },
   {
