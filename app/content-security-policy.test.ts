@@ -7,7 +7,7 @@ const directives = (policy: string) =>
   );
 
 describe('the content security policy', () => {
-  test('allows only the own server if payments are manual', () => {
+  test('allows only this server if payments are manual', () => {
     const policy = contentSecurityPolicy({ nonce: 'abc', development: false, stripe: false });
     expect(policy).not.toContain('http');
     expect(policy).not.toContain('unsafe-eval');

@@ -37,7 +37,7 @@ test.each([...signedOut, 'reset-password'])('/%s loads at most 157 KiB', route =
   expect(firstLoad(`/${route}`)).toBeLessThan(157);
 });
 
-// The pages that a member opens first. Next and React are 129 KiB of them; Radix's dialogs and lists are loaded later.
+// The pages that a member opens first. Next and React take 129 KiB of each; Radix's dialogs and lists are loaded later.
 test.each(['workflows', 'inbox', 'runs', 'analytics'])('/%s loads at most 200 KiB', route => {
   expect(firstLoad(`/${route}`)).toBeLessThan(200);
 });
@@ -48,7 +48,7 @@ test('the page of a workflow loads at most 216 KiB without its editor, and at mo
   // The editor with its code fields, the forms of all step types, every dialog and every other view.
   const onDemand = new Set(Object.values(loadable).flatMap(({ files }) => files));
   for (const file of routes.get('/workflows/[id]') ?? []) onDemand.delete(file);
-  // For a part that another on-demand part loads, the manifest also names a chunk that Turbopack does not write.
+  // The manifest also names chunks that Turbopack does not write, where one on-demand module loads another.
   for (const file of onDemand) if (!existsSync(join(built, file))) onDemand.delete(file);
   expect(kibibytes(onDemand)).toBeGreaterThan(100);
   expect(kibibytes(onDemand)).toBeLessThanOrEqual(350);

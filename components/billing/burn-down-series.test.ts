@@ -27,7 +27,7 @@ describe('the burn-down of a period', () => {
     ]);
   });
 
-  test('includes expired credits before they expired', () => {
+  test('counts credits until the moment at which they expire', () => {
     const points = burnDown({
       from: at('2026-03-01T00:00:00.000Z'),
       now: at('2026-03-02T01:00:00.000Z'),

@@ -45,7 +45,7 @@ describe('formFields', () => {
       other: 'json',
     });
   });
-  it('keeps the order of the author, required or not', () => {
+  it('keeps the order of the author for required and optional fields', () => {
     const fields = formFields({ ...schema, required: ['note', 'amount'] });
     expect(fields.map(field => field.key)).toEqual(Object.keys(Object(schema.properties)));
   });
@@ -58,7 +58,7 @@ describe('formFields', () => {
   });
 });
 
-describe('a form as a library emits it', () => {
+describe('a schema that a library generated', () => {
   const emitted: JsonObject = {
     $ref: '#/$defs/Order',
     $defs: {
@@ -135,7 +135,7 @@ describe('a form as a library emits it', () => {
       ]),
     );
   });
-  it('names the missing field, under any key', () => {
+  it('names a missing field by its key, whatever characters the key has', () => {
     expect([...validateValues({ required: ['a b', 'x is missing', '"'] }, {}).keys()]).toEqual([
       'a b',
       'x is missing',

@@ -79,7 +79,7 @@ test('boxAround includes open loops', () => {
   expect(boxAround(new Map(), new Map())).toBeNull();
 });
 
-test('the head of a loop that is cut off moves in, and keeps the width of a step', () => {
+test('the header of a loop that is partly outside of the view moves into it, and stays as wide as a step', () => {
   const view = (x: number, zoom = 1) => ({ x, y: 0, zoom, width: 400 });
   const loop = { x: 0, width: 600 };
   expect(headInsets(loop, view(0))).toEqual({ left: 0, right: 200 });

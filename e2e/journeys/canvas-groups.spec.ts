@@ -153,7 +153,10 @@ test('selected steps are grouped into a loop, extracted into a workflow, and inl
   await expect.poll(stored).toEqual(steps);
 });
 
-test('the start shows how a workflow is triggered, and prints the lines for a scheduler', async ({ member, api }) => {
+test('the dialog of the start shows how a workflow is triggered, and the commands that schedule it', async ({
+  member,
+  api,
+}) => {
   const graph = { steps: [lua('a'), lua('b')] };
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Night\'s "run"', graph });
   await open(member, `/workflows/${String(id)}`);
@@ -166,7 +169,7 @@ test('the start shows how a workflow is triggered, and prints the lines for a sc
   await keyboard.press('Escape');
   await expect(dialog).toHaveCount(0);
 
-  // By keyboard: a new key whose only right is to start runs appears in the lines at once.
+  // By keyboard: a new key appears in the commands immediately; it can only start runs.
   await nodeOf(member, 'a').click();
   await expect(nodeOf(member, 'a')).toBeFocused();
   await keyboard.press('s');

@@ -153,7 +153,9 @@ export const FLOW: readonly Goal[] = [
     check: has(workflow => {
       const [wait] = ofType(workflow, 'wait');
       const [task] = ofType(workflow, 'human_task');
-      return (wait?.seconds !== 172_800 || !task?.depends_on.includes(wait.id)) && 'nobody is asked after two days';
+      return (
+        (wait?.seconds !== 172_800 || !task?.depends_on.includes(wait.id)) && 'no human task follows a wait of two days'
+      );
     }),
     solution: propose(
       'Remind later',

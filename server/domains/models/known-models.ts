@@ -82,7 +82,7 @@ export function maxOutputOf({ provider, model }: ModelReference): number | undef
   return provider === 'openai_compatible' ? undefined : knownModels[provider].find(({ id }) => id === model)?.maxOutput;
 }
 
-/** Returns whether a model creates embeddings instead of answers. An unknown model is judged by the conventions of names. */
+/** Returns whether a model creates embeddings instead of answers. An unknown model counts as one if its id contains “embed”. */
 export function isEmbeddingModel({ provider, model }: ModelReference): boolean {
   const known = provider === 'openai_compatible' ? undefined : knownModels[provider].find(({ id }) => id === model);
   return known === undefined ? /embed/i.test(model) : known.embeddings === true;

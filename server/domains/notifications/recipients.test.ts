@@ -75,7 +75,7 @@ test('a failed run notifies those who created the workflow or published its late
   expect(await notified()).toEqual(['contributor', 'named']);
 });
 
-test('runs that completed or were stopped, and everything of test runs, notify nobody', async () => {
+test('completed runs, stopped runs and test runs notify nobody', async () => {
   const { services, tenant } = world;
   const stopped = await world.ask();
   await notified();

@@ -46,5 +46,5 @@ const byName: ReadonlyMap<string, StepTypeDescription> = new Map(
   Object.entries({ ...STEP_TYPES, ...ADDED_STEP_TYPES }),
 );
 
-/** Returns the description of a step type; undefined for a name that no type of this version has. */
+/** Returns the description of a step type; undefined if this version has no such type. */
 export const stepTypeDescription = (type: string): StepTypeDescription | undefined => byName.get(type);

@@ -46,7 +46,7 @@ export class ProblemList {
     this.#omitted += list.#omitted;
   }
 
-  /** Appends the problems of steps inside another step, as problems of that step at their paths in it. */
+  /** Appends the problems of nested steps. Each is reported on the step that contains them, with the path in that step. */
   appendWithin(list: ProblemList, step_id: string, pathOf: (step: string | null) => string): void {
     for (const { step_id: inner, path, code, message, hint } of list.items) {
       const at = pathOf(inner);

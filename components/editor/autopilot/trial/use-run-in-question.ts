@@ -4,7 +4,7 @@ import { branchTo } from '../../../chat/branches.ts';
 import { useTRPC } from '../../../trpc/provider.tsx';
 import type { Proposal } from '../proposal.ts';
 
-/** The most messages of the conversation that are searched. */
+/** The maximum number of messages to search. */
 const MAX_MESSAGES = 100;
 
 /**

@@ -62,7 +62,7 @@ export function cleanCatalog(tools: readonly McpTool[]): CleanCatalog {
 }
 
 /**
- * Returns why a tool cannot be stored, or null. A tool could not be called correctly if its name is not what it shows,
+ * Returns why a tool cannot be stored, or null. A tool cannot be called correctly if its displayed name differs from its real one,
  * or if its schema cannot be stored unchanged.
  */
 function whyUnfit(tool: McpTool): string | null {

@@ -73,7 +73,7 @@ test('repeating an expired item without a request only proposes it, and a reject
   expect(await again()).toEqual({ items: [{ id, status: 'rejected', merged: true }] });
 });
 
-test('an item that starts before its predecessors ends all of them', async () => {
+test('all predecessors end when their successor is valid from an earlier time', async () => {
   const person = await somebody();
   const a = await lives(person, 'Aachen');
   const b = await lives(person, 'Bonn', { supersedes: a, valid_from: instant(100) });
@@ -84,7 +84,7 @@ test('an item that starts before its predecessors ends all of them', async () =>
   expect([(await get(person, a)).valid_to, (await get(person, c)).status]).toEqual([instant(100), 'rejected']);
 });
 
-test('reinstating the first of three closes the third', async () => {
+test('reinstating the first of three rejects the third', async () => {
   const person = await somebody();
   const [a, b, c] = await threeHomes(person);
   await patch(person, a, { reinstate: true });
@@ -96,7 +96,7 @@ test('reinstating the first of three closes the third', async () => {
   expect(await memory.find(person, 'lives')).toEqual(['Lives in Bonn.']);
 });
 
-test('reinstating the first of three closes the third if the second was deleted', async () => {
+test('reinstating the first of three rejects the third if the second was deleted', async () => {
   const person = await somebody();
   const [a, b, c] = await threeHomes(person);
   await memory.call(person, 'memory_items_delete', { id: b });
@@ -152,7 +152,7 @@ test('as_of finds only items that were known at that time', async () => {
   expect(await find(said)).toEqual(['I live in Ghent.']);
   expect((await find(confirmed)).sort()).toEqual(['I live in Ghent.', 'Lives in Ghent.']);
   expect(await find(instant())).toEqual(['Lives in Bruges.']);
-  // A rewording is not found for the time before it.
+  // A search as of an earlier time does not find the later wording.
   await patch(person, id, { reinstate: true });
   await patch(person, id, { text: 'Lives in Ghent, near the castle.' });
   expect(await find(confirmed)).toEqual(['I live in Ghent.']);

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { Id, Timestamp } from '../../../operation/wire.ts';
 
-/** The most people that one answer names. */
+/** The maximum number of people in one answer. */
 export const MAX_EDITORS = 50;
 /**
- * The time after its last announcement for which an editor counts as open. Announcements come every 15 seconds, and one
+ * An editor counts as open for this long after its last announcement. Announcements come every 15 seconds, and one
  * may be lost.
  */
 export const EDITOR_OPEN_MS = 40_000;
