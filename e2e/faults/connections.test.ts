@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { LEADER_LOCK } from '../../server/orchestrator/runtime/leadership/leader-connection.ts';
+import { LEADER_LOCK } from '../../server/orchestrator/cluster/locks.ts';
 import { createTestDatabase, type TestDatabase } from '../../server/testing/postgres.ts';
 import { TcpProxy } from '../fixtures/tcp-proxy.ts';
 import { rounds, timeoutFor } from './random.ts';

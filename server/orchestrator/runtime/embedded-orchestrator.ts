@@ -9,7 +9,7 @@ import type { Orchestrator, OrchestratorStatus, Owner, RunRef, RunSnapshot } fro
 import { ALL_SHARDS } from '../shards/slot.ts';
 import { EventBroadcaster } from './event-broadcaster.ts';
 import { Backoff, type LeadingEnd } from './leadership/backoff.ts';
-import { type LeaderConnector, postgresConnector } from './leadership/leader-connection.ts';
+import { postgresConnector } from './leadership/leader-connection.ts';
 import { createLeaderTerms, type OwnTerm } from './leadership/leader-terms.ts';
 import { acquireLeadership, CannotLeadError, type LeaderSession } from './leadership/leadership.ts';
 import { LeadershipLog } from './leadership/leadership-log.ts';
@@ -75,12 +75,13 @@ export class Embedded implements EmbeddedOrchestrator {
 
   constructor(options: EmbeddedOrchestratorOptions) {
     this.#options = options;
-    const processId = options.cluster?.node.id ?? randomUUID();
+    const { lock, synchronous, cluster } = options;
+    const processId = cluster?.node.id ?? randomUUID();
     this.#ports = {
       reader: options.ports?.reader ?? createLogReader(options.pool),
       terms: options.ports?.terms ?? createLeaderTerms(options.pool, options.clock),
       journal: options.ports?.journal ?? createLoadJournal(options.pool, processId),
-      connect: options.ports?.connect ?? connectorOf(options, processId),
+      connect: options.ports?.connect ?? postgresConnector(options.connectionString, { lock, processId, synchronous }),
       alarm: systemAlarm,
       defer: setImmediate,
       createRuntime: (services, session) => new Runtime(services, session, cause => session.break(cause)),
@@ -348,13 +349,3 @@ export class Embedded implements EmbeddedOrchestrator {
     if (status === 'leading' || status === 'standby') this.#markReady();
   }
 }
-
-const connectorOf = (
-  { connectionString, lock, synchronous }: EmbeddedOrchestratorOptions,
-  processId: string,
-): LeaderConnector =>
-  postgresConnector(connectionString, {
-    processId,
-    ...(lock !== undefined && { lock }),
-    ...(synchronous !== undefined && { synchronous }),
-  });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LEADER_LOCK } from '../../../orchestrator/cluster/locks.ts';
 import { commitStatement } from '../../../orchestrator/log/index.ts';
-import { LEADER_LOCK } from '../../../orchestrator/runtime/leadership/leader-connection.ts';
 import { newId } from '../../../platform/ids.ts';
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
 import { chargedRun } from '../../../testing/billing/ledger.ts';

@@ -6,7 +6,6 @@ import { WAITS_FOR_REPLICA } from '../../../platform/postgres/replication.ts';
 import { LEADER_LOCK, processLock } from '../../cluster/locks.ts';
 import { commitStatement, type LogSession, PLANNING } from '../../log/index.ts';
 
-export { LEADER_LOCK };
 /**
  * The server ends a session that has sent nothing for this long, such as that of a process that is suspended, or
  * that is cut off by a network that drops every packet. In both cases the connection stays open, and the session
@@ -52,11 +51,11 @@ export type LeaderConnection = LogSession & {
 export type LeaderConnector = () => LeaderConnection;
 
 export type LeaderConnectorOptions = {
-  lock?: number;
+  lock?: number | undefined;
   /** Each connection holds the `processLock` of this id, whether it leads or not. */
-  processId?: string;
+  processId?: string | undefined;
   /** Nothing may be written where commits wait for no replica. */
-  synchronous?: boolean;
+  synchronous?: boolean | undefined;
 };
 
 export function postgresConnector(
@@ -113,6 +112,8 @@ const stateOf = ({ backend, marked, holds_lock, in_recovery, read_only, asynchro
   readOnly: in_recovery ? 'standby' : read_only ? 'setting' : asynchronous ? 'asynchronous' : null,
 });
 
+type Connecting = { lock: number; processId: string; synchronous: boolean };
+
 class PostgresConnection implements LeaderConnection {
   readonly lost: Promise<unknown>;
   readonly #lock: number;
@@ -123,7 +124,7 @@ class PostgresConnection implements LeaderConnection {
   /** The statement that reads the state. */
   readonly #state: string;
 
-  constructor(connectionString: string, { lock, processId, synchronous }: Required<LeaderConnectorOptions>) {
+  constructor(connectionString: string, { lock, processId, synchronous }: Connecting) {
     this.#state = synchronous ? STATE_REPLICATED : STATE;
     this.#lock = lock;
     this.#processId = processId;
