@@ -13,6 +13,7 @@ import type { StepsDraft } from './loop-store.ts';
 import type { RunOverDraft } from './over/run-over.tsx';
 import type { StepTypeForm } from './step-fields.ts';
 import type { Draft, Problem } from './use-draft.ts';
+import type { Editor } from './use-editor.ts';
 
 const AutopilotPanel = dynamic(() => import('./autopilot/autopilot-panel.tsx').then(module => module.AutopilotPanel), {
   ssr: false,
@@ -60,7 +61,7 @@ export function SidePanel(props: SidePanelProps) {
         workflowId={workflowId}
         loop={path}
         store={view.store}
-        editor={editor}
+        editor={columns ? unfocused(editor) : editor}
         types={stepTypes}
         problems={props.problems}
         editable={editable}
@@ -126,6 +127,12 @@ export function SidePanel(props: SidePanelProps) {
     </section>
   );
 }
+
+/**
+ * The form between the columns takes no focus: a request for it also selects the tab of the step, and Next renders that
+ * tab later, with another instance of the form.
+ */
+const unfocused = (editor: Editor): Editor => ({ ...editor, focus: null });
 
 /** Moves the focus from a form back to the step on the canvas when Escape is pressed. */
 function useEscape(frame: RefObject<HTMLElement | null>, onEscape: () => void): void {

@@ -1,5 +1,5 @@
 import { LoaderCircle } from 'lucide-react';
-import type { ComponentProps, ReactNode } from 'react';
+import type { ComponentProps, MouseEvent, ReactNode } from 'react';
 import { cx } from './classes.ts';
 import { Link } from './link.tsx';
 import { Tooltip } from './tooltip.tsx';
@@ -15,7 +15,7 @@ const variants: Record<ButtonVariant, string> = {
 };
 const sizes: Record<ButtonSize, string> = { sm: 'h-7 px-2 text-xs gap-1', md: 'h-8 px-3 text-sm gap-1.5' };
 const base =
-  'inline-flex shrink-0 items-center justify-center rounded-md font-medium whitespace-nowrap select-none transition-colors disabled:opacity-55 disabled:pointer-events-none';
+  'inline-flex shrink-0 items-center justify-center rounded-md font-medium whitespace-nowrap select-none transition-colors disabled:opacity-55 disabled:pointer-events-none aria-disabled:opacity-55 aria-disabled:pointer-events-none';
 
 /** Class names of a button, for elements that are not one (links, file labels). */
 export function buttonClass(variant: ButtonVariant = 'secondary', size: ButtonSize = 'md', extra?: string): string {
@@ -26,17 +26,21 @@ type ButtonProps = ComponentProps<'button'> & {
   variant?: ButtonVariant;
   size?: ButtonSize;
   icon?: ReactNode;
-  /** Shows progress and refuses clicks; the width stays. */
+  /** Shows progress and refuses clicks; the width and the focus stay, which a disabled button would lose. */
   pending?: boolean;
 };
 
+/** A refused click submits no form either, nor does Enter in a field of that form: it clicks the button. */
+const refuseClick = (event: MouseEvent): void => event.preventDefault();
+
 /** A push button. `type` defaults to `button`, so that no button submits a form by accident. */
-export function Button({ variant, size, icon, pending, children, className, disabled, ...rest }: ButtonProps) {
+export function Button({ variant, size, icon, pending, children, className, onClick, ...rest }: ButtonProps) {
   return (
     <button
       type="button"
       {...rest}
-      disabled={disabled || pending}
+      onClick={pending ? refuseClick : onClick}
+      aria-disabled={pending || undefined}
       aria-busy={pending || undefined}
       data-primary={variant === 'primary' || undefined}
       className={buttonClass(variant, size, className)}

@@ -141,6 +141,12 @@ test('a step is changed and tested by keyboard, and shows its errors', async ({ 
   await keyboard.press('Enter');
   await expect(outcomeOf(member).getByRole('status')).toHaveText('Failed');
   await expect(outcomeOf(member).getByRole('alert')).toContainText('nil');
+  await keyboard.press('Escape');
+  await expect(canvas.locator('.react-flow__node:focus')).toHaveCount(1);
+  await keyboard.press('Enter');
+  await expect(side.getByRole('tab', { name: 'Step' })).toHaveAttribute('aria-selected', 'true');
+  await expect(outcomeOf(member)).toHaveCount(0);
+  await expect(side.getByRole('textbox', { name: /^Name/ })).toBeFocused();
 });
 
 test('the draft is tested with an input that is saved for later', async ({ member, api }) => {
