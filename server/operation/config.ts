@@ -23,6 +23,7 @@ import { type BillingSettings, billingSchema, billingSettings } from './billing-
 import { type ClusterSettings, clusterSchema, clusterSettings } from './cluster-settings.ts';
 import { type McpSettings, mcpSchema, mcpSettings } from './mcp-settings.ts';
 import { removedVariables } from './removed-variables.ts';
+import { readSettings, SECRET_FILE_VARIABLES } from './setting-files.ts';
 
 /**
  * Reads all settings from the environment (docs/specification/http.md#configuration). One schema per subsystem;
@@ -132,7 +133,11 @@ const memorySchema = z.object({
   BATON_MEMORY: z.enum(['on', 'off']).default('on'),
 });
 
+/** The file of settings, which `readSettings` reads. */
+const filesSchema = z.object({ BATON_CONFIG: optional });
+
 const schemas = {
+  files: filesSchema,
   http: httpSchema,
   database: databaseSchema,
   identity: identitySchema,
@@ -220,16 +225,25 @@ export class ConfigError extends Error {}
 
 /**
  * Returns one line for each variable that was a setting once, and for each BATON_* variable that Baton does not know, with
- * the name that was probably meant.
+ * the name that was probably meant; and for each such name in the file of BATON_CONFIG, whatever it begins with.
  */
 export function unknownVariables(env: Environment = process.env): string[] {
-  return Object.keys(withoutEmpty(env)).flatMap(name => {
+  const known = [...configVariables, ...SECRET_FILE_VARIABLES];
+  const explain = (name: string, place = '') => {
     const now = removedVariables[name];
-    if (now !== undefined) return [`${name} is no longer a setting and is ignored: ${now}`];
-    if (!/^BATON_(?!TEST_)/.test(name) || configVariables.includes(name)) return [];
-    const meant = nearestName(name, configVariables);
-    return [`${name} is not a setting and is ignored${meant === undefined ? '' : `: did you mean ${meant}?`}`];
-  });
+    if (now !== undefined) return [`${name}${place} is no longer a setting and is ignored: ${now}`];
+    if (known.includes(name)) return [];
+    const meant = nearestName(name, known);
+    return [`${name}${place} is not a setting and is ignored${meant === undefined ? '' : `: did you mean ${meant}?`}`];
+  };
+  const given = Object.keys(withoutEmpty(env)).filter(
+    name => removedVariables[name] !== undefined || /^BATON_(?!TEST_)/.test(name),
+  );
+  const { inFile } = readSettings(env, known);
+  return [
+    ...given.flatMap(name => explain(name)),
+    ...inFile.flatMap(name => explain(name, ' in the file of BATON_CONFIG')),
+  ];
 }
 
 export type OwnerSettings = Pick<Config['identity'], 'ownerEmail' | 'ownerPassword' | 'pat' | 'seed'>;
@@ -241,12 +255,11 @@ export type FurtherChecks = {
 };
 
 /**
- * Reads the configuration from `env` (normally process.env); an empty variable counts as unset. Throws ConfigError
- * naming every bad variable.
+ * Reads the configuration from `environment` (normally process.env) and the files that it names; an empty variable counts
+ * as unset. Throws ConfigError naming every bad variable.
  */
 export function readConfig(environment: Environment = process.env, checks: FurtherChecks = {}): Config {
-  const env = withoutEmpty(environment);
-  const problems: string[] = [];
+  const { env, problems } = readSettings(environment, configVariables);
   const parse = <S extends z.ZodType>(schema: S): z.output<S> => {
     const parsed = schema.safeParse(env);
     if (parsed.success) return parsed.data;

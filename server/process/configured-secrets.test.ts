@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { configVariables, readConfig } from '../operation/config.ts';
+import { SECRET_VARIABLES } from '../operation/setting-files.ts';
 import { createLogger } from '../platform/logger.ts';
 import { registerProcessSecrets } from '../platform/secrets/in-use.ts';
 import { configuredSecrets } from './configured-secrets.ts';
@@ -46,7 +47,8 @@ const configured = [
   ),
 ];
 
-test('every setting that holds a secret is known here', () => {
+test('every setting that holds a secret is known here, and can come from a file', () => {
+  expect([...SECRET_VARIABLES].sort()).toEqual(Object.keys(held).sort());
   const secretive = configVariables.filter(name =>
     /SECRET(?!_STORE)|TOKEN$|PASSWORD|_KEY|SMTP_URL|DATABASE_URL|_PAT$/.test(name),
   );

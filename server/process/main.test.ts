@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -92,4 +92,26 @@ test('an unreachable database gives one clear line without its password', async 
   expect(code).toBe(1);
   expect(stderr).toMatch(/^baton: The database 127\.0\.0\.1:1\/db cannot be reached: .*\n$/);
   expect(stderr).not.toContain('sw0rdfish');
+});
+
+test('settings and secrets come from files, which a bad one ends with one line', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'baton-main-'));
+  const [url, settings] = [join(folder, 'url'), join(folder, 'baton.env')];
+  await writeFile(url, 'postgresql://u:sw0rdfish@127.0.0.1:1/from-a-file\n');
+  await writeFile(settings, `PORT=0\nPORTT=1\nDATABASE_URL_FILE=${url}\n`);
+  const { code, stderr } = await run({ BATON_CONFIG: settings });
+  expect({ code, lines: stderr.trimEnd().split('\n') }).toEqual({
+    code: 1,
+    lines: [
+      'baton: PORTT in the file of BATON_CONFIG is not a setting and is ignored: did you mean PORT? (docs/configuration.md)',
+      expect.stringMatching(/^baton: The database 127\.0\.0\.1:1\/from-a-file cannot be reached: /),
+    ],
+  });
+  const refused = await run({ BATON_CONFIG: settings, DATABASE_URL_FILE: join(folder, 'absent') });
+  expect(refused.stderr.split('\n').slice(-3)).toEqual([
+    'baton: the configuration cannot be used:',
+    'DATABASE_URL_FILE: its file cannot be read (ENOENT)',
+    '',
+  ]);
+  await rm(folder, { recursive: true });
 });
