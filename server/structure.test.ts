@@ -460,6 +460,7 @@ describe('credentials', () => {
       // Sent before they are stored, to an address of the operator's.
       'server/domains/connections/messaging/account.ts',
       // Without credentials.
+      'server/commands/doctor/reach.ts',
       'server/domains/http-requests/requester.ts',
       'server/domains/mcp-servers/calls/binding.ts',
       'server/domains/mcp-servers/servers/access.ts',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { runBaton } from '../testing/commands.ts';
 
-const names = ['billing', 'analytics', 'retention', 'workspaces', 'accounts', 'rotate-master-key'];
+const names = ['doctor', 'billing', 'analytics', 'retention', 'workspaces', 'accounts', 'rotate-master-key'];
 
 test('lists its commands, with exit code 1 if none is named', async () => {
   const help = await runBaton(['--help'], {});

@@ -5,6 +5,10 @@ import { createProgram, runProgram } from './command-line.ts';
  * or without a running server.
  */
 const program = createProgram({
+  doctor: {
+    description: 'look for what is wrong: database, disk, master key, processes, runs (docs/doctor.md)',
+    load: async () => (await import('./doctor/doctor.ts')).doctor,
+  },
   billing: {
     description: 'plans, payments, credits and codes (docs/billing.md)',
     load: async () => (await import('./billing/billing.ts')).billing,

@@ -80,6 +80,21 @@ export async function migrate(url: string, logger?: Logger, dir = prismaDir): Pr
 }
 
 /**
+ * Returns the names of the migrations that the next start would apply; `busy` while another process applies them. Changes
+ * nothing, and needs no session of its own. Throws StartupError for what `migrate` refuses.
+ */
+export async function inspectMigrations(client: pg.Client, dir = prismaDir): Promise<{ due: string[]; busy: boolean }> {
+  const { rows } = await client.query<{ busy: boolean }>(
+    `SELECT EXISTS (
+       SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = 0 AND objid = $1::bigint::oid AND objsubid = 1 AND granted
+     ) AS busy`,
+    [MIGRATION_LOCK],
+  );
+  const busy = rows[0]?.busy === true;
+  return { due: await pending(client, await readMigrations(dir), { locked: !busy }), busy };
+}
+
+/**
  * Returns the names not applied yet. Plain SQL, so that a start with nothing to do never loads the engine. Without the
  * lock, an unfinished migration may be running in another process; with the lock, it has failed.
  */

@@ -4,6 +4,7 @@ import type { Logger } from '../logger.ts';
 import { clusterUrl, isRunning, openCluster, postmaster } from './cluster.ts';
 import type { DatabaseOptions } from './database.ts';
 import { DATABASE, startEmbedded } from './embedded.ts';
+import { livePostmaster } from './stale-locks.ts';
 import { StartupError } from './startup-error.ts';
 
 /** The maximum number of connections: a command needs one or two. */
@@ -29,6 +30,28 @@ export async function reachDatabase(
   const running = (await isRunning(cluster)) ? await postmaster(cluster.dataDir) : undefined;
   if (running) return { url: clusterUrl(running.listen, password.trim(), DATABASE), close: async () => undefined };
   return startEmbedded(dataDir, CONNECTIONS, logger);
+}
+
+/** Where the embedded database of a data folder is, or why it cannot be asked. `folder` is absolute. */
+export type FoundEmbedded =
+  | { state: 'running'; folder: string; url: string; password: string }
+  | { state: 'absent' | 'stopped'; folder: string }
+  | { state: 'unreadable'; folder: string; code: string };
+
+/** Finds the embedded database without starting or creating anything. */
+export async function findEmbedded(dataDir: string): Promise<FoundEmbedded> {
+  const folder = resolve(dataDir);
+  let password: string;
+  try {
+    password = (await readFile(join(folder, 'postgres.password'), 'utf8')).trim();
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' ? { state: 'absent', folder } : { state: 'unreadable', folder, code };
+  }
+  const cluster = join(folder, 'postgres');
+  const running = (await livePostmaster(cluster)) === undefined ? undefined : await postmaster(cluster);
+  if (running === undefined) return { state: 'stopped', folder };
+  return { state: 'running', folder, password, url: clusterUrl(running.listen, password, DATABASE) };
 }
 
 /**
