@@ -17,18 +17,17 @@ import {
   readServerSettings,
   readSizes,
   readSlowStatements,
-  type Server,
 } from './queries.ts';
 
-/** Which server this is, and whether it can hold the data of Baton. */
-export async function checkServer(db: pg.Client): Promise<{ finding: Finding; server: Server }> {
+/** Names the server, and checks whether it holds data of Baton that can be used. */
+export async function checkServer(db: pg.Client): Promise<{ finding: Finding; isUsable: boolean }> {
   const server = await look(db, readServer);
-  const { number, version, database, address, inRecovery, isBaton, isEmpty } = server;
+  const { number, version, database, address, inRecovery, isBaton, mayWrite, isEmpty } = server;
   const text = `PostgreSQL ${version}, database ${database}${address === null ? '' : ` at ${address}`}`;
   const facts = { version, database, address };
   const bad = (what: string, advice: string) => ({
     finding: problem('database', `${text}: ${what}`, advice, facts),
-    server,
+    isUsable: false,
   });
   try {
     checkVersion(number, version);
@@ -36,7 +35,8 @@ export async function checkServer(db: pg.Client): Promise<{ finding: Finding; se
     return bad(reason(error), 'Upgrade PostgreSQL.');
   }
   if (inRecovery) return bad('it is a standby, which takes no writes.', 'Let DATABASE_URL name the primary.');
-  if (isBaton) return { finding: ok('database', text, facts), server };
+  if (mayWrite === false) return bad('this user may not write to the tables of Baton.', 'Use the user that owns them.');
+  if (isBaton) return { finding: ok('database', text, facts), isUsable: true };
   return isEmpty
     ? bad('it is empty.', 'The first start makes the tables; if there should be some, correct DATABASE_URL.')
     : bad('it holds other data, and none of Baton.', 'Correct DATABASE_URL.');
@@ -192,10 +192,10 @@ async function checkStatements(db: pg.Client, meanMs: number): Promise<Finding> 
   if (!(await look(db, hasStatementStatistics)))
     return skipped('slow statements', 'PostgreSQL does not count them here (pg_stat_statements).');
   const slow = await look(db, tx => readSlowStatements(tx, meanMs)).catch(() => undefined);
-  if (slow === undefined) return skipped('slow statements', 'pg_stat_statements cannot be read by this user.');
+  if (slow === undefined) return skipped('slow statements', 'pg_stat_statements is there, and cannot be read.');
   if (slow.length === 0) return ok('slow statements', `None takes ${meanMs} ms on average.`);
   const [worst] = slow;
   const advice = 'VACUUM (ANALYZE) its tables; look at their sizes and at the disk.';
-  const text = `${slow.length} take more than ${meanMs} ms on average; the slowest ${worst?.meanMs} ms in ${worst?.calls} calls: ${worst?.statement}`;
+  const text = `${slow.length === 1 ? 'One takes' : `${slow.length} take`} more than ${meanMs} ms on average; the slowest ${worst?.meanMs} ms in ${worst?.calls} calls: ${worst?.statement}`;
   return warning('slow statements', text, advice, { slow });
 }

@@ -338,6 +338,18 @@ describe('a database that cannot be used', () => {
     }
   });
 
+  test('by its user is the same', async () => {
+    const role = `reader_${newId().replaceAll('-', '')}`;
+    await db.pool.query(`CREATE ROLE ${role} LOGIN PASSWORD 'p'`);
+    try {
+      const { line, text } = await lineFor(withUser(db.url, role, 'p'));
+      expect(line).toMatch(/: this user may not write to the tables of Baton\.$/);
+      expect(text).not.toContain('leader');
+    } finally {
+      await db.pool.query(`DROP ROLE ${role}`);
+    }
+  });
+
   test('with the tables of another product is none of Baton', async () => {
     await using other = await createTestDatabase();
     await other.pool.query('DROP TABLE tenants CASCADE');

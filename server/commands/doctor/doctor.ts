@@ -82,12 +82,12 @@ async function withDatabase(
 ): Promise<Finding[]> {
   const { database } = config;
   const isExternal = database.url !== undefined;
-  let [isBaton, isCurrent, leads, nowMs] = [false, false, false, clock.now()];
+  let [isUsable, isCurrent, leads, nowMs] = [false, false, false, clock.now()];
   const findings = [
     ok('configuration', 'It can be read.'),
     ...(await attempt('database', async () => {
-      const { finding, server } = await checkServer(client);
-      isBaton = server.isBaton;
+      const { finding, isUsable: usable } = await checkServer(client);
+      isUsable = usable;
       return finding;
     })),
     ...(isExternal ? await attempt('sessions', () => checkSessions(url)) : []),
@@ -102,7 +102,7 @@ async function withDatabase(
     ...(isExternal ? await attempt('replication', () => checkReplication(client, database.replication ?? 'warn')) : []),
     ...(await attempt('slow queries', () => checkQueries(client))),
   ];
-  if (!isBaton) return findings;
+  if (!isUsable) return findings;
   findings.push(
     ...(await attempt('sizes', () => checkSizes(client))),
     ...(await attempt('migrations', async () => {

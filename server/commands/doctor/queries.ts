@@ -22,6 +22,8 @@ export type Server = {
   inRecovery: boolean;
   /** Whether the database has the tables of Baton. */
   isBaton: boolean;
+  /** Whether the user may write to the tables of Baton; null where there are none. */
+  mayWrite: boolean | null;
   /** Whether the database has no table. */
   isEmpty: boolean;
 };
@@ -32,6 +34,7 @@ export async function readServer(db: pg.Client): Promise<Server> {
             current_database()::text AS database, host(inet_server_addr()) || ':' || inet_server_port() AS address,
             pg_is_in_recovery() AS "inRecovery",
             to_regclass('_prisma_migrations') IS NOT NULL AND to_regclass('tenants') IS NOT NULL AS "isBaton",
+            has_table_privilege(to_regclass('tenants'), 'INSERT') AS "mayWrite",
             NOT EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema()) AS "isEmpty"`,
   );
   return only(rows);
@@ -108,7 +111,7 @@ export async function hasStatementStatistics(db: pg.Client): Promise<boolean> {
 export async function readSlowStatements(db: pg.Client, meanMs: number): Promise<SlowStatement[]> {
   const { rows } = await db.query<SlowStatement>(
     `SELECT left(regexp_replace(regexp_replace(query, '''[^'']*''', '''…''', 'g'), '\\s+', ' ', 'g'), 120) AS statement,
-            calls::int AS calls, round(mean_exec_time)::int AS "meanMs"
+            calls::float8 AS calls, round(mean_exec_time)::int AS "meanMs"
      FROM pg_stat_statements
      WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND calls >= 5 AND mean_exec_time > $1
        AND query ~* '^\\s*(select|insert|update|delete|with|merge)\\M'
