@@ -26,7 +26,7 @@ const program = createProgram({
     load: async () => (await import('./workspaces.ts')).workspaces,
   },
   runs: {
-    description: 'stop many runs of a workspace (docs/operations.md)',
+    description: 'list and stop the active runs of a workspace (docs/operations.md)',
     load: async () => (await import('./runs.ts')).runs,
   },
   accounts: {

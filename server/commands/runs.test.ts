@@ -87,7 +87,33 @@ test('filters the runs, and a repeated command is one request while it is unfini
   expect(await run('stop', '--workspace', 'acme', '--root', newId()).catch(String)).toMatch('Run not found');
 });
 
+test('lists the active runs that a stop would find, the oldest first, with what they wait for', async () => {
+  const [first, second] = [await start(acme), await start(acme)];
+  await start(globex);
+  await reached(services, acme.owner, second, 'blocked');
+  await services.pool.query('UPDATE workflows SET name = $2 WHERE id = $1', [first.id, 'a\u001b[31m\nb']);
+  const { value, text } = await run('list', '--workspace', 'acme', '--workflow', first.id, '--workflow', second.id);
+  expect(value).toMatchObject({
+    more: false,
+    runs: [
+      { run_id: first.runID, workflow_id: first.id, status: 'running' },
+      { run_id: second.runID, orchestration_phase: 'blocked', steps_done: 0, pending_tasks: 1 },
+    ],
+  });
+  expect(text.split('\n')).toEqual([
+    expect.stringMatching(new RegExp(`^${first.runID}  running, .*"a\uFFFD\\[31m\uFFFDb"$`)),
+    expect.stringMatching(new RegExp(`^${second.runID}  running, blocked  since .*  steps: 0/\\d+  tasks: 1  "`)),
+  ]);
+  const one = await run('list', '--workspace', 'acme', '--workflow', first.id, '--workflow', second.id, '--limit', '1');
+  expect(one.value).toMatchObject({ more: true, runs: [{ run_id: first.runID }] });
+  const root = await run('list', '--workspace', 'acme', '--root', second.runID);
+  expect(root.value).toMatchObject({ runs: [{ run_id: second.runID }] });
+  expect((await run('list', '--workspace', 'acme', '--paused')).text).toBe('There is no active run.');
+});
+
 test.each<[string, string[], RegExp]>([
+  ['a list of more than a thousand', ['list', '--workspace', 'acme', '--limit', '1001'], /It takes a number from 1/],
+  ['a list of a root of another workspace', ['list', '--workspace', 'acme', '--root', newId()], /Run not found/],
   ['no workspace', ['stop'], /--workspace/],
   ['an id that is none', ['stop', '--workspace', 'acme', '--workflow', 'x'], /It takes an id/],
   ['a root with another filter', ['stop', '--workspace', 'acme', '--root', newId(), '--paused'], /root_run_id/],

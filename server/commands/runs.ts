@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from '@commander-js/extra-typings';
+import { z } from 'zod';
 import { hasTenant } from '../domains/billing/subscriptions/store.ts';
-import { requestStop, toJob } from '../domains/run-stops/request.ts';
+import { listMatching, type MatchingRun } from '../domains/run-stops/match-store.ts';
+import { requestStop, requireNamed, toJob } from '../domains/run-stops/request.ts';
 import { StopFilter } from '../domains/run-stops/schemas.ts';
 import { findStop, listStops, type StopMode } from '../domains/run-stops/store.ts';
 import { Id } from '../operation/wire.ts';
@@ -10,23 +12,20 @@ import { invalid, notFound } from '../platform/errors.ts';
 import { readAs, readDate } from './arguments.ts';
 import { type Outcome, operatorCommand, type Run } from './command-line.ts';
 import { type DatabaseServices, openDatabase } from './open-database.ts';
+import { printable } from './printable.ts';
 
 type RunServices = Pick<DatabaseServices, 'pool' | 'clock'>;
 type Job = ReturnType<typeof toJob>;
 
 const POLL_MS = 1_000;
+const Limit = z.coerce.number().int().min(1).max(1_000);
 const readId = readAs(Id, 'It takes an id, a UUID.');
+const MOST_LISTED = 1_000;
 const addId = (text: string, before: string[] | undefined) => [...(before ?? []), readId(text)];
 
-/**
- * Declares `runs`: stops many runs of a workspace, and shows the progress (docs/operations.md). The command writes the request to
- * the database, where the running service finds it, and needs no answer from the service. AppError 404 for a resource that the
- * workspace does not have.
- */
-export function declareRuns(command: Command, run: Run<RunServices>): void {
+/** The options that select active runs of a workspace, of which each narrows the selection. */
+const withFilter = (command: Command) =>
   command
-    .command('stop')
-    .description('stop the active runs of a workspace, in turns; every option but --workspace narrows which')
     .requiredOption('--workspace <slug>', 'the workspace')
     .option('--workflow <id>', 'runs of this workflow; may be repeated', addId)
     .option('--project <id>', 'runs of this project', readId)
@@ -35,7 +34,28 @@ export function declareRuns(command: Command, run: Run<RunServices>): void {
     .option('--trigger <type>', 'runs that were triggered like this, such as webhook')
     .option('--paused', 'paused runs alone')
     .option('--from <date>', 'runs that started then or later', readDate)
-    .option('--to <date>', 'runs that started before then', readDate)
+    .option('--to <date>', 'runs that started before then', readDate);
+
+/**
+ * Declares `runs`: lists the active runs of a workspace, stops many of a workspace, and shows the progress (docs/operations.md). The command writes the request to
+ * the database, where the running service finds it, and needs no answer from the service. AppError 404 for a resource that the
+ * workspace does not have.
+ */
+export function declareRuns(command: Command, run: Run<RunServices>): void {
+  withFilter(command.command('list'))
+    .description('list the active runs of a workspace, the oldest first; every option but --workspace narrows which')
+    .option(
+      '--limit <number>',
+      `how many, up to ${MOST_LISTED}`,
+      readAs(Limit, 'It takes a number from 1 to 1000.'),
+      50,
+    )
+    .option('--json', 'print one JSON document')
+    .action(({ workspace, limit, json, ...options }) =>
+      run(services => listRuns(services, workspace, { options, limit }), { json }),
+    );
+  withFilter(command.command('stop'))
+    .description('stop the active runs of a workspace, in turns; every option but --workspace narrows which')
     .option('--graceful', 'let the steps in flight finish')
     .option('--wait', 'return when it has finished')
     .option('--json', 'print one JSON document')
@@ -49,7 +69,7 @@ export function declareRuns(command: Command, run: Run<RunServices>): void {
     .description('show the latest bulk stops of a workspace and how far they have got')
     .requiredOption('--workspace <slug>', 'the workspace')
     .option('--json', 'print one JSON document')
-    .action(({ workspace, json }) => run(services => list(services, workspace), { json }));
+    .action(({ workspace, json }) => run(services => listBulkStops(services, workspace), { json }));
 }
 
 type FilterOptions = {
@@ -77,6 +97,38 @@ async function stop(services: RunServices, tenantId: string, { options, mode, wa
   return { value: job, text: wait ? lineOf(job) : `${lineOf(job)}\n${hint}` };
 }
 
+type Listed = { options: FilterOptions; limit: number };
+
+async function listRuns({ pool }: RunServices, tenantId: string, { options, limit }: Listed): Promise<Outcome> {
+  if (!(await hasTenant(pool, tenantId))) throw notFound(`Workspace ${tenantId}`);
+  const filter = filterOf(options);
+  await requireNamed(pool, tenantId, filter);
+  // One more, to know whether there are more.
+  const found = await listMatching(pool, tenantId, filter, limit + 1);
+  const runs = found.slice(0, limit);
+  const more = found.length > limit ? ['There are more: see --limit, and the options that narrow the list.'] : [];
+  const value = {
+    runs: runs.map(({ id, workflowId, workflow, status, phase, startedAt, stepsDone, stepsTotal, pendingTasks }) => ({
+      run_id: id,
+      workflow_id: workflowId,
+      workflow,
+      status,
+      orchestration_phase: phase,
+      started_at: isoTimestamp(startedAt.getTime()),
+      steps_done: stepsDone,
+      steps_total: stepsTotal,
+      pending_tasks: pendingTasks,
+    })),
+    more: more.length > 0,
+  };
+  return { value, text: [...runs.map(lineOfRun), ...more].join('\n') || 'There is no active run.' };
+}
+
+const lineOfRun = ({ id, workflow, status, phase, startedAt, stepsDone, stepsTotal, pendingTasks }: MatchingRun) =>
+  printable(
+    `${id}  ${status}, ${phase}  since ${isoTimestamp(startedAt.getTime())}  steps: ${stepsDone}/${stepsTotal}  tasks: ${pendingTasks}  "${workflow}"`,
+  );
+
 function filterOf({ workflow, project, root, session, trigger, paused, from, to }: FilterOptions): StopFilter {
   const { data, error } = StopFilter.safeParse({
     ...(workflow && { workflow_ids: workflow }),
@@ -93,7 +145,7 @@ function filterOf({ workflow, project, root, session, trigger, paused, from, to 
   throw invalid('These options select no runs.', problems);
 }
 
-async function list({ pool }: RunServices, tenantId: string): Promise<Outcome> {
+async function listBulkStops({ pool }: RunServices, tenantId: string): Promise<Outcome> {
   if (!(await hasTenant(pool, tenantId))) throw notFound(`Workspace ${tenantId}`);
   const stops = (await listStops(pool, tenantId, { after: null, projectId: null, limit: 20 })).map(toJob);
   return { value: { stops }, text: stops.map(lineOf).join('\n') || 'There is no bulk stop.' };

@@ -1,3 +1,5 @@
+import { printable } from '../printable.ts';
+
 /** `skipped`: it cannot be seen from here, which is no fault. */
 export type State = 'ok' | 'warning' | 'problem' | 'skipped';
 
@@ -20,15 +22,6 @@ export const problem = (check: string, text: string, advice: string, facts?: unk
   advice,
   facts,
 });
-
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-const LONGEST = 400;
-
-/** Returns a text on one line, without characters that move the cursor or reorder the line: names come from users. */
-export function printable(text: string): string {
-  const line = text.replace(UNSEEN, '\uFFFD');
-  return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
-}
 
 /** Applies `clean` to every text in a value, and to the names of its fields. */
 export function cleanAll(value: unknown, clean: (text: string) => string): unknown {

@@ -3,6 +3,7 @@ import { readFieldFilter } from '../../orchestrator/core/searchable.ts';
 import { matchesText } from '../runs/search-store.ts';
 import { testFilter } from '../runs/test-filter.ts';
 import { type BulkAction, statusesFor } from './actions.ts';
+import type { StopFilter } from './schemas.ts';
 import type { MatchFilter, StopRow } from './store.ts';
 
 type Parameter = (value: unknown) => string;
@@ -59,6 +60,51 @@ export async function countMatching(
   const matching = runsFor(filter, parameter, { action, columns: 'r.id', more: [], limit });
   const { rows } = await pool.query<{ found: string }>(`SELECT count(*) AS found FROM (${matching}) m`, values);
   return Number(rows[0]?.found ?? 0);
+}
+
+/** An active run, for an operator's list. */
+export type MatchingRun = {
+  id: string;
+  workflowId: string;
+  workflow: string;
+  status: string;
+  phase: string;
+  startedAt: Date;
+  stepsDone: number;
+  stepsTotal: number;
+  pendingTasks: number;
+};
+
+/**
+ * Returns the first `limit` active runs of the tenant that match, in the order of their start; with `root_run_id`, those of that run
+ * and of all that it called.
+ */
+export async function listMatching(
+  pool: Pool,
+  tenantId: string,
+  filter: StopFilter,
+  limit: number,
+): Promise<MatchingRun[]> {
+  const values: unknown[] = [tenantId];
+  const parameter: Parameter = value => `$${values.push(value)}`;
+  const { root_run_id: root } = filter;
+  const tree =
+    root === undefined
+      ? ''
+      : `WITH RECURSIVE tree(id) AS (
+           SELECT ${parameter(root)}::uuid UNION SELECT c.run_id FROM tree JOIN child_runs c ON c.parent_run_id = tree.id) `;
+  const matching =
+    root === undefined
+      ? runsFor(filter, parameter, { action: 'stop', columns: 'r.id', more: [], limit })
+      : 'SELECT id FROM tree';
+  const { rows } = await pool.query<MatchingRun>(
+    `${tree}SELECT r.id, r.workflow_id AS "workflowId", w.name AS workflow, r.status, r.orchestration_phase AS phase,
+            r.started_at AS "startedAt", r.steps_done AS "stepsDone", r.steps_total AS "stepsTotal", r.pending_tasks AS "pendingTasks"
+     FROM (${matching}) m JOIN runs r ON r.id = m.id JOIN workflows w ON w.id = r.workflow_id
+     WHERE r.tenant_id = $1 AND r.ended_at IS NULL ORDER BY r.started_at, r.id LIMIT ${limit}`,
+    values,
+  );
+  return rows;
 }
 
 /**
