@@ -4,7 +4,7 @@ import { ownNode, root, run } from './process.mjs';
 /** Removes Baton's settings from the environment, so that tests use only their own servers and databases. */
 export function hideSettings() {
   for (const name of Object.keys(process.env)) {
-    if (/^(BATON_(?!TEST_)|DATABASE_URL$|PORT$|HOST$|NODE_ENV$|NEXTAUTH_)/.test(name)) delete process.env[name];
+    if (/^(BATON_(?!TEST_)|DATABASE_URL(_FILE)?$|PORT$|HOST$|NODE_ENV$|NEXTAUTH_)/.test(name)) delete process.env[name];
   }
 }
 
