@@ -7,7 +7,7 @@ import { inspectMigrations } from '../../platform/postgres/migrate.ts';
 import { expectOwnBackends } from '../../platform/postgres/own-backends.ts';
 import { type ReplicationMode, readReplication } from '../../platform/postgres/replication.ts';
 import { reason, StartupError } from '../../platform/postgres/startup-error.ts';
-import { type Finding, ok, problem, skipped, warning } from './finding.ts';
+import { type Finding, type Learned, ok, problem, skipped, warning } from './finding.ts';
 import {
   hasStatementStatistics,
   look,
@@ -19,15 +19,15 @@ import {
   readSlowStatements,
 } from './queries.ts';
 
-/** Names the server, and checks whether it holds data of Baton that can be used. */
-export async function checkServer(db: pg.Client): Promise<{ finding: Finding; isUsable: boolean }> {
+/** Names the server. Also learns whether it holds data of Baton that can be used. */
+export async function checkServer(db: pg.Client): Promise<Learned<boolean>> {
   const server = await look(db, readServer);
   const { number, version, database, address, inRecovery, isBaton, mayWrite, isEmpty } = server;
   const text = `PostgreSQL ${version}, database ${database}${address === null ? '' : ` at ${address}`}`;
   const facts = { version, database, address };
   const bad = (what: string, advice: string) => ({
-    finding: problem('database', `${text}: ${what}`, advice, facts),
-    isUsable: false,
+    findings: [problem('database', `${text}: ${what}`, advice, facts)],
+    learned: false,
   });
   try {
     checkVersion(number, version);
@@ -36,7 +36,7 @@ export async function checkServer(db: pg.Client): Promise<{ finding: Finding; is
   }
   if (inRecovery) return bad('it is a standby, which takes no writes.', 'Let DATABASE_URL name the primary.');
   if (mayWrite === false) return bad('this user may not write to the tables of Baton.', 'Use the user that owns them.');
-  if (isBaton) return { finding: ok('database', text, facts), isUsable: true };
+  if (isBaton) return { findings: [ok('database', text, facts)], learned: true };
   return isEmpty
     ? bad('it is empty.', 'The first start makes the tables; if there should be some, correct DATABASE_URL.')
     : bad('it holds other data, and none of Baton.', 'Correct DATABASE_URL.');
@@ -117,7 +117,8 @@ const CLOCK_NOTICED_MS = 1_000;
 /** From here on a node of a cluster takes no leadership. */
 const CLOCK_REFUSED_MS = 5_000;
 
-export async function checkClock(db: pg.Client, clock: Clock): Promise<{ finding: Finding; databaseMs: number }> {
+/** Also learns the time of the database. */
+export async function checkClock(db: pg.Client, clock: Clock): Promise<Learned<number>> {
   const before = clock.now();
   const databaseMs = await look(db, readDatabaseClock);
   const ahead = clockAhead(databaseMs, { before, after: clock.now() });
@@ -128,23 +129,25 @@ export async function checkClock(db: pg.Client, clock: Clock): Promise<{ finding
       ? 'This machine and the database agree to within a second.'
       : `The clock of this machine is ${(off / 1000).toFixed(1)} s ${ahead > 0 ? 'ahead of' : 'behind'} that of the database.`;
   const advice = 'Let both machines follow NTP: with 5 s a node leads no cluster, with an hour retention stops.';
-  if (off < CLOCK_NOTICED_MS) return { finding: ok('clock', text, facts), databaseMs };
-  return { finding: (off > CLOCK_REFUSED_MS ? problem : warning)('clock', text, advice, facts), databaseMs };
+  if (off < CLOCK_NOTICED_MS) return { findings: [ok('clock', text, facts)], learned: databaseMs };
+  const state = off > CLOCK_REFUSED_MS ? problem : warning;
+  return { findings: [state('clock', text, advice, facts)], learned: databaseMs };
 }
 
-export async function checkMigrations(db: pg.Client): Promise<{ finding: Finding; isCurrent: boolean }> {
+/** Also learns whether the tables are those of this version. */
+export async function checkMigrations(db: pg.Client): Promise<Learned<boolean>> {
   try {
     const { due, busy } = await look(db, tx => inspectMigrations(tx));
-    if (due.length === 0) return { finding: ok('migrations', 'None is due.', { due }), isCurrent: true };
+    if (due.length === 0) return { findings: [ok('migrations', 'None is due.', { due })], learned: true };
     const text = busy
       ? 'Another process is migrating the database.'
       : `${due.length === 1 ? 'One is' : `${due.length} are`} due: ${due.slice(0, 3).join(', ')}${due.length > 3 ? ', …' : ''}.`;
     const finding = warning('migrations', text, 'Back up; the next start of this version applies them.', { due, busy });
-    return { finding, isCurrent: false };
+    return { findings: [finding], learned: false };
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
     const advice = 'Start the version that migrated it last, or a newer one.';
-    return { finding: problem('migrations', error.message, advice), isCurrent: false };
+    return { findings: [problem('migrations', error.message, advice)], learned: false };
   }
 }
 

@@ -1,5 +1,5 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -335,6 +335,42 @@ describe('a database that cannot be used', () => {
       expect(line).toMatch(expected);
       expect(text).not.toContain('sw0rd');
       expect(text.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+    }
+  });
+
+  test('that stops answering midway ends the look with one line', async () => {
+    const original = new URL(db.url);
+    const target = original.searchParams.get('host');
+    let looks = 0;
+    const relay = createServer(socket => {
+      const server = connect(
+        target === null
+          ? { host: original.hostname, port: Number(original.port) }
+          : { path: `${target}/.s.PGSQL.${original.port}` },
+      );
+      const end = () => void [socket, server].map(each => each.destroy());
+      for (const each of [socket, server]) each.on('error', end).on('close', end);
+      server.pipe(socket);
+      socket.on('data', (data: Buffer) => {
+        if (data.includes('BEGIN TRANSACTION READ ONLY') && ++looks === 3) return end();
+        server.write(data);
+      });
+    });
+    await new Promise<void>(resolve => void relay.listen(0, '127.0.0.1', resolve));
+    try {
+      const { port } = relay.address() as AddressInfo;
+      const url = `postgres://${original.username}:${original.password}@127.0.0.1:${port}${original.pathname}`;
+      const { report } = await look([], { read: () => withEnv({ DATABASE_URL: url }) });
+      expect(report.checks.map(({ check, state }) => `${check} ${state}`)).toEqual([
+        'configuration ok',
+        'database ok',
+        'sessions ok',
+        'settings problem',
+        'database problem',
+      ]);
+      expect(report.checks.at(-1)?.text).toMatch(/^It stopped answering: /);
+    } finally {
+      relay.close();
     }
   });
 

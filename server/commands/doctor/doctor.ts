@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { Config } from '../../operation/config.ts';
 import { ConfigError } from '../../operation/config.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
+import { isDatabaseAway } from '../../platform/postgres/away.ts';
 import { reason } from '../../platform/postgres/startup-error.ts';
 import { createRedactor } from '../../platform/secrets/redaction.ts';
 import { configuredSecrets } from '../../process/configured-secrets.ts';
@@ -19,7 +20,7 @@ import {
   checkSettings,
   checkSizes,
 } from './database-checks.ts';
-import { describeReport, type Finding, ok, problem, skipped, toReport } from './finding.ts';
+import { describeReport, type Finding, type Learned, ok, problem, skipped, toReport } from './finding.ts';
 import { checkDisk, checkMasterKey } from './machine-checks.ts';
 import { type Opened, openToLook } from './open.ts';
 import { checkReach } from './reach.ts';
@@ -57,7 +58,7 @@ async function examine({ read, clock }: DoctorServices, reach: boolean): Promise
     if (opened.password !== undefined) secrets.push(opened.password);
     return toOutcome(await withDatabase(opened, config, { clock, reach }), secrets);
   } finally {
-    await opened.client.end().catch(() => undefined);
+    await opened.close();
   }
 }
 
@@ -68,12 +69,13 @@ function toOutcome(findings: readonly Finding[], secrets: readonly string[]): Ou
 
 const keyOf = ({ identity, database }: Config) => ({ configured: identity.masterKey, dataDir: database.dataDir });
 
-const withoutDatabase = async (database: Finding, config: Config): Promise<Finding[]> => [
-  ok('configuration', 'It can be read.'),
-  database,
-  ...(await attempt('disk', () => checkDisk(config.database))),
-  ...(await attempt('master key', () => checkMasterKey(null, keyOf(config)))),
-];
+const withoutDatabase = async (database: Finding, config: Config): Promise<Finding[]> => {
+  const list = new Findings();
+  list.add(ok('configuration', 'It can be read.'), database);
+  await list.look('disk', () => checkDisk(config.database));
+  await list.look('master key', () => checkMasterKey(null, keyOf(config)));
+  return list.findings;
+};
 
 async function withDatabase(
   { client, url }: Opened,
@@ -82,60 +84,76 @@ async function withDatabase(
 ): Promise<Finding[]> {
   const { database } = config;
   const isExternal = database.url !== undefined;
-  let [isUsable, isCurrent, leads, nowMs] = [false, false, false, clock.now()];
-  const findings = [
-    ok('configuration', 'It can be read.'),
-    ...(await attempt('database', async () => {
-      const { finding, isUsable: usable } = await checkServer(client);
-      isUsable = usable;
-      return finding;
-    })),
-    ...(isExternal ? await attempt('sessions', () => checkSessions(url)) : []),
-    ...(await attempt('settings', () => checkSettings(client))),
-    ...(await attempt('connections', () => checkConnections(client, database.pool))),
-    ...(await attempt('clock', async () => {
-      const { finding, databaseMs } = await checkClock(client, clock);
-      nowMs = Math.min(nowMs, databaseMs);
-      return finding;
-    })),
-    ...(await attempt('disk', () => checkDisk(database))),
-    ...(isExternal ? await attempt('replication', () => checkReplication(client, database.replication ?? 'warn')) : []),
-    ...(await attempt('slow queries', () => checkQueries(client))),
-  ];
-  if (!isUsable) return findings;
-  findings.push(
-    ...(await attempt('sizes', () => checkSizes(client))),
-    ...(await attempt('migrations', async () => {
-      const { finding, isCurrent: current } = await checkMigrations(client);
-      isCurrent = current;
-      return finding;
-    })),
-  );
-  if (!isCurrent) return [...findings, skipped('runs', 'Not looked at: the tables are of another version.')];
-  findings.push(
-    ...(await attempt('master key', () => checkMasterKey(client, keyOf(config)))),
-    ...(await attempt('leader', async () => {
-      const found = await checkProcesses(client, config.cluster);
-      leads = found.leads;
-      return found.findings;
-    })),
-    ...(await attempt('runs', () => checkRuns(client, { nowMs, leads }))),
-    ...(reach ? await attempt('reach', () => checkReach(client, config)) : []),
-  );
-  return findings;
+  const startedAt = clock.now();
+  const list = new Findings();
+  list.add(ok('configuration', 'It can be read.'));
+  const isUsable = await list.look('database', () => checkServer(client));
+  if (isExternal) await list.look('sessions', () => checkSessions(url));
+  await list.look('settings', () => checkSettings(client));
+  await list.look('connections', () => checkConnections(client, database.pool));
+  const databaseMs = await list.look('clock', () => checkClock(client, clock));
+  await list.look('disk', () => checkDisk(database));
+  if (isExternal) await list.look('replication', () => checkReplication(client, database.replication ?? 'warn'));
+  await list.look('slow queries', () => checkQueries(client));
+  if (!isUsable) return list.findings;
+  await list.look('sizes', () => checkSizes(client));
+  const isCurrent = await list.look('migrations', () => checkMigrations(client));
+  if (isCurrent !== true) {
+    if (!list.isLost) list.add(skipped('runs', 'Not looked at: the tables are of another version.'));
+    return list.findings;
+  }
+  await list.look('master key', () => checkMasterKey(client, keyOf(config)));
+  const leads = await list.look('leader', () => checkProcesses(client, config.cluster));
+  const nowMs = Math.min(startedAt, databaseMs ?? startedAt);
+  await list.look('runs', () => checkRuns(client, { nowMs, leads: leads === true }));
+  if (reach) await list.look('reach', () => checkReach(client, config));
+  return list.findings;
 }
 
 /** Refusals that are no fault: the user of the database may not see it. */
 const FORBIDDEN = '42501';
 
-/** One check that fails does not hide the others. */
-async function attempt(check: string, work: () => Promise<Finding | Finding[]>): Promise<Finding[]> {
-  try {
-    return [await work()].flat();
-  } catch (error) {
+/** Whether an error means that the session is gone. A statement that the database refuses, or ends, leaves it. */
+const endsSession = (error: unknown) =>
+  isDatabaseAway(error) && !(error instanceof pg.DatabaseError && !/^57P/.test(error.code ?? ''));
+
+/** The findings so far. One check that fails does not hide the others; one that loses the database ends them. */
+class Findings {
+  readonly findings: Finding[] = [];
+  isLost = false;
+
+  add(...findings: readonly Finding[]): void {
+    this.findings.push(...findings);
+  }
+
+  /** Adds what a check finds. Returns what else it learned; undefined if it could not look. */
+  async look<T>(check: string, work: () => Promise<Finding | Finding[] | Learned<T>>): Promise<T | undefined> {
+    if (this.isLost) return undefined;
+    try {
+      const found = await work();
+      if (!('learned' in found)) {
+        this.add(...[found].flat());
+        return undefined;
+      }
+      this.add(...found.findings);
+      return found.learned;
+    } catch (error) {
+      this.add(this.#explain(check, error));
+      return undefined;
+    }
+  }
+
+  #explain(check: string, error: unknown): Finding {
+    this.isLost = endsSession(error);
+    if (this.isLost)
+      return problem(
+        'database',
+        `It stopped answering: ${reason(error)}. The rest was not looked at.`,
+        'Look at the database and its network, then look again.',
+      );
     if (error instanceof pg.DatabaseError && error.code === FORBIDDEN)
-      return [skipped(check, 'The user of the database may not look at it.')];
-    return [problem(check, `It could not be looked at: ${reason(error)}`, 'Look again; then look at the database.')];
+      return skipped(check, 'The user of the database may not look at it.');
+    return problem(check, `It could not be looked at: ${reason(error)}`, 'Look again; then look at the database.');
   }
 }
 

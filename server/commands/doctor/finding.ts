@@ -6,6 +6,9 @@ export type State = 'ok' | 'warning' | 'problem' | 'skipped';
 /** One line of the doctor. `advice`: what to do about it. `facts`: for programs. */
 export type Finding = { check: string; state: State; text: string; advice?: string; facts?: unknown };
 
+/** The findings of a check, with a fact that the checks after it need. */
+export type Learned<T> = { findings: Finding[]; learned: T };
+
 export const ok = (check: string, text: string, facts?: unknown): Finding => ({ check, state: 'ok', text, facts });
 export const skipped = (check: string, text: string): Finding => ({ check, state: 'skipped', text });
 export const warning = (check: string, text: string, advice: string, facts?: unknown): Finding => ({

@@ -1,3 +1,5 @@
+import { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Config } from '../../operation/config.ts';
 import { DatabaseClient } from '../../platform/postgres/client.ts';
@@ -7,9 +9,11 @@ import { NoWriterError } from '../../platform/postgres/writer-search.ts';
 import { type Finding, problem } from './finding.ts';
 
 /** The database as the doctor found it. `password`: that of the embedded one, which no output may have. */
-export type Opened = { client: pg.Client; url: string; password?: string };
+export type Opened = { client: pg.Client; url: string; password?: string; close(): Promise<void> };
 
 const CHECK = 'database';
+/** How long a session may take to end. */
+const END_MS = 1_000;
 
 /** Opens one session on the configured database, and starts nothing. Returns a finding where there is none to ask. */
 export async function openToLook({ url, dataDir }: Config['database']): Promise<Opened | Finding> {
@@ -42,19 +46,26 @@ export async function openToLook({ url, dataDir }: Config['database']): Promise<
 }
 
 async function connect(url: string): Promise<Opened | Finding> {
+  const socket = new Socket();
   const client = new DatabaseClient({
     connectionString: url,
     application_name: 'baton-doctor',
     connectionTimeoutMillis: 5_000,
     // Also where not even the error of a statement arrives.
     query_timeout: 10_000,
+    stream: () => socket,
   });
   client.on('error', () => undefined);
   try {
     await client.connect();
-    return { client, url };
+    const close = async () => {
+      // A server that does not answer would keep the command waiting.
+      await Promise.race([client.end().catch(() => undefined), delay(END_MS, undefined, { ref: false })]);
+      socket.destroy();
+    };
+    return { client, url, close };
   } catch (error) {
-    void client.end().catch(() => undefined);
+    socket.destroy();
     return unreachable(error);
   }
 }

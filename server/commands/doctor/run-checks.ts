@@ -5,7 +5,7 @@ import { readSight, type Sight } from '../../orchestrator/cluster/member-queries
 import { membersIn } from '../../orchestrator/cluster/sight.ts';
 import { MAX_TIMEOUT_S } from '../../orchestrator/core/compile.ts';
 import { MAX_LOAD_DEATHS } from '../../orchestrator/runtime/runs/load-suspects.ts';
-import { type Finding, ok, problem, warning } from './finding.ts';
+import { type Finding, type Learned, ok, problem, warning } from './finding.ts';
 import {
   countActive,
   look,
@@ -20,16 +20,13 @@ import {
 /** A leader asks after its session every 2.5 s, and gives it up after 7.5 s. */
 const QUIET_LEADER_MS = 7_500;
 
-/** Whether a process leads, and which nodes of a cluster are there. `leads`: the runs have somebody who works on them. */
-export async function checkProcesses(
-  db: pg.Client,
-  cluster: Config['cluster'],
-): Promise<{ findings: Finding[]; leads: boolean }> {
+/** Names the nodes of a cluster that are there. Also learns whether a process leads. */
+export async function checkProcesses(db: pg.Client, cluster: Config['cluster']): Promise<Learned<boolean>> {
   const [sight, { ofBaton }] = await look(db, async tx => [await readSight(tx), await readConnections(tx)] as const);
   const holder = sight.locks.find(({ exclusive, key }) => exclusive && key === BigInt(LEADER_LOCK));
   const findings = [leaderFinding(holder, ofBaton)];
   if (cluster !== null || sight.rows.length > 0) findings.push(memberFinding(sight, cluster !== null));
-  return { findings, leads: holder !== undefined };
+  return { findings, learned: holder !== undefined };
 }
 
 function leaderFinding(holder: Sight['locks'][number] | undefined, ofBaton: number): Finding {
