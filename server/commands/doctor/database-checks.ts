@@ -64,17 +64,17 @@ const TIMEOUTS = [
 /** Shorter timeouts end migrations and retention, which set none of their own. */
 const SHORT_MS = 60_000;
 
-/** The settings with which a session of Baton begins. */
-export async function checkSettings(db: pg.Client): Promise<Finding> {
+/** Checks the settings with which a session begins. A service that replicates beneath PostgreSQL may do without some. */
+export async function checkSettings(db: pg.Client, mode: ReplicationMode): Promise<Finding> {
   const names = [...DURABLE, 'synchronous_commit', 'default_transaction_read_only', ...TIMEOUTS];
   const settings = await look(db, tx => readServerSettings(tx, names));
   const facts = Object.fromEntries(settings);
   const text = [...settings].map(([name, value]) => `${name} ${value}`).join(', ');
   const off = DURABLE.filter(name => settings.get(name) !== 'on');
   if (off.length > 0)
-    return problem(
+    return (mode === 'managed' ? warning : problem)(
       'settings',
-      `${off.join(' and ')} off: a power failure destroys what was acknowledged. All: ${text}`,
+      `${off.join(' and ')} off: a power failure may destroy what was acknowledged. All: ${text}`,
       `Set ${off.map(name => `${name} = on`).join(' and ')}.`,
       facts,
     );

@@ -73,6 +73,8 @@ test('looks at everything, in one report for people and for programs', async () 
   expect(found(report, 'settings')).toMatchObject([
     { text: expect.stringMatching(/^fsync and full_page_writes off: /), facts: { synchronous_commit: 'on' } },
   ]);
+  const managed = (await look([], { read: () => withEnv({ BATON_REPLICATION: 'managed' }) })).report;
+  expect([found(managed, 'settings')[0]?.state, managed.ok]).toEqual(['warning', true]);
   expect(text).toMatch(/^ok {7}database +PostgreSQL \d+\.\d+, database \w+$/m);
   expect(text).toMatch(/\n\n1 problem, 0 warnings \(docs\/doctor\.md\)\.$/);
   expect(JSON.parse((await look(['--json'])).text)).toMatchObject({ ok: false, problems: 1, warnings: 0 });

@@ -89,7 +89,7 @@ async function withDatabase(
   list.add(ok('configuration', 'It can be read.'));
   const isUsable = await list.look('database', () => checkServer(client));
   if (isExternal) await list.look('sessions', () => checkSessions(url));
-  await list.look('settings', () => checkSettings(client));
+  await list.look('settings', () => checkSettings(client, database.replication ?? 'warn'));
   await list.look('connections', () => checkConnections(client, database.pool));
   const databaseMs = await list.look('clock', () => checkClock(client, clock));
   await list.look('disk', () => checkDisk(database));
