@@ -59,7 +59,7 @@ test(
     await scenario.settle(load);
     expect(writingAfter).toBeLessThan(3_000);
     expect(service.alive).toBe(true);
-    expect(service.lines('another server of the database is the primary')).toBe(1);
+    await expect.poll(() => service.lines('another server of the database is the primary')).toBe(1);
   },
   timeoutFor(60_000),
 );
@@ -80,7 +80,7 @@ test(
 
     const refused = await installation.launch(undefined, { BATON_REPLICATION: 'require' });
     expect(await refused.exited()).toBe(1);
-    expect(refused.lines()).toBe(1);
+    await expect.poll(() => refused.lines()).toBe(1);
     expect(refused.output()).toMatch(/^baton: BATON_REPLICATION is "require" .*\(its replicas are asynchronous\)/);
 
     await primary.replicateTo('b');
@@ -134,7 +134,7 @@ test('two servers that accept writes: no process starts on either, and the line 
   await using installation = await Installation.create({ DATABASE_URL: listOf(one.url, other.url) });
   const service = await installation.launch();
   expect(await service.exited()).toBe(1);
-  expect(service.lines()).toBe(1);
+  await expect.poll(() => service.lines()).toBe(1);
   const [first, second] = [one, other].map(({ url }) => new URL(url).host);
   expect(service.output()).toBe(
     `baton: Two servers in DATABASE_URL accept writes: ${first} and ${second}; stop the one that is no longer the primary\n`,
