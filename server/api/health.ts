@@ -53,7 +53,7 @@ function clusterFault(cluster: Cluster, orchestrator: OrchestratorStatus): strin
   if (cluster.members().length === 0) return 'This node is not a member of the cluster.';
   if (orchestrator === 'leading') return null;
   if (cluster.isCutOff()) return 'This node reaches no other node of the cluster.';
-  const isForwarding = orchestrator === 'standby' || cluster.leader() !== null;
+  const isForwarding = orchestrator === 'standby' || cluster.isLed();
   return isForwarding && (orchestrator === 'standby' || orchestrator === 'unavailable')
     ? null
     : 'This node can neither lead nor reach who does.';

@@ -44,7 +44,7 @@ const get = async (node: Container, path: string) => {
 };
 
 test('a node that stands by is ready, until it has reached no other one for five seconds; the leader needs none', async () => {
-  await expect.poll(() => standby.services.cluster?.leader()?.id).toBe(leader.services.cluster?.node.id);
+  await expect.poll(() => standby.services.cluster?.owner(0)?.id).toBe(leader.services.cluster?.node.id);
   expect(await get(standby, '/readyz')).toEqual({
     status: 200,
     body: { status: 'ready', database: 'migrated', orchestrator: 'standby', members: 2 },

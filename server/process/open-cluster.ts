@@ -7,6 +7,9 @@ import { parseMasterKey } from '../platform/crypto/master-key.ts';
 import type { Logger } from '../platform/logger.ts';
 import { VERSION } from './telemetry.ts';
 
+/** With one shard, one node at a time leads every workspace. */
+const SHARDS = 1;
+
 type Parts = { config: Config; connectionString: string; clock: Clock; alarm: Alarm; logger: Logger };
 
 /**
@@ -23,6 +26,7 @@ export async function openCluster({ config, ...parts }: Parts): Promise<Membersh
     url: cluster.nodeUrl,
     port: http.port,
     leads: cluster.leads,
+    shards: SHARDS,
     version: VERSION,
     facts: factsOf(config),
   });

@@ -75,6 +75,7 @@ async function openServices(config: BillingServices['config'], pool: pg.Pool): P
       leads: () => false,
       ownerOf: () => ({ kind: 'unknown' }),
       leadsJobs: () => false,
+      shards: () => ({ count: 1, led: new Set() }),
       unavailableReason: () => null,
       // A running server checks every few seconds for credits that other processes changed.
       creditsChanged: () => undefined,

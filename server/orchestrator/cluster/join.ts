@@ -29,7 +29,7 @@ export async function join(
   await db.query('BEGIN');
   try {
     await lockCluster(db);
-    const { members } = membersIn(await readSight(db), leaderLock);
+    const { members } = membersIn(await readSight(db, leaderLock), leaderLock);
     const others = members.filter(({ id }) => id !== node.id);
     const known = await readFacts(db);
     const differing = [...facts].filter(([name, value]) => known.has(name) && known.get(name) !== value);

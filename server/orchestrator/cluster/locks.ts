@@ -9,5 +9,11 @@ export function processLock(processId: string): bigint {
   return BigInt.asIntN(64, BigInt(`0x${processId.replaceAll('-', '').slice(16)}`));
 }
 
-/** An advisory lock that a session holds: `key` is its 64 bits. */
-export type HeldLock = { pid: number; key: bigint; exclusive: boolean; quietMs: number | null };
+/** An advisory lock that a session holds: `key` is its 64 bits, or `shard` the shard whose lock it is. */
+export type HeldLock = {
+  pid: number;
+  key: bigint | null;
+  shard: number | null;
+  exclusive: boolean;
+  quietMs: number | null;
+};

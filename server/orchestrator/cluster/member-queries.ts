@@ -12,22 +12,25 @@ const SIGHT = `
   SELECT coalesce((SELECT json_agg(json_build_object('id', id, 'url', url, 'level', level, 'version', version, 'leads', leads)
                                    ORDER BY id) FROM cluster_nodes), '[]') AS rows,
          coalesce((SELECT json_agg(json_build_object(
-                     'pid', l.pid, 'key', ((l.classid::bigint << 32) | l.objid::bigint)::text,
+                     'pid', l.pid,
+                     'key', CASE l.objsubid WHEN 1 THEN ((l.classid::bigint << 32) | l.objid::bigint)::text END,
+                     'shard', CASE l.objsubid WHEN 2 THEN l.objid::bigint END,
                      'exclusive', l.mode = 'ExclusiveLock',
                      'quietMs', extract(epoch FROM clock_timestamp() - a.state_change) * 1000))
                    FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
-                   WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+                   WHERE l.locktype = 'advisory' AND l.granted
+                     AND (l.objsubid = 1 OR (l.objsubid = 2 AND l.classid = $1::bigint::oid))
                      AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())), '[]') AS locks,
          extract(epoch FROM clock_timestamp()) * 1000 AS database_ms`;
 
-type LockJson = { pid: number; key: string; exclusive: boolean; quietMs: number | null };
+type LockJson = Omit<HeldLock, 'key'> & { key: string | null };
 
-/** Reads which nodes are recorded, and who holds which advisory lock. */
-export async function readSight(db: ClientBase): Promise<Sight> {
-  const { rows } = await db.query<{ rows: NodeRow[]; locks: LockJson[]; database_ms: string }>(SIGHT);
+/** Reads which nodes are recorded, and who holds which advisory lock; `leaderLock` is the first key of those of shards. */
+export async function readSight(db: ClientBase, leaderLock: number): Promise<Sight> {
+  const { rows } = await db.query<{ rows: NodeRow[]; locks: LockJson[]; database_ms: string }>(SIGHT, [leaderLock]);
   const [row] = rows;
   if (row === undefined) throw new Error('the database answered without a row');
-  const locks = row.locks.map(lock => ({ ...lock, key: BigInt(lock.key) }));
+  const locks = row.locks.map(lock => ({ ...lock, key: lock.key === null ? null : BigInt(lock.key) }));
   return { rows: row.rows, locks, databaseMs: Number(row.database_ms) };
 }
 

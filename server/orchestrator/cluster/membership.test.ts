@@ -41,6 +41,7 @@ async function join(options: Partial<ClusterOptions> = {}): Promise<Membership> 
     url: `http://10.0.0.1:${port}`,
     port: 0,
     leads: true,
+    shards: 1,
     version: '1',
     facts,
     clock: systemClock,
@@ -169,15 +170,15 @@ describe('the leader', () => {
     const owner = { kind: 'node', id: first.membership.node.id, url: first.membership.node.url };
     expect(first.orchestrator.ownerOf('acme')).toEqual({ kind: 'here' });
     await expect.poll(() => second.orchestrator.ownerOf('acme')).toEqual(owner);
-    await expect.poll(() => third.leader()?.id).toBe(owner.id);
+    await expect.poll(() => third.owner(0)?.id).toBe(owner.id);
     expect([second.orchestrator.leads('acme'), second.orchestrator.leadsJobs()]).toEqual([false, false]);
     await first.orchestrator.close();
     // Others may believe it for a moment longer. It knows.
     expect(first.orchestrator.ownerOf('acme')).not.toMatchObject({ kind: 'here' });
     expect(first.orchestrator.ownerOf('acme')).not.toMatchObject({ id: first.membership.node.id });
     await expect.poll(() => second.orchestrator.ownerOf('acme')).toEqual({ kind: 'here' });
-    await expect.poll(() => third.leader()?.id).toBe(second.membership.node.id);
-    await expect.poll(() => first.membership.leader()?.id).toBe(second.membership.node.id);
+    await expect.poll(() => third.owner(0)?.id).toBe(second.membership.node.id);
+    await expect.poll(() => first.membership.owner(0)?.id).toBe(second.membership.node.id);
   });
 
   test('is not sure of itself when it wakes after its lease, before it knows what became of its session', async () => {
@@ -198,23 +199,23 @@ describe('the leader', () => {
   test('is another one when its session is lost, and is still known when only its membership is', async () => {
     const first = await node();
     const second = await node();
-    await expect.poll(() => second.membership.leader()?.id).toBe(first.membership.node.id);
+    await expect.poll(() => second.membership.owner(0)?.id).toBe(first.membership.node.id);
     await cut(first.membership.node.id, 'baton-member');
     await expect.poll(async () => urls(second.membership)).toHaveLength(2);
-    expect(second.membership.leader()?.id).toBe(first.membership.node.id);
+    expect(second.membership.owner(0)?.id).toBe(first.membership.node.id);
     await cut(first.membership.node.id, 'baton-orchestrator');
     const leading = () => [first, second].filter(({ orchestrator }) => orchestrator.leadsJobs());
     await expect.poll(() => leading().length, { timeout: 5_000 }).toBe(1);
     const [leader] = leading();
-    await expect.poll(() => first.membership.leader()?.id).toBe(leader?.membership.node.id);
-    await expect.poll(() => second.membership.leader()?.id).toBe(leader?.membership.node.id);
+    await expect.poll(() => first.membership.owner(0)?.id).toBe(leader?.membership.node.id);
+    await expect.poll(() => second.membership.owner(0)?.id).toBe(leader?.membership.node.id);
   });
 
   test('is nobody that other nodes could reach where a process outside of the cluster leads', async () => {
     const alone = await createHarness(db);
     open.push(alone.orchestrator);
     const second = await node();
-    expect(second.membership.leader()).toBeNull();
+    expect(second.membership.owner(0)).toBeNull();
     expect(second.orchestrator.ownerOf('acme')).toEqual({ kind: 'unknown' });
   });
 
@@ -238,6 +239,42 @@ describe('the leader', () => {
     off = 4_000;
     await expect.poll(() => second.orchestrator.status(), { timeout: 5_000 }).toBe('leading');
     expect(log.lines).toContain('the clock is right again');
+  });
+});
+
+describe('several leaders', () => {
+  const SHARDS = 8;
+  const tenants = Array.from({ length: 40 }, (_, n) => `team-${n}`);
+  const ledBy = ({ orchestrator }: Harness) => tenants.filter(tenant => orchestrator.leads(tenant));
+  const isShared = (...nodes: Harness[]) => {
+    const led = nodes.map(each => each.orchestrator.shards()).map(shards => (shards === 'all' ? 0 : shards.led.size));
+    return led.reduce((sum, each) => sum + each, 0) === SHARDS && Math.max(...led) - Math.min(...led) <= 1;
+  };
+
+  test('share the workspaces, hand them over when a node joins, and take those of one that leaves', async () => {
+    const first = await node({ shards: SHARDS });
+    await expect.poll(() => ledBy(first)).toEqual(tenants);
+    const workflows = tenants.map(tenant => first.workflow({ steps: [{ id: 'ask', type: 'human_task' }] }, tenant));
+    const refs = await Promise.all(workflows.map(workflow => first.start(workflow)));
+    const second = await node({ shards: SHARDS });
+    await expect.poll(() => isShared(first, second), { timeout: 20_000 }).toBe(true);
+    expect([...ledBy(first), ...ledBy(second)].sort()).toEqual([...tenants].sort());
+    const answer = { step: 'ask', approved: true, result: {}, by: 'ann' };
+    for (const ref of refs.slice(0, 20)) {
+      const [owner, other] = first.orchestrator.leads(ref.tenantId) ? [first, second] : [second, first];
+      await expect.poll(() => other.orchestrator.ownerOf(ref.tenantId)).toMatchObject({ id: owner.membership.node.id });
+      await expect(other.orchestrator.completeTask(ref, answer)).rejects.toMatchObject({ code: 'not_leading' });
+      await owner.orchestrator.completeTask(ref, answer);
+      await owner.ended(ref);
+    }
+    expect([first, second].filter(({ orchestrator }) => orchestrator.leadsJobs())).toHaveLength(1);
+    await first.orchestrator.close();
+    await first.membership.close();
+    await expect.poll(() => ledBy(second), { timeout: 20_000 }).toEqual(tenants);
+    for (const ref of refs.slice(20)) {
+      await second.orchestrator.completeTask(ref, answer);
+      await second.ended(ref);
+    }
   });
 });
 

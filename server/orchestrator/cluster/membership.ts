@@ -3,6 +3,7 @@ import { type Alarm, type Clock, systemAlarm } from '../../platform/clock.ts';
 import { pause } from '../../platform/deadlines.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Cluster, Member } from '../ports/cluster.ts';
+import type { Placement } from '../shards/plan.ts';
 import { type Facts, join, LEVEL, UrlTakenError } from './join.ts';
 import { LEADER_LOCK } from './locks.ts';
 import { type NodeRow, readSight, recordNode, removeNodes, type Sight } from './member-queries.ts';
@@ -12,7 +13,7 @@ import { Reach } from './reach.ts';
 import { clockAhead, membersIn } from './sight.ts';
 
 const LOOK_EVERY_MS = 1_000;
-/** While nobody leads, requests wait for who will. */
+/** While a shard is free, requests wait for who will lead it. */
 const LOOK_SOON_MS = 200;
 /** Members that were seen longer ago than this are no longer believed. */
 const STALE_MS = 5_000;
@@ -29,6 +30,8 @@ export type ClusterOptions = {
   port: number;
   /** Whether this node may lead. */
   leads: boolean;
+  /** The number of shards of the deployment. */
+  shards: number;
   version: string;
   facts: Facts;
   clock: Clock;
@@ -74,7 +77,6 @@ class Node implements Membership {
   #members: readonly Member[] = [];
   #seenAt = Number.NEGATIVE_INFINITY;
   #clockFault: string | null = null;
-  #leader: string | null = null;
   #isLost = false;
   #ended: Promise<unknown> = Promise.resolve();
 
@@ -91,8 +93,31 @@ class Node implements Membership {
     return this.#elapsed() - this.#seenAt < STALE_MS ? this.#members : [];
   }
 
-  leader(): Member | null {
-    return this.members().find(({ isLeading }) => isLeading) ?? null;
+  get shards(): number {
+    return this.#options.shards;
+  }
+
+  owner(shard: number): Member | null {
+    // A process of an older build leads all of them.
+    return (
+      this.members().find(({ shards, isLeading }) => shards.includes(shard) || (isLeading && shards.length === 0)) ??
+      null
+    );
+  }
+
+  isLed(): boolean {
+    const members = this.members();
+    // A process of an older build leads all of them.
+    if (members.some(({ isLeading, shards }) => isLeading && shards.length === 0)) return true;
+    return new Set(members.flatMap(({ shards }) => shards)).size === this.shards;
+  }
+
+  placement(): Placement | null {
+    const members = this.members();
+    if (members.length === 0) return null;
+    const owners = new Map(members.flatMap(({ id, shards }) => shards.map(shard => [shard, id] as const)));
+    const candidates = members.filter(({ leads, isHeard }) => leads && isHeard);
+    return { shards: this.shards, candidates, owners, levels: new Map() };
   }
 
   whyNotLead(): string | null {
@@ -142,7 +167,7 @@ class Node implements Membership {
           joined = true;
         }
         await this.#look(session);
-        await pause(this.#alarm, this.#leader === null ? LOOK_SOON_MS : LOOK_EVERY_MS, signal);
+        await pause(this.#alarm, this.isLed() ? LOOK_EVERY_MS : LOOK_SOON_MS, signal);
       } catch (error) {
         joined = false;
         this.#lost(error);
@@ -167,7 +192,7 @@ class Node implements Membership {
     const { clock, leaderLock = LEADER_LOCK } = this.#options;
     const seenAt = this.#elapsed();
     const before = clock.now();
-    const sight: Sight = await readSight(client);
+    const sight: Sight = await readSight(client, leaderLock);
     const ahead = clockAhead(sight.databaseMs, { before, after: clock.now() });
     const { members, gone } = membersIn(sight, leaderLock);
     if (!members.some(({ id }) => id === this.node.id)) await recordNode(client, this.node, before);
@@ -183,15 +208,12 @@ class Node implements Membership {
   }
 
   #noteMembers(members: readonly Member[]): void {
-    const { logger } = this.#options;
     const ids = (of: readonly Member[]) => of.map(({ id }) => id).join();
-    const leader = members.find(({ isLeading }) => isLeading)?.id ?? null;
-    if (ids(members) !== ids(this.#members) || leader !== this.#leader) {
-      const nodes = members.map(({ url }) => url);
-      logger.info({ nodes, leader: members.find(({ isLeading }) => isLeading)?.url ?? null }, 'nodes of the cluster');
+    if (ids(members) !== ids(this.#members)) {
+      const nodes = members.map(({ url, shards }) => ({ url, shards: shards.length }));
+      this.#options.logger.info({ nodes }, 'nodes of the cluster');
     }
     this.#members = members;
-    this.#leader = leader;
   }
 
   #noteClock(ahead: number): void {

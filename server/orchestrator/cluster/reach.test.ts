@@ -11,6 +11,7 @@ const member = (id: string, isHeard = true): Member => ({
   version: '1',
   leads: true,
   isLeading: false,
+  shards: [],
   isHeard,
 });
 

@@ -18,10 +18,13 @@ export function membersIn({ rows, locks }: Sight, leaderLock: number): { members
       gone.push(row.id);
       continue;
     }
-    const isLeading = own.some(({ pid }) => leading.has(pid));
+    const shards = locks.flatMap(({ pid, shard }) =>
+      shard !== null && own.some(lock => lock.pid === pid) ? [shard] : [],
+    );
     members.push({
       ...row,
-      isLeading,
+      isLeading: shards.length > 0 || own.some(({ pid }) => leading.has(pid)),
+      shards,
       isHeard: own.some(({ quietMs }) => quietMs === null || quietMs < HEARD_WITHIN_MS),
     });
   }

@@ -1,3 +1,5 @@
+import type { Placement } from '../shards/plan.ts';
+
 /** A node of the cluster that is there: one of its sessions holds the lock of its id. */
 export type Member = {
   id: string;
@@ -8,8 +10,10 @@ export type Member = {
   version: string;
   /** Whether it may lead. */
   leads: boolean;
-  /** Whether it leads now: the session that writes the log is its own. */
+  /** Whether it leads now: the session that writes the log is its own, and holds the lock of a shard. */
   isLeading: boolean;
+  /** The shards that it leads. */
+  shards: readonly number[];
   /** Whether the database has heard of it in the last seconds: a frozen node keeps its lock for a while. */
   isHeard: boolean;
 };
@@ -22,8 +26,14 @@ export interface Cluster {
   readonly deploymentId: string;
   /** The nodes that are there, with this one. Empty while this node is none of them, because it cannot ask the database. */
   members(): readonly Member[];
-  /** The node that leads; null if none does, or it is not known. */
-  leader(): Member | null;
+  /** The number of shards of the deployment. */
+  readonly shards: number;
+  /** The node that leads a shard; null if none does, or it is not known. */
+  owner(shard: number): Member | null;
+  /** Returns whether every shard is led, as far as this node knows. */
+  isLed(): boolean;
+  /** Which nodes may lead, and which leads which shard; null while this node knows nothing of the others. */
+  placement(): Placement | null;
   /** Why this node must not take the leadership, as a sentence for operators; null if it may. */
   whyNotLead(): string | null;
   /** Returns whether no other node that the database hears of has answered this one for five seconds. */

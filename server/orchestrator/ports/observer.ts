@@ -44,6 +44,9 @@ export interface OrchestratorObserver {
   appendRefused(kind: RefusedAppend): void;
   /** This process begins to lead; `active`: runs that have not ended, by status. Earlier counts of runs are void. */
   leadershipTaken(active: ReadonlyMap<string, number>): void;
+  /** Runs that have not ended, by status, which this process executes from now on, or no longer. */
+  runsTaken(active: ReadonlyMap<string, number>): void;
+  runsGiven(active: ReadonlyMap<string, number>): void;
   statusChanged(status: OrchestratorStatus): void;
   /** The recovery of the previous leader's runs begins, and is done. */
   recoveryBegan(): void;
@@ -65,6 +68,8 @@ export const unobserved: OrchestratorObserver = {
   batchBisected() {},
   appendRefused() {},
   leadershipTaken() {},
+  runsTaken() {},
+  runsGiven() {},
   statusChanged() {},
   recoveryBegan() {},
   timersUnusable() {},
@@ -103,6 +108,12 @@ export function allOf(observers: readonly OrchestratorObserver[]): OrchestratorO
     },
     leadershipTaken(active) {
       for (const observer of observers) observer.leadershipTaken(active);
+    },
+    runsTaken(active) {
+      for (const observer of observers) observer.runsTaken(active);
+    },
+    runsGiven(active) {
+      for (const observer of observers) observer.runsGiven(active);
     },
     statusChanged(status) {
       for (const observer of observers) observer.statusChanged(status);

@@ -1,5 +1,6 @@
 import type { AppError } from '../../platform/errors.ts';
 import type { JsonMap, Phase, RunEvent, RunStartedData, RunStatus } from '../core/index.ts';
+import type { Shards } from '../shards/slot.ts';
 
 /** A run as the orchestrator's callers see it. Times are ms since the epoch. */
 export type RunSnapshot = {
@@ -98,6 +99,8 @@ export interface Orchestrator {
    * node; never `here` unless `leads(tenantId)`.
    */
   ownerOf(tenantId: string): Owner;
+  /** The shards of which this process executes the runs; none while it does not lead. */
+  shards(): Shards;
   /** Returns whether this process does the jobs of the deployment that one process at a time does. */
   leadsJobs(): boolean;
   /**

@@ -6,18 +6,20 @@ import type { Command } from '../core/index.ts';
 import { createLoadJournal, createLogReader } from '../log/index.ts';
 import { type OrchestratorLoad, type OrchestratorObserver, unobserved } from '../ports/observer.ts';
 import type { Orchestrator, OrchestratorStatus, Owner, RunRef, RunSnapshot } from '../ports/orchestrator.ts';
-import { ALL_SHARDS } from '../shards/slot.ts';
+import { ALL_SHARDS, type Shards, shardOf } from '../shards/slot.ts';
 import { EventBroadcaster } from './event-broadcaster.ts';
 import { Backoff, type LeadingEnd } from './leadership/backoff.ts';
 import { postgresConnector } from './leadership/leader-connection.ts';
 import { createLeaderTerms, type OwnTerm } from './leadership/leader-terms.ts';
 import { acquireLeadership, CannotLeadError, type LeaderSession } from './leadership/leadership.ts';
 import { LeadershipLog } from './leadership/leadership-log.ts';
+import { Placement } from './leadership/placement.ts';
 import { reasonOf } from './leadership/reason.ts';
 import { IDLE } from './load.ts';
 import type { EmbeddedOrchestratorOptions, OrchestratorPorts } from './orchestrator-options.ts';
 import { GraphCache, loadVersionFrom } from './runs/graph-cache.ts';
-import { recoverRuns } from './runs/recovery.ts';
+import { recoverUntilDone } from './runs/recovery.ts';
+import { ShardExecutor } from './runs/shard-executor.ts';
 import { Runtime } from './runtime.ts';
 import type { RuntimeServices } from './runtime-services.ts';
 
@@ -43,12 +45,13 @@ export type EmbeddedOrchestrator = Orchestrator & {
  * and counting the active runs.
  */
 const PREPARATION_TIMEOUT_MS = 15_000;
-const RECOVERY_RETRY_MS = 1_000;
 
 /** The default executor: one process leads and runs everything in memory, backed by the log. Starts at once. */
 export function createEmbeddedOrchestrator(options: EmbeddedOrchestratorOptions): EmbeddedOrchestrator {
   return new Embedded(options);
 }
+
+type Led = { runtime: Runtime; session: LeaderSession; signal: AbortSignal };
 
 export class Embedded implements EmbeddedOrchestrator {
   readonly ready: Promise<void>;
@@ -81,7 +84,9 @@ export class Embedded implements EmbeddedOrchestrator {
       reader: options.ports?.reader ?? createLogReader(options.pool),
       terms: options.ports?.terms ?? createLeaderTerms(options.pool, options.clock),
       journal: options.ports?.journal ?? createLoadJournal(options.pool, processId),
-      connect: options.ports?.connect ?? postgresConnector(options.connectionString, { lock, processId, synchronous }),
+      connect:
+        options.ports?.connect ??
+        postgresConnector(options.connectionString, { lock, processId, synchronous, sharded: cluster !== undefined }),
       alarm: systemAlarm,
       defer: setImmediate,
       createRuntime: (services, session) => new Runtime(services, session, cause => session.break(cause)),
@@ -112,19 +117,30 @@ export class Embedded implements EmbeddedOrchestrator {
     return this.#status;
   }
 
-  leads(_tenantId: string): boolean {
-    return this.leadsJobs();
+  leads(tenantId: string): boolean {
+    return this.#isLeading() && this.#runtime?.executes(tenantId) === true;
   }
 
   ownerOf(tenantId: string): Owner {
     if (this.leads(tenantId)) return { kind: 'here' };
-    const leader = this.#options.cluster?.leader() ?? null;
+    const { cluster } = this.#options;
+    const owner = cluster?.owner(shardOf(tenantId, cluster.shards)) ?? null;
     // What it saw of itself is from before.
-    if (leader === null || leader.id === this.#options.cluster?.node.id) return { kind: 'unknown' };
-    return { kind: 'node', id: leader.id, url: leader.url };
+    if (owner === null || owner.id === cluster?.node.id) return { kind: 'unknown' };
+    return { kind: 'node', id: owner.id, url: owner.url };
   }
 
   leadsJobs(): boolean {
+    return this.#isLeading() && (this.#options.cluster === undefined || this.#session?.shards.has(0) === true);
+  }
+
+  shards(): Shards {
+    const { cluster } = this.#options;
+    if (!this.#isLeading()) return { count: 1, led: new Set() };
+    return cluster === undefined ? ALL_SHARDS : { count: cluster.shards, led: new Set(this.#session?.shards) };
+  }
+
+  #isLeading(): boolean {
     return this.#status === 'leading' && this.#session?.isHeld() === true;
   }
 
@@ -239,7 +255,11 @@ export class Embedded implements EmbeddedOrchestrator {
   /** Leads on a session that holds the lock, until it is lost or this process stops. Returns why it no longer leads. */
   async #lead(session: LeaderSession): Promise<unknown> {
     const { reader, terms } = this.#ports;
-    const active = await this.#inTime('counting the active runs', session, reader.countActiveRuns(ALL_SHARDS));
+    const { cluster } = this.#options;
+    const isAlone = cluster === undefined;
+    const active = isAlone
+      ? await this.#inTime('counting the active runs', session, reader.countActiveRuns(ALL_SHARDS))
+      : { byTenant: new Map(), byStatus: new Map() };
     const leader = await this.#inTime('recording the term', session, terms.begin());
     const over = new AbortController();
     const runtime = this.#newRuntime(session, leader);
@@ -248,10 +268,10 @@ export class Embedded implements EmbeddedOrchestrator {
       this.#observer.leadershipTaken(active.byStatus);
       this.#runtime = runtime;
       this.#session = session;
-      this.#setStatus('leading');
+      if (isAlone) this.#setStatus('leading');
       void session.proven.then(() => this.#log.backInOrder('leading'));
-      this.recovered = this.#recover(runtime, over.signal);
-      this.#track(this.recovered);
+      if (isAlone) void this.#recover(runtime, ALL_SHARDS, over.signal);
+      else void this.#place(cluster, { runtime, session, signal: over.signal });
       const cause = await Promise.race([session.lost, this.#whenClosing]);
       if (this.#closing.signal.aborted)
         await Promise.race([session.lost, runtime.close(this.#options.config.shutdownGraceMs)]);
@@ -265,6 +285,36 @@ export class Embedded implements EmbeddedOrchestrator {
       // A commit whose answer was lost with the session may be in the log, and no listener has received its events.
       this.#broadcaster.interrupt();
     }
+  }
+
+  /** Leads the shards that the plan of the cluster gives to this node. */
+  #place(
+    cluster: NonNullable<EmbeddedOrchestratorOptions['cluster']>,
+    { runtime, session, signal }: Led,
+  ): Promise<void> {
+    const { reader, alarm } = this.#ports;
+    const { logger } = this.#options;
+    const executor = new ShardExecutor({
+      shards: cluster.shards,
+      runtime,
+      logger,
+      count: among => this.#inTime('counting the active runs', session, reader.countActiveRuns(among)),
+      recover: among => this.#recover(runtime, among, signal),
+      interrupt: isOf => this.#broadcaster.interrupt(isOf),
+    });
+    const looked = () => this.#setStatus(session.shards.size > 0 ? 'leading' : 'standby');
+    const elapsed = () => performance.now();
+    const placement = new Placement({ cluster, session, executor, looked, elapsed, alarm, logger });
+    return placement.run(AbortSignal.any([signal, this.#closing.signal]));
+  }
+
+  #recover(runtime: Runtime, shards: Shards, signal: AbortSignal): Promise<unknown> {
+    const { reader, terms } = this.#ports;
+    const { alarm = systemAlarm, logger } = this.#options;
+    const take = { reader, terms, runtime, shards, signal };
+    this.recovered = recoverUntilDone(take, { alarm, logger, log: this.#log });
+    this.#track(this.recovered);
+    return this.recovered;
   }
 
   /**
@@ -297,7 +347,9 @@ export class Embedded implements EmbeddedOrchestrator {
   #newRuntime(session: LeaderSession, leader: OwnTerm): Runtime {
     const { clock, logger, stepTypes, config, random, alarm, writerLimits, credits, spending } = this.#options;
     const { reader, journal, defer, createRuntime } = this.#ports;
+    const { cluster } = this.#options;
     const services: RuntimeServices = {
+      ...(cluster === undefined ? {} : { shards: cluster.shards }),
       reader,
       leader,
       journal,
@@ -316,29 +368,6 @@ export class Embedded implements EmbeddedOrchestrator {
       spending,
     };
     return createRuntime(services, session);
-  }
-
-  /**
-   * Runs in the background and is repeated until all runs are loaded: a failed read must not
-   * cause a run to be forgotten.
-   */
-  async #recover(runtime: Runtime, signal: AbortSignal): Promise<{ recovered: number }> {
-    const { reader, terms } = this.#ports;
-    const began = performance.now();
-    this.#observer.recoveryBegan();
-    for (;;) {
-      try {
-        const result = await recoverRuns({ reader, terms, runtime, shards: ALL_SHARDS, signal });
-        if (signal.aborted) return result;
-        this.#observer.recoveryEnded(result.recovered, performance.now() - began);
-        this.#log.recovered(result);
-        return result;
-      } catch (error) {
-        if (signal.aborted) return { recovered: 0 };
-        this.#options.logger.error({ err: error }, 'taking up runs failed; trying again');
-        await pause(this.#options.alarm ?? systemAlarm, RECOVERY_RETRY_MS, signal);
-      }
-    }
   }
 
   #setStatus(status: OrchestratorStatus): void {

@@ -49,8 +49,11 @@ export class EventBroadcaster {
     }
   }
 
-  /** Tells all listeners that events may have been committed that they did not receive. */
-  interrupt(): void {
-    for (const { onInterrupted } of [...this.#byTenant.values()].flatMap(each => [...each])) onInterrupted?.();
+  /**
+   * Tells the listeners of these workspaces, by default all, that events may have been committed that they did not receive.
+   */
+  interrupt(isOf: (tenantId: string) => boolean = () => true): void {
+    const interrupted = [...this.#byTenant].filter(([tenantId]) => isOf(tenantId));
+    for (const { onInterrupted } of interrupted.flatMap(([, each]) => [...each])) onInterrupted?.();
   }
 }

@@ -50,8 +50,8 @@ export type EmbeddedOrchestratorOptions = {
   beforeLeading?: (signal: AbortSignal) => Promise<void>;
   /** Whether this process leads only where commits wait for a replica. Default: it leads without replicas, too. */
   synchronous?: boolean;
-  /** Default: no cluster, so nobody knows which other process leads. */
-  cluster?: Pick<Cluster, 'node' | 'leader' | 'whyNotLead'>;
+  /** Default: no cluster, so that this process leads alone, and nobody knows which other process does. */
+  cluster?: Pick<Cluster, 'node' | 'shards' | 'owner' | 'placement' | 'whyNotLead'>;
   /** Replaced by the simulation. */
   ports?: Partial<OrchestratorPorts>;
 };

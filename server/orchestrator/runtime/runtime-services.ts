@@ -16,6 +16,8 @@ export type RuntimeServices = {
   reader: LogReader;
   /** The term of this runtime. */
   leader: OwnTerm;
+  /** The number of shards of a cluster, of which this runtime takes some; default: it executes every run. */
+  shards?: number | undefined;
   clock: Clock;
   alarm: Alarm;
   logger: Logger;

@@ -1,7 +1,7 @@
 import { atMost } from '../../platform/deadlines.ts';
-import { AppError, notFound, unavailable } from '../../platform/errors.ts';
+import { notFound, unavailable } from '../../platform/errors.ts';
 import { type Command, typeOfStep } from '../core/index.ts';
-import { AppendError, DEFAULT_LIMITS, GroupCommitLog, type LogEntry, type LogSession } from '../log/index.ts';
+import { DEFAULT_LIMITS, GroupCommitLog, type LogEntry, type LogSession } from '../log/index.ts';
 import { type OrchestratorObserver, unobserved } from '../ports/observer.ts';
 import type { RunRef, RunSnapshot, StartRun, StreamItem } from '../ports/orchestrator.ts';
 import type { StepType } from '../ports/step-type.ts';
@@ -14,14 +14,18 @@ import { loadOf, type RuntimeLoad } from './load.ts';
 import { RunResources } from './memory/run-resources.ts';
 import { ChildRuns } from './runs/child-runs.ts';
 import { FaultLog } from './runs/fault-log.ts';
+import { flush } from './runs/flush.ts';
+import { giveShard, movedElsewhere } from './runs/hand-over.ts';
+import { LedShards } from './runs/led-shards.ts';
 import { LiveRun } from './runs/live-run.ts';
 import { LoadSuspects } from './runs/load-suspects.ts';
 import { type LoadedRun, Loader, LoadRetries, RELOAD_DELAY_MS } from './runs/loader.ts';
 import type { Message } from './runs/mailbox.ts';
-import { runIdTaken, tooManyWrites } from './runs/refusals.ts';
+import { tooManyWrites } from './runs/refusals.ts';
 import { RefusedTurns } from './runs/refused-turns.ts';
+import { dropDefective, refuseAppend } from './runs/run-failures.ts';
 import { RunFinder } from './runs/run-finder.ts';
-import type { AttemptRef, HeldRun, RunHost, RunKey } from './runs/run-host.ts';
+import type { HeldRun, RunHost, RunKey } from './runs/run-host.ts';
 import { RunStarts } from './runs/run-starts.ts';
 import { type SlotKind, Slots } from './runs/slots.ts';
 import { AHEAD_LIMITS, type AheadLimits } from './runs/steps-ahead.ts';
@@ -63,6 +67,7 @@ export class Runtime implements RunHost {
   readonly #children: ChildRuns;
   readonly #turns: TurnQueue;
   readonly #refused: RefusedTurns;
+  readonly #led: LedShards;
   readonly ahead: AheadLimits;
   #closing = false;
   #abandoned = false;
@@ -86,6 +91,7 @@ export class Runtime implements RunHost {
       visited: () => void (this.#closing || this.#slots.pump()),
     });
     this.#slots = new Slots(services.config);
+    this.#led = new LedShards(services.shards ?? null);
     this.timers = new Timers(services.clock, services.alarm);
     this.#behind = new ProgressSweep(this.timers, () => services.clock.now());
     this.#wakeUpTimers = new WakeUpTimers(this.timers, run => this.#wake(run));
@@ -139,7 +145,8 @@ export class Runtime implements RunHost {
 
   /** Sends a command to a run, folded if it is not in memory. Throws AppError 404 if the reference does not match. */
   async command(ref: RunRef, command: Command): Promise<RunSnapshot> {
-    const refuse = () => (RELIEVING.has(command.type) ? this.#refuseWhenClosed() : this.#refuseWhenBusy(ref.tenantId));
+    const isRelieving = RELIEVING.has(command.type);
+    const refuse = () => (isRelieving ? this.#refuseWhenClosed(ref.tenantId) : this.#refuseWhenBusy(ref.tenantId));
     refuse();
     // No await if it is in memory: it could leave memory meanwhile.
     const run = this.#runs.get(ref.runId) ?? (await this.#findFor(ref, command));
@@ -160,6 +167,24 @@ export class Runtime implements RunHost {
     this.#starts.setActiveRuns(counts);
   }
 
+  /** Returns whether this runtime executes the runs of the workspace. */
+  readonly executes = (tenantId: string): boolean => this.#led.executes(tenantId);
+  readonly accepts: RunHost['accepts'] = tenantId => this.#led.accepts(tenantId);
+
+  /** Executes the runs of shards from now on; `counts` are their active runs. They are to be recovered next. */
+  take(shards: readonly number[], counts: ReadonlyMap<string, number>): void {
+    this.setActiveRuns(counts);
+    for (const shard of shards) this.#led.take(shard);
+  }
+
+  /** See giveShard. */
+  give(shard: number, signal: AbortSignal): Promise<boolean> {
+    const { alarm } = this.#services;
+    const parts = { led: this.#led, slots: this.#slots, turns: this.#turns, wakeUpTimers: this.#wakeUpTimers };
+    const rest = { meter: this.meter, starts: this.#starts, alarm };
+    return giveShard({ live: this.#runs, starting: this.#starting, ...parts, ...rest }, shard, signal);
+  }
+
   /** Sets the timer of a run that is not in memory, unless it has one. */
   setWakeUpTimer(run: RunKey, dueAt: number): void {
     const isSet = this.#wakeUpTimers.has(run.runId) || this.#runs.has(run.runId);
@@ -168,7 +193,7 @@ export class Runtime implements RunHost {
 
   /** Folds a run and continues it. Logs a failure and tries again later. */
   async recover(run: RunKey): Promise<void> {
-    if (this.#abandoned) return;
+    if (this.#abandoned || !this.#mayHold(run)) return;
     try {
       // Taking up the folded run wakes it.
       await this.#finder.find(run, false);
@@ -190,18 +215,10 @@ export class Runtime implements RunHost {
       await atMost(this.#services.alarm, graceMs, promise);
     }
     // Outcomes that were just reported are decided in the tick that is due; then their commit is awaited.
-    await atMost(this.#services.alarm, MAX_FLUSH_MS, this.#flush());
+    const parts = { behind: this.#behind, suspects: this.suspects, turns: this.#turns, log: this.#log };
+    const flushed = flush({ ...parts, defer: this.#services.defer, isOver: () => this.#abandoned });
+    await atMost(this.#services.alarm, MAX_FLUSH_MS, flushed);
     this.abandon(new Error('the orchestrator is closed'));
-  }
-
-  async #flush(): Promise<void> {
-    this.#behind.catchUpAll();
-    await this.suspects.close();
-    do {
-      this.#turns.endRests();
-      await new Promise<void>(resolve => this.#services.defer(resolve));
-      await this.#log.drain();
-    } while (this.#turns.isVisitDue && !this.#abandoned);
   }
 
   /** Drops everything at once: nothing is decided, started or written any more. */
@@ -228,7 +245,7 @@ export class Runtime implements RunHost {
     return this.#services.stepTypes.get(name);
   }
 
-  readonly setTimer = (dueAt: number, fire: () => void): TimerHandle => this.timers.set(dueAt, fire);
+  readonly setTimer: RunHost['setTimer'] = (dueAt, fire) => this.timers.set(dueAt, fire);
   readonly cancelTimer = (timer: TimerHandle): void => this.timers.cancel(timer);
 
   schedule(run: LiveRun, isUrgent = false): void {
@@ -236,7 +253,7 @@ export class Runtime implements RunHost {
   }
 
   claim(run: LiveRun): void {
-    if (this.#closing) return;
+    if (this.#closing || !this.#led.accepts(run.tenantId)) return;
     this.#slots.offer(run);
     this.#slots.pump();
   }
@@ -277,7 +294,7 @@ export class Runtime implements RunHost {
   }
 
   readonly setWakeUpAt: RunHost['setWakeUpAt'] = (run, wakeUp) => {
-    this.#wakeUpTimers.at(run, this.#abandoned ? null : wakeUp);
+    this.#wakeUpTimers.at(run, this.#abandoned || !this.#mayHold(run) ? null : wakeUp);
   };
 
   committed(run: LiveRun, { isNew, ended }: { isNew: boolean; ended: boolean }): void {
@@ -300,38 +317,17 @@ export class Runtime implements RunHost {
     this.#children.leftMemory(run);
   }
 
-  appendFailed(run: LiveRun, failure: { error: unknown; isNew: boolean; outcomes: AttemptRef[] }): AppError {
-    const { error, isNew, outcomes } = failure;
-    const { runId } = run.identity;
-    if (this.#runs.get(runId) === run) this.#runs.delete(runId);
-    const kind = error instanceof AppendError ? error.kind : 'rejected';
-    if (kind === 'lost') return unavailable('unavailable', 'The database is not available.', 2, error);
-    // The caller chose an id that is taken, which is no fault.
-    if (kind === 'fenced' && isNew) return runIdTaken();
-    this.faults.notWritten(run.identity, kind, error);
-    if (kind === 'fenced') {
-      this.#later(run.identity);
-      return unavailable('run_contended', 'Another process is executing this run.', 1, error);
-    }
-    if (!isNew) {
-      if (outcomes.length > 0) void this.#refused.fail(run.identity, outcomes);
-      else this.#later(run.identity);
-    }
-    return new AppError(422, 'not_storable', 'A value cannot be stored.', { cause: error });
-  }
+  readonly appendFailed: RunHost['appendFailed'] = (run, failure) => refuseAppend(this.#failing, run, failure);
 
   decideAgain(run: LiveRun, messages: readonly Message[]): void {
     void this.#refused.decideAgain(run, messages);
   }
 
-  turnDefect(run: LiveRun, error: unknown): void {
-    const { runId } = run.identity;
-    this.faults.cannotGoOn(run.identity, error);
-    // Attempts interrupted in this term count as lost from now on: a step that causes this must not start forever.
-    this.leader.survived.delete(this.leader.term);
-    if (this.#runs.get(runId) === run) this.#runs.delete(runId);
-    run.drop(new AppError(500, 'internal', 'An internal error interrupted the run.', { cause: error }));
-    this.#later(run.identity);
+  readonly turnDefect: RunHost['turnDefect'] = (run, error) => dropDefective(this.#failing, run, error);
+
+  get #failing() {
+    const { faults, leader } = this;
+    return { live: this.#runs, refused: this.#refused, faults, leader, later: (run: RunKey) => this.#later(run) };
   }
 
   #takeTurn(run: LiveRun): void {
@@ -343,13 +339,14 @@ export class Runtime implements RunHost {
   }
 
   #refuseWhenBusy(tenantId: string): void {
-    this.#refuseWhenClosed();
+    this.#refuseWhenClosed(tenantId);
     if (!this.#log.hasRoom(tenantId)) throw tooManyWrites();
   }
 
-  #refuseWhenClosed(): void {
+  #refuseWhenClosed(tenantId: string): void {
     if (this.#closing || this.#abandoned)
       throw unavailable('not_leading', 'The service is not ready to accept commands.', 2);
+    if (!this.#led.accepts(tenantId)) throw movedElsewhere();
   }
 
   #forgetEnded(run: LiveRun): void {
@@ -366,7 +363,7 @@ export class Runtime implements RunHost {
   }
 
   readonly #takeUp = ({ identity, state, events, account, isBehind, quarantined }: LoadedRun): LiveRun | null => {
-    if (this.#abandoned) return null;
+    if (this.#abandoned || !this.#led.executes(identity.tenantId)) return null;
     const { runId } = identity;
     this.#loadRetries.succeeded(runId);
     if (quarantined !== null) this.faults.quarantined(identity, quarantined);
@@ -380,6 +377,9 @@ export class Runtime implements RunHost {
     run.wake();
     return run;
   };
+
+  /** The tenant of a run that is recovered is not known before it is loaded. */
+  readonly #mayHold = ({ tenantId }: RunKey): boolean => tenantId === '' || this.#led.executes(tenantId);
 
   #wake(key: RunKey): void {
     const run = this.#runs.get(key.runId);

@@ -22,11 +22,11 @@ export class Clients {
   readonly postponed = new Set<Scenario>();
   readonly #at: Surroundings;
   readonly #promises: Promises;
-  /** Returns a process that clients can reach, undefined if there is none. */
-  readonly #reach: () => Server | undefined;
+  /** Returns a process that clients of a workspace can reach, undefined if there is none. */
+  readonly #reach: (tenantId: string) => Server | undefined;
   #names = 0;
 
-  constructor(at: Surroundings, promises: Promises, reach: () => Server | undefined) {
+  constructor(at: Surroundings, promises: Promises, reach: (tenantId: string) => Server | undefined) {
     this.#at = at;
     this.#promises = promises;
     this.#reach = reach;
@@ -38,7 +38,7 @@ export class Clients {
     const call = (server: Server) => server.orchestrator.start({ runId, tenantId, projectId, workflowId, data });
     const again = () => this.start(scenario);
     const refused = this.#refusal(scenario);
-    this.#ask(`start of ${runId}`, call, {
+    this.#ask({ what: `start of ${runId}`, tenantId }, call, {
       resolved: () => {
         this.#at.count('start answered');
         this.#promises.started(scenario);
@@ -96,11 +96,16 @@ export class Clients {
     const again = () => {
       if (tries > 1) this.command(scenario, command, tries - 1);
     };
-    this.#ask(`${command.type} of ${scenario.runId}`, call, {
+    this.#ask({ what: `${command.type} of ${scenario.runId}`, tenantId: scenario.tenantId }, call, {
       // A command that changes nothing is answered without a write, so a process that has lost the lead without knowing
       // it may give an outdated answer.
       resolved: (snapshot, server) =>
-        this.#promises.commanded(scenario, command, snapshot, server.holdsLock && !this.#at.twoLed ? known : 0),
+        this.#promises.commanded(
+          scenario,
+          command,
+          snapshot,
+          server.holdsFor(scenario.tenantId) && !this.#at.twoLed ? known : 0,
+        ),
       rejected: (error, server) => {
         if (error.code === 'too_many_writes') server.runtime?.shares.checkRefused(scenario.tenantId);
         if (error.status === 503 || error.status === 429) this.#at.agenda.after(PATIENCE_MS, again);
@@ -122,7 +127,7 @@ export class Clients {
   #startOnce(scenario: Scenario): void {
     const { runId, tenantId, projectId, workflowId, data } = scenario;
     const call = (server: Server) => server.orchestrator.start({ runId, tenantId, projectId, workflowId, data });
-    this.#ask(`second start of ${runId}`, call, {
+    this.#ask({ what: `second start of ${runId}`, tenantId }, call, {
       resolved: () => this.#promises.started(scenario),
       rejected: this.#refusal(scenario),
       unknown: () => {},
@@ -151,7 +156,7 @@ export class Clients {
       : { ...refOf(scenario), runId: 'no-such-run' };
     const call = (server: Server) =>
       server.orchestrator.command(wrong, { type: 'stop', mode: 'immediate', by: 'stranger' });
-    this.#ask(`command of a stranger to ${scenario.runId}`, call, {
+    this.#ask({ what: `command of a stranger to ${scenario.runId}`, tenantId: scenario.tenantId }, call, {
       resolved: () => this.#at.fail('tenant', `a stranger stopped ${scenario.runId}`),
       rejected: error => {
         if (error.status === 503) return;
@@ -164,7 +169,7 @@ export class Clients {
 
   /** Sends one request to one process: either it is answered, or the process dies and the client learns nothing. */
   #ask(
-    what: string,
+    { what, tenantId }: { what: string; tenantId: string },
     call: (server: Server) => Promise<RunSnapshot>,
     then: {
       resolved(snapshot: RunSnapshot, server: Server): void;
@@ -172,7 +177,7 @@ export class Clients {
       unknown(): void;
     },
   ): void {
-    const server = this.#reach();
+    const server = this.#reach(tenantId);
     if (server === undefined) {
       this.#at.agenda.after(PATIENCE_MS, then.unknown);
       return;

@@ -57,6 +57,7 @@ async function shrink(seed: number): Promise<Knobs> {
     calls: knob('calls', 0),
     agents: knob('agents', 0),
     largeEnds: knob('largeEnds', 0),
+    clusters: knob('clusters', 0),
   });
   const holds = async (knobs: Knobs) => checkerOf(await failureOf(seed, knobs)) !== original;
   const details = await fc.check(fc.asyncProperty(arbitrary, holds), { examples: [[FULL]], numRuns: 1 });

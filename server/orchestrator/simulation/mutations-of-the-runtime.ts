@@ -268,8 +268,8 @@ const RUNTIME: readonly Mutation[] = [
   },
   {
     name: 'a run whose outcome was refused is forgotten',
-    file: 'runtime/runtime.ts',
-    find: 'if (outcomes.length > 0) void this.#refused.fail(run.identity, outcomes);',
+    file: 'runtime/runs/run-failures.ts',
+    find: 'if (outcomes.length > 0) void refused.fail(run.identity, outcomes);',
     replace: 'if (outcomes.length > 0) return new AppError(422, "not_storable", "");',
     caughtBy: ['not-stuck'],
   },
@@ -290,8 +290,8 @@ const RUNTIME: readonly Mutation[] = [
   },
   {
     name: 'a shutdown does not wait for the last commit',
-    file: 'runtime/runtime.ts',
-    find: 'await this.#log.drain();',
+    file: 'runtime/runs/flush.ts',
+    find: 'await log.drain();',
     replace: '',
     caughtBy: ['shutdown'],
   },

@@ -3,6 +3,7 @@ import { BURSTS } from './mutations-of-bursts.ts';
 import { CALLS } from './mutations-of-calls.ts';
 import { CREDITS } from './mutations-of-credits.ts';
 import { GROWTH } from './mutations-of-growth.ts';
+import { HAND_OVERS } from './mutations-of-hand-overs.ts';
 import { IN_DOUBT } from './mutations-of-in-doubt.ts';
 import { INPUTS } from './mutations-of-inputs.ts';
 import { LEADING } from './mutations-of-leadership.ts';
@@ -228,6 +229,7 @@ const GROUPS: readonly (readonly Mutation[])[] = [
   SLOTS,
   SHARES,
   LEADING,
+  HAND_OVERS,
   INPUTS,
   MEMORY,
   GROWTH,

@@ -15,6 +15,8 @@ import type { Server } from './server.ts';
 
 /** The longest that the simulation expects a shutdown to wait for the database. */
 const MAX_FLUSH_MS = 5_000;
+/** The longest that a shard that is to move accepts nothing. */
+const GIVES_WITHIN_MS = 2_500;
 
 /** The real runtime, observed where it calls its parts; its behavior is unchanged. */
 export class ObservedRuntime extends Runtime {
@@ -36,7 +38,9 @@ export class ObservedRuntime extends Runtime {
     this.#server = server;
     this.bursts = new BurstWatch(server.at, server.config.ahead);
     this.slots = new SlotWatch(server.at, server.config);
-    this.credits = new CreditWatch(server.at, server.postgres.database, () => server.postgres.holds(connection));
+    this.credits = new CreditWatch(server.at, server.postgres.database, tenantId =>
+      server.postgres.holdsFor(connection, tenantId),
+    );
   }
 
   override async close(graceMs: number): Promise<void> {
@@ -44,6 +48,30 @@ export class ObservedRuntime extends Runtime {
     const startedAt = at.agenda.now;
     await super.close(graceMs);
     if (this.#server.alive) at.check(() => this.#checkClosed(startedAt));
+  }
+
+  override async give(shard: number, signal: AbortSignal): Promise<boolean> {
+    const { at, work, postgres, topology } = this.#server;
+    const startedAt = at.agenda.now;
+    const isOfShard = (tenantId: string) => topology?.shardOf(tenantId) === shard;
+    const given = await super.give(shard, signal);
+    if (!this.#server.alive) return given;
+    at.count(given ? 'shard given' : 'shard kept, because its attempts did not end');
+    if (
+      at.agenda.now - startedAt > GIVES_WITHIN_MS &&
+      !this.#server.isFrozen &&
+      !this.#server.wasFrozenSince(startedAt)
+    )
+      at.fail('moves', `shard ${shard} waited ${at.agenda.now - startedAt} ms to be given`);
+    // What a lost session wrote last is not known here, and nothing that follows is written.
+    if (!given || this.#server.session?.healthy !== true) return given;
+    for (const { server, attempt } of work.executing) {
+      const run = server === this.#server ? postgres.auditor.run(attempt.run.id) : undefined;
+      const step = run?.history.step(attempt.step.id);
+      if (run !== undefined && isOfShard(run.tenantId) && step?.inFlight && step.attempt === attempt.attempt)
+        at.fail('moves', `"${attempt.step.id}" of ${run.id} is aborted for balance`);
+    }
+    return true;
   }
 
   override schedule(run: LiveRun, isUrgent?: boolean): void {
@@ -56,7 +84,7 @@ export class ObservedRuntime extends Runtime {
   }
 
   override claim(run: LiveRun): void {
-    this.slots.claims(run);
+    if (this.accepts(run.tenantId)) this.slots.claims(run);
     super.claim(run);
   }
 

@@ -28,6 +28,9 @@ export class Postgres {
   /** Behind a pooler in transaction mode, the backend that all sessions share. */
   #shared: Backend | null = null;
   #holder: Backend | null = null;
+  /** In a cluster, the backends that share the leader's lock, and the session that holds the lock of each shard. */
+  readonly #sharers = new Set<Backend>();
+  readonly #shardHolders = new Map<number, Session>();
   #backends = 0;
   readonly #open = new Set<Session>();
 
@@ -77,11 +80,39 @@ export class Postgres {
   }
 
   holds(session: Session | null): boolean {
-    return session?.isOpen === true && session.backend !== null && this.#holder === session.backend;
+    if (session?.isOpen !== true || session.backend === null) return false;
+    return this.#holder === session.backend || this.#sharers.has(session.backend);
+  }
+
+  /** Whether the session holds the lock under which the runs of a workspace are written. */
+  holdsFor(session: Session | null, tenantId: string): boolean {
+    const topology = session?.server.topology ?? null;
+    if (topology === null) return this.holds(session);
+    return session?.isOpen === true && this.#shardHolders.get(topology.shardOf(tenantId)) === session;
+  }
+
+  /** Returns the name of the process that holds the lock of each shard. */
+  shardHolders(): [shard: number, process: string][] {
+    return [...this.#shardHolders].map(([shard, { server }]) => [shard, server.name]);
+  }
+
+  lockShard(session: Session, shard: number): boolean {
+    const holder = this.#shardHolders.get(shard);
+    if (holder !== undefined && holder !== session) return false;
+    this.#shardHolders.set(shard, session);
+    return true;
+  }
+
+  unlockShard(session: Session, shard: number): void {
+    if (this.#shardHolders.get(shard) === session) this.#shardHolders.delete(shard);
   }
 
   tryLock(session: Session): boolean {
     if (this.holds(session)) return true;
+    if (session.server.topology !== null && session.backend !== null) {
+      this.#sharers.add(session.backend);
+      return true;
+    }
     if (this.#holder !== null && !this.lockless) return false;
     if (this.#holder !== null) this.at.count('leader beside the leader');
     this.#holder = session.backend;
@@ -96,6 +127,7 @@ export class Postgres {
       backend: backend?.id ?? 0,
       marked: backend?.mark === session,
       holdsLock,
+      shards: [...this.#shardHolders].flatMap(([shard, holder]) => (holder === session ? [shard] : [])),
       readOnly: this.readOnly ? 'standby' : null,
     };
   }
@@ -107,10 +139,17 @@ export class Postgres {
     this.#open.delete(session);
     // A backend that the pooler keeps open for other sessions keeps its lock.
     if (session.backend !== this.#shared && this.#holder === session.backend) this.#holder = null;
+    this.#unlockAll(session);
   }
 
   unlock(session: Session): void {
-    if (this.holds(session)) this.#holder = null;
+    if (this.#holder === session.backend && session.isOpen) this.#holder = null;
+    this.#unlockAll(session);
+  }
+
+  #unlockAll(session: Session): void {
+    if (session.backend !== null) this.#sharers.delete(session.backend);
+    for (const [shard, holder] of this.#shardHolders) if (holder === session) this.#shardHolders.delete(shard);
   }
 
   #newBackend(): Backend {

@@ -1,5 +1,6 @@
 import type { Graph, RunEvent } from '../core/index.ts';
 import { type ActiveRunCounts, type LogReader, type RunRead, toWakeUpTimer } from '../log/index.ts';
+import { isAmong, type Shards } from '../shards/slot.ts';
 import { type Database, decodeToFold, type RunsRow, type StoredRun } from './database.ts';
 import type { Server } from './server.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -10,7 +11,9 @@ export const QUERY_TIMEOUT_MS = 9_000;
 /** Reads the simulated database like log-reader.ts reads the real one; sometimes it is slow, and sometimes it fails. */
 export function simulatedReader(database: Database, server: Server, at: Surroundings): LogReader {
   const ask = <T>(read: () => T, risk?: number): Promise<T> => answerOf(server, at, 'reading failed', read, risk);
-  const open = (): RunsRow[] => [...database.runs.values()].map(({ row }) => row).filter(row => row.endedAt === null);
+  const rows = (shards: Shards): RunsRow[] =>
+    [...database.runs.values()].map(({ row }) => row).filter(({ tenantId }) => isAmong(shards, tenantId));
+  const open = (shards: Shards): RunsRow[] => rows(shards).filter(row => row.endedAt === null);
   return {
     readRuns: async (runIds, { skeleton, onLarge }) => {
       const deadly = skeleton !== true && runIds.some(runId => database.runs.has(runId) && at.scenario(runId).deadly);
@@ -36,10 +39,10 @@ export function simulatedReader(database: Database, server: Server, at: Surround
             .map(({ id, json }) => [id, json]),
         );
       }, 0.2),
-    countActiveRuns: () =>
+    countActiveRuns: shards =>
       ask(() => {
         const { byTenant, byStatus }: ActiveRunCounts = { byTenant: new Map(), byStatus: new Map() };
-        for (const { tenantId, status } of open()) {
+        for (const { tenantId, status } of open(shards)) {
           byTenant.set(tenantId, (byTenant.get(tenantId) ?? 0) + 1);
           byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
         }
@@ -50,10 +53,10 @@ export function simulatedReader(database: Database, server: Server, at: Surround
         const beneath = [...database.runs.values()].filter(({ row }) => row.root === root);
         return { started: beneath.length, active: beneath.filter(({ row }) => row.endedAt === null).length };
       }),
-    movingRuns: (_, before, limit) => {
+    movingRuns: (shards, before, limit) => {
       if (before === null) server.terms.taking();
       return ask(() => {
-        const ids = open()
+        const ids = open(shards)
           .filter(({ id, phase }) => phase !== 'blocked' && phase !== 'paused' && (before === null || id < before))
           .map(({ id }) => id);
         // Pages this small show whether the next page is requested.
@@ -72,9 +75,9 @@ export function simulatedReader(database: Database, server: Server, at: Surround
         server.missedLookup = true;
         throw error;
       }),
-    idleCallers: (_, before, limit) =>
+    idleCallers: (shards, before, limit) =>
       ask(() => {
-        const callers = open().flatMap(({ parent }) =>
+        const callers = open(shards).flatMap(({ parent }) =>
           parent === undefined || parent.detached ? [] : [parent.run_id],
         );
         const ids = [...new Set(callers)].filter(id => {
@@ -85,8 +88,8 @@ export function simulatedReader(database: Database, server: Server, at: Surround
         });
         return ids.sort().reverse().slice(0, Math.min(limit, 2));
       }),
-    wakeUpTimers: async () => {
-      const rows = await ask(() => open().filter(row => row.phase === 'blocked' && row.nextTimerAt !== null));
+    wakeUpTimers: async shards => {
+      const rows = await ask(() => open(shards).filter(row => row.phase === 'blocked' && row.nextTimerAt !== null));
       return rows.map(({ id, tenantId, nextTimerAt }) =>
         toWakeUpTimer({ id, tenant_id: tenantId, next_timer_at: storedTime(at, id, nextTimerAt ?? 0) }),
       );

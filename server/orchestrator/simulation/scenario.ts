@@ -36,6 +36,8 @@ export type Knobs = {
   agents: number;
   /** Chance that many runs of one tenant end at the same time, each with many events, in percent. */
   largeEnds: number;
+  /** Chance that several processes share the workspaces by shards, in percent. */
+  clusters: number;
 };
 
 export const FULL: Knobs = {
@@ -52,6 +54,7 @@ export const FULL: Knobs = {
   calls: 30,
   agents: 30,
   largeEnds: 6,
+  clusters: 50,
 };
 
 /** A run that is to be started, with the planned behavior of its steps. */

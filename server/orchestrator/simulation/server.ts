@@ -14,6 +14,7 @@ import { loadVersionOf, QUERY_TIMEOUT_MS, simulatedReader } from './reader.ts';
 import { Session } from './session.ts';
 import { type Listener, watchStream } from './stream.ts';
 import type { Surroundings } from './surroundings.ts';
+import type { Topology } from './topology.ts';
 import type { Work } from './work.ts';
 
 /** The wall clock at the start of a simulation. */
@@ -42,6 +43,8 @@ export class Server {
   readonly postgres: Postgres;
   readonly work: Work;
   readonly config: ServerConfig;
+  /** The cluster whose node this process is, or null where it leads alone. */
+  readonly topology: Topology | null;
   readonly orchestrator: Embedded;
   /** Whether the database has failed to tell it that a run exists. */
   missedLookup = false;
@@ -74,6 +77,7 @@ export class Server {
       postgres: Postgres;
       work: Work;
       config: ServerConfig;
+      topology: Topology | null;
       leadership: LeadershipWatch;
       onDeath: (server: Server) => void;
     },
@@ -83,6 +87,7 @@ export class Server {
     this.postgres = of.postgres;
     this.work = of.work;
     this.config = of.config;
+    this.topology = of.topology;
     this.onDeath = of.onDeath;
     this.reader = simulatedReader(of.postgres.database, this, of.at);
     this.terms = new ServerTerms(of.postgres.database.terms, this, of.at);
@@ -107,6 +112,11 @@ export class Server {
     return !this.#isDead && this.orchestrator.status() === 'leading';
   }
 
+  /** Whether it executes the runs of the workspace, according to its own knowledge. */
+  leadsTenant(tenantId: string): boolean {
+    return this.leads && this.#runtime?.executes(tenantId) === true;
+  }
+
   get runtime(): ObservedRuntime | null {
     return this.leads ? this.#runtime : null;
   }
@@ -114,6 +124,11 @@ export class Server {
   /** The last runtime, also while it begins to lead. */
   get anyRuntime(): ObservedRuntime | null {
     return this.#runtime;
+  }
+
+  /** Whether the database holds the lock for it under which the runs of the workspace are written. */
+  holdsFor(tenantId: string): boolean {
+    return this.postgres.holdsFor(this.session, tenantId);
   }
 
   get holdsLock(): boolean {
@@ -132,6 +147,10 @@ export class Server {
 
   get connectsInVain(): boolean {
     return this.at.agenda.now < this.#connectsInVainUntil;
+  }
+
+  wasFrozenSince(at: number): boolean {
+    return this.#frozenUntil > at;
   }
 
   /** The wall clock of this process, ms. */
@@ -250,6 +269,7 @@ export class Server {
     return new Embedded({
       // Not used: the ports below replace both.
       pool: {} as never,
+      ...(this.topology === null ? {} : { cluster: this.topology.seenBy(this, this.postgres) }),
       connectionString: '',
       clock: { now: () => this.now() },
       alarm: (delayMs, ring) => this.later(Math.ceil(delayMs), ring),

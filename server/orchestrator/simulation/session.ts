@@ -117,6 +117,14 @@ export class Session implements LeaderConnection {
     });
   }
 
+  lockShard(shard: number): Promise<boolean> {
+    return this.#ask(() => this.#postgres.lockShard(this, shard));
+  }
+
+  unlockShard(shard: number): Promise<void> {
+    return this.#ask<void>(() => this.#postgres.unlockShard(this, shard));
+  }
+
   check(): Promise<SessionState> {
     return this.#ask(() => this.#postgres.state(this));
   }
@@ -279,6 +287,9 @@ export class Session implements LeaderConnection {
       at.count('commit refused: deadlock');
       throw new DatabaseError('40P01');
     }
+    for (const { runId, owner } of batch)
+      if (!at.twoLed && !this.#postgres.holdsFor(this, owner.tenantId))
+        at.fail('owner', `${runId} is written by ${this.server.name}, which does not hold the lock of its shard`);
     try {
       database.apply(batch, this.writer);
     } catch (error) {

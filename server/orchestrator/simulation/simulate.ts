@@ -17,6 +17,7 @@ import { Random } from './random.ts';
 import { FULL, type Knobs, randomScenario, type Scenario, TENANTS } from './scenario.ts';
 import { Server, type ServerConfig } from './server.ts';
 import { Surroundings } from './surroundings.ts';
+import { Topology } from './topology.ts';
 import { Work } from './work.ts';
 
 /** The end of the faults, in ms of virtual time. After it, every run must come to its end. */
@@ -60,6 +61,8 @@ class World {
   /** The time since when nothing has happened except attempts to lead. */
   #waitingSince: number | null = null;
   readonly #config: ServerConfig;
+  readonly #topology: Topology | null;
+  readonly #nodes: Random;
   #servers: Server[] = [];
   #processes = 0;
   #helps = 0;
@@ -75,6 +78,10 @@ class World {
     const skips = new Random(seed ^ 0x2545f491);
     const runTools = new Random(seed ^ 0x1b873593);
     const ahead = new Random(seed ^ 0x4cf5ad43);
+    const nodes = new Random(seed ^ 0x1f123bb5);
+    const isCluster = nodes.below(100) < knobs.clusters;
+    this.#topology = isCluster ? new Topology(nodes.pick([2, 4]), nodes, () => this.#servers) : null;
+    this.#nodes = nodes;
     const scenarios = new Map<string, Scenario>();
     for (let index = random.below(knobs.runs); index >= 0; index--) {
       const sources = { random, values, growth, calls, agents, runTools, joins, skips, ahead };
@@ -113,7 +120,7 @@ class World {
     this.at.runBytes = memory.runBytes;
     this.#leadership = new LeadershipWatch(this.at);
     const promises = new Promises(this.at, this.auditor, this.#config.maxActiveRunsPerTenant);
-    this.#clients = new Clients(this.at, promises, () => this.#reachable());
+    this.#clients = new Clients(this.at, promises, tenantId => this.#reachable(tenantId));
     this.at.onCalled = scenario => {
       if (values.chance(0.3) && knobs.commands > 0)
         this.at.agenda.after(values.below(3_000), () => this.#clients.anything(scenario));
@@ -125,10 +132,16 @@ class World {
       if (scenario.unchecked) this.at.count('overrides stored unchecked');
       await admitRequest(scenario, this.at);
     }
-    if (this.at.trouble(0.03)) this.#startPooled();
-    this.#boot();
-    for (const scenario of this.at.scenarios.values()) this.#plan(scenario);
     const { random, agenda, knobs } = this.at;
+    const isPooled = this.at.trouble(0.03);
+    if (isPooled && this.#topology === null) this.#startPooled();
+    this.#boot();
+    if (this.#topology !== null) {
+      this.at.count('cluster');
+      for (let joins = this.#nodes.below(4); joins > 0; joins--)
+        agenda.after(this.#nodes.below(this.#nodes.pick([200, 6_000])), () => this.#boot());
+    }
+    for (const scenario of this.at.scenarios.values()) this.#plan(scenario);
     for (let fault = random.below(knobs.faults + 1); fault > 0; fault--) {
       agenda.after(this.#anyTime(), () => this.#fault());
     }
@@ -175,8 +188,14 @@ class World {
 
   /** Whether exactly one process leads, and its checks of its session no longer change anything. */
   #isLed(): boolean {
+    if (this.#servers.some(server => server.isStopping)) return false;
+    if (this.#topology !== null)
+      return TENANTS.every(tenant => {
+        const leading = this.#servers.filter(server => server.leadsTenant(tenant));
+        return leading.length === 1 && leading[0]?.leadsWell === true;
+      });
     const leading = this.#servers.filter(server => server.leads);
-    return leading.length === 1 && leading[0]?.leadsWell === true && !this.#servers.some(server => server.isStopping);
+    return leading.length === 1 && leading[0]?.leadsWell === true;
   }
 
   #plan(scenario: Scenario): void {
@@ -210,9 +229,10 @@ class World {
     if (random.chance(0.7)) for (const server of this.#servers) if (server.leads) server.runtime?.meter.changed(tenant);
   }
 
-  #reachable(): Server | undefined {
+  /** A request that reaches another node than the owner is not forwarded here: the client tries again. */
+  #reachable(tenantId: string): Server | undefined {
     const alive = this.#servers.filter(server => server.alive);
-    const leading = alive.filter(server => server.leads);
+    const leading = alive.filter(server => (this.#topology === null ? server.leads : server.leadsTenant(tenantId)));
     const reach = leading.length > 0 && !this.at.trouble(0.05) ? leading : alive;
     return reach[this.at.random.below(reach.length)];
   }
@@ -225,6 +245,7 @@ class World {
       postgres: this.#postgres,
       work: this.#work,
       config: this.#config,
+      topology: this.#topology,
       leadership: this.#leadership,
       onDeath: died => this.#serverDied(died),
     });
@@ -279,6 +300,11 @@ class World {
   /** Makes a process seem dead: another one takes over while the process continues for a while. */
   #leadBeside(server: Server): void {
     const { random, agenda } = this.at;
+    if (this.#topology !== null) {
+      this.#boot();
+      agenda.after(random.below(3_000), () => server.die());
+      return;
+    }
     this.#postgres.lockless = true;
     this.at.twoLed = true;
     this.#boot();

@@ -17,6 +17,6 @@ export function clusterMetrics(registry: Registry, cluster: Cluster | null): voi
     'Nodes that this one sees, itself included; 0 while it is no member.',
     () => cluster?.members().length ?? 0,
   );
-  gauge('baton_cluster_led', '1 if this node knows who leads.', () => ((cluster?.leader() ?? null) === null ? 0 : 1));
+  gauge('baton_cluster_led', '1 if this node knows who leads.', () => (cluster?.isLed() ? 1 : 0));
   gauge('baton_cluster_cut_off', '1 while no other node answers this one.', () => (cluster?.isCutOff() ? 1 : 0));
 }

@@ -124,6 +124,16 @@ class RunMetrics implements OrchestratorObserver {
     this.#active.paused = active.get('paused') ?? 0;
   }
 
+  runsTaken(active: ReadonlyMap<string, number>): void {
+    this.#active.running += active.get('running') ?? 0;
+    this.#active.paused += active.get('paused') ?? 0;
+  }
+
+  runsGiven(active: ReadonlyMap<string, number>): void {
+    this.#active.running -= active.get('running') ?? 0;
+    this.#active.paused -= active.get('paused') ?? 0;
+  }
+
   statusChanged(status: OrchestratorStatus): void {
     if (this.#leading && status === 'unavailable') this.#lost.count += 1;
     this.#leading = status === 'leading';

@@ -69,6 +69,10 @@ class RunTraces implements OrchestratorObserver {
     this.#runs.clear();
   }
 
+  runsTaken(): void {}
+
+  runsGiven(): void {}
+
   traceparent(runId: string, step: string, attempt: number): string | undefined {
     const root = this.#runs.get(runId)?.root.spanContext();
     if (root === undefined) return undefined;

@@ -147,6 +147,19 @@ export class CreditMeter {
     this.#warn(account);
   }
 
+  /** Forgets the accounts and allowances of these workspaces: another process charges them from now on. */
+  forget(isOf: (tenantId: string) => boolean): void {
+    for (const [tenantId, account] of this.#accounts) {
+      if (!isOf(tenantId)) continue;
+      this.#accounts.delete(tenantId);
+      this.#used.delete(account);
+      // A read in progress is of the account that is forgotten.
+      this.#reading.delete(tenantId);
+      this.#next.delete(tenantId);
+    }
+    this.spenders.forget(isOf);
+  }
+
   /** Stops reading, and refuses all callers that wait for an answer. */
   abandon(cause: unknown): void {
     this.#over = true;

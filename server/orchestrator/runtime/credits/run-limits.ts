@@ -11,7 +11,7 @@ const KEPT_MS = 7 * DAY_MS;
 /** The allowances of people, by workspace, person and day. */
 export class Spenders {
   readonly #source: SpendingSource | undefined;
-  readonly #known = new Map<string, { allowance: Allowance; from: number }>();
+  readonly #known = new Map<string, { allowance: Allowance; from: number; tenantId: string }>();
 
   constructor(source: SpendingSource | undefined) {
     this.#source = source;
@@ -31,8 +31,13 @@ export class Spenders {
       read: () => source.load({ tenantId, userId }, day),
       refusal: () => source.refusal(day),
     });
-    this.#known.set(key, { allowance, from: day.from });
+    this.#known.set(key, { allowance, from: day.from, tenantId });
     return allowance;
+  }
+
+  /** Forgets the allowances of the people of these workspaces. */
+  forget(isOf: (tenantId: string) => boolean): void {
+    for (const [key, { tenantId }] of this.#known) if (isOf(tenantId)) this.#known.delete(key);
   }
 }
 

@@ -36,7 +36,13 @@ test('one connection gets the lock, and the next one once that is released or it
   const [first, second, third] = [await open(), await open(), await open()];
   const before = await first.tryLock();
   expect(before).toMatchObject({ acquired: true, marked: true, holdsLock: false, readOnly: null });
-  expect(await first.check()).toEqual({ backend: before.backend, marked: true, holdsLock: true, readOnly: null });
+  expect(await first.check()).toEqual({
+    backend: before.backend,
+    marked: true,
+    holdsLock: true,
+    shards: [],
+    readOnly: null,
+  });
   expect(await second.tryLock()).toMatchObject({ acquired: false, marked: true, holdsLock: false });
   await first.end();
   expect(await second.tryLock()).toMatchObject({ acquired: true });
@@ -48,6 +54,30 @@ test('one connection gets the lock, and the next one once that is released or it
   await expect.poll(async () => (await third.tryLock()).acquired).toBe(true);
   await third.end();
 });
+
+test('in a cluster, sessions share the lock of the leader, and each shard has one holder', async () => {
+  const connect = postgresConnector(db.url, { sharded: true });
+  const [first, second, alone] = [connect(), connect(), postgresConnector(db.url)()];
+  for (const connection of [first, second, alone]) await connection.open();
+  expect([await first.tryLock(), await second.tryLock()]).toMatchObject([{ acquired: true }, { acquired: true }]);
+  expect(await alone.tryLock()).toMatchObject({ acquired: false });
+  expect([await first.lockShard(0), await first.lockShard(5), await second.lockShard(5)]).toEqual([true, true, false]);
+  expect(await first.check()).toMatchObject({ holdsLock: true, shards: expect.toSatisfy(isSameSet([0, 5])) });
+  await first.unlockShard(5);
+  expect(await second.lockShard(5)).toBe(true);
+  expect([(await first.check()).shards, (await second.check()).shards]).toEqual([[0], [5]]);
+  first.destroy();
+  await first.lost;
+  await expect.poll(() => second.lockShard(0)).toBe(true);
+  await second.end();
+  await expect.poll(async () => (await alone.tryLock()).acquired).toBe(true);
+  const late = connect();
+  await late.open();
+  expect(await late.tryLock()).toMatchObject({ acquired: false });
+  for (const connection of [alone, late]) await connection.end();
+});
+
+const isSameSet = (expected: number[]) => (found: number[]) => found.toSorted().join() === expected.join();
 
 test('a limit that the database sets for all sessions does not end a commit that waits for a lock', async () => {
   await set("SET lock_timeout = '1ms'", "SET statement_timeout = '20s'");

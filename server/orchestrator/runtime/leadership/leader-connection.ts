@@ -23,6 +23,8 @@ export type SessionState = {
   marked: boolean;
   /** Whether that backend holds the leader's lock. */
   holdsLock: boolean;
+  /** The shards whose locks that backend holds. */
+  shards: readonly number[];
   /** Why nothing may be written: the server is a standby, its transactions are read-only, or its replicas are not waited for. */
   readOnly: 'standby' | 'setting' | 'asynchronous' | null;
 };
@@ -39,7 +41,11 @@ export type LeaderConnection = LogSession & {
   readonly lost: Promise<unknown>;
   /** Connects and prepares the session. */
   open(): Promise<void>;
+  /** Asks for the lock of the only leader, or in a cluster for a share of it. */
   tryLock(): Promise<LockAttempt>;
+  /** Asks for the lock of a shard, which this session does not hold; returns whether it was granted. */
+  lockShard(shard: number): Promise<boolean>;
+  unlockShard(shard: number): Promise<void>;
   check(): Promise<SessionState>;
   /** Releases the lock, then ends the session. */
   end(): Promise<void>;
@@ -56,13 +62,15 @@ export type LeaderConnectorOptions = {
   processId?: string | undefined;
   /** Nothing may be written where commits wait for no replica. */
   synchronous?: boolean | undefined;
+  /** Whether several processes lead, each with the locks of its shards: they share the lock of the only leader. */
+  sharded?: boolean | undefined;
 };
 
 export function postgresConnector(
   connectionString: string,
-  { lock = LEADER_LOCK, processId = randomUUID(), synchronous = false }: LeaderConnectorOptions = {},
+  { lock = LEADER_LOCK, processId = randomUUID(), synchronous = false, sharded = false }: LeaderConnectorOptions = {},
 ): LeaderConnector {
-  return () => new PostgresConnection(connectionString, { lock, processId, synchronous });
+  return () => new PostgresConnection(connectionString, { lock, processId, synchronous, sharded });
 }
 
 /**
@@ -94,7 +102,13 @@ const STATE = `
          pg_is_in_recovery() AS in_recovery,
          current_setting('transaction_read_only') = 'on' AS read_only`;
 
-const STATE_REPLICATED = `${STATE}, NOT (${WAITS_FOR_REPLICA}) AS asynchronous`;
+const ASYNCHRONOUS = `, NOT (${WAITS_FOR_REPLICA}) AS asynchronous`;
+
+/** The locks of shards have two keys of 32 bits, so they collide with no other lock. */
+const SHARDS = `, ARRAY(
+  SELECT objid::int FROM pg_locks
+  WHERE locktype = 'advisory' AND classid = $1::bigint::oid AND objsubid = 2 AND granted AND pid = pg_backend_pid()
+) AS shards`;
 
 type StateRow = {
   backend: number;
@@ -103,16 +117,24 @@ type StateRow = {
   in_recovery: boolean;
   read_only: boolean;
   asynchronous?: boolean;
+  shards?: number[];
 };
 
-const stateOf = ({ backend, marked, holds_lock, in_recovery, read_only, asynchronous }: StateRow): SessionState => ({
+const stateOf = ({ backend, marked, holds_lock, shards, ...row }: StateRow): SessionState => ({
   backend,
   marked,
   holdsLock: holds_lock,
-  readOnly: in_recovery ? 'standby' : read_only ? 'setting' : asynchronous ? 'asynchronous' : null,
+  shards: shards ?? [],
+  readOnly: readOnlyOf(row),
 });
 
-type Connecting = { lock: number; processId: string; synchronous: boolean };
+function readOnlyOf(row: Pick<StateRow, 'in_recovery' | 'read_only' | 'asynchronous'>): SessionState['readOnly'] {
+  if (row.in_recovery) return 'standby';
+  if (row.read_only) return 'setting';
+  return row.asynchronous ? 'asynchronous' : null;
+}
+
+type Connecting = { lock: number; processId: string; synchronous: boolean; sharded: boolean };
 
 class PostgresConnection implements LeaderConnection {
   readonly lost: Promise<unknown>;
@@ -123,9 +145,11 @@ class PostgresConnection implements LeaderConnection {
   readonly #client: pg.Client;
   /** The statement that reads the state. */
   readonly #state: string;
+  readonly #lockFunction: string;
 
-  constructor(connectionString: string, { lock, processId, synchronous }: Connecting) {
-    this.#state = synchronous ? STATE_REPLICATED : STATE;
+  constructor(connectionString: string, { lock, processId, synchronous, sharded }: Connecting) {
+    this.#state = `${STATE}${synchronous ? ASYNCHRONOUS : ''}${sharded ? SHARDS : ''}`;
+    this.#lockFunction = sharded ? 'pg_try_advisory_lock_shared' : 'pg_try_advisory_lock';
     this.#lock = lock;
     this.#processId = processId;
     this.#client = new DatabaseClient({
@@ -158,10 +182,22 @@ class PostgresConnection implements LeaderConnection {
 
   async tryLock(): Promise<LockAttempt> {
     const { rows } = await this.#client.query<StateRow & { acquired: boolean }>(
-      `WITH before AS MATERIALIZED (${this.#state}) SELECT *, pg_try_advisory_lock($1::bigint) AS acquired FROM before`,
+      `WITH before AS MATERIALIZED (${this.#state}) SELECT *, ${this.#lockFunction}($1::bigint) AS acquired FROM before`,
       [this.#lock, this.#mark],
     );
     return { ...stateOf(only(rows)), acquired: only(rows).acquired };
+  }
+
+  async lockShard(shard: number): Promise<boolean> {
+    const { rows } = await this.#client.query<{ granted: boolean }>(
+      'SELECT pg_try_advisory_lock($1::int, $2::int) AS granted',
+      [this.#lock, shard],
+    );
+    return only(rows).granted;
+  }
+
+  async unlockShard(shard: number): Promise<void> {
+    await this.#client.query('SELECT pg_advisory_unlock($1::int, $2::int)', [this.#lock, shard]);
   }
 
   async check(): Promise<SessionState> {

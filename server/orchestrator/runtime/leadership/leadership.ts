@@ -48,6 +48,15 @@ export type LeaderSession = LogSession & {
    * was frozen, before it learns what became of its session.
    */
   isHeld(): boolean;
+  /** The shards whose locks it holds. */
+  readonly shards: ReadonlySet<number>;
+  /**
+   * Asks for the lock of a shard; returns whether it holds it now. Does not reject: a session that cannot say what it
+   * holds is broken.
+   */
+  take(shard: number): Promise<boolean>;
+  /** Releases the lock of a shard, behind all commits that were sent. Does not reject. */
+  give(shard: number): Promise<void>;
   /** Ends the session now, without asking the database. */
   break(cause: unknown): void;
   /** Releases the lock and ends the session, within two seconds. */
@@ -77,11 +86,11 @@ export async function acquireLeadership(options: {
     for (;;) {
       const attempt = await ask('the lock attempt', mayLead() ? connection.tryLock() : refrain(connection));
       const { backend } = attempt;
-      refuse(faultOf(attempt, { backend, holdsLock: false }));
+      refuse(faultOf(attempt, { backend, holdsLock: false, shards: NONE }));
       if (attempt.acquired) {
         // In a separate statement: a pooler that shares backends may send it to another one.
         const state = await ask('the check of the lock', connection.check());
-        refuse(faultOf(state, { backend, holdsLock: true }));
+        refuse(faultOf(state, { backend, holdsLock: true, shards: NONE }));
         signal.throwIfAborted();
         return new WatchedSession(connection, backend, alarm);
       }
@@ -119,16 +128,22 @@ function readOnlyReason({ readOnly }: SessionState): string | null {
  * Returns why the session is not as expected, or null if it is. If the backend holds the lock before this connection
  * asked for it, it acquired the lock for another connection: PostgreSQL would grant it again, and both would lead.
  */
-function faultOf(state: SessionState, expected: { backend: number; holdsLock: boolean }): string | null {
+function faultOf(state: SessionState, expected: Expected): string | null {
   if (!state.marked || state.backend !== expected.backend || (state.holdsLock && !expected.holdsLock)) return SHARED;
   if (expected.holdsLock && !state.holdsLock) return 'The session no longer holds the lock of the leader.';
+  const missing = [...expected.shards].find(shard => !state.shards.includes(shard));
+  if (missing !== undefined) return `The session no longer holds the lock of shard ${missing}.`;
   return readOnlyReason(state);
 }
+
+type Expected = { backend: number; holdsLock: boolean; shards: ReadonlySet<number> };
+const NONE: ReadonlySet<number> = new Set();
 
 class WatchedSession implements LeaderSession {
   readonly lost: Promise<unknown>;
   readonly proven: Promise<void>;
   isProven = false;
+  readonly shards = new Set<number>();
   readonly #connection: LeaderConnection;
   readonly #backend: number;
   readonly #alarm: Alarm;
@@ -166,6 +181,32 @@ class WatchedSession implements LeaderSession {
       this.#answers += 1;
     }
   };
+
+  async take(shard: number): Promise<boolean> {
+    const granted = await this.#ask(`the lock of shard ${shard}`, this.#connection.lockShard(shard));
+    if (granted === true && !this.#gone) this.shards.add(shard);
+    return this.shards.has(shard);
+  }
+
+  async give(shard: number): Promise<void> {
+    // Before it is sent: a check behind it finds the lock gone.
+    this.shards.delete(shard);
+    await this.#ask(`the release of shard ${shard}`, this.#connection.unlockShard(shard));
+  }
+
+  /** Returns the answer about a lock; undefined where there is none, and then the session is broken. */
+  async #ask<T>(what: string, answer: Promise<T>): Promise<T | undefined> {
+    const { signal } = new AbortController();
+    const limits = { alarm: this.#alarm, ms: STATEMENT_TIMEOUT_MS, what, signal, lost: this.#connection.lost };
+    try {
+      return await within(answer, limits);
+    } catch (cause) {
+      this.break(cause);
+      return undefined;
+    } finally {
+      this.#answers += 1;
+    }
+  }
 
   isHeld(): boolean {
     return !this.#gone && performance.now() - this.#checkedAt < LEASE_MS;
@@ -210,8 +251,12 @@ class WatchedSession implements LeaderSession {
   async #check(): Promise<void> {
     this.#checking = true;
     const sentAt = performance.now();
+    // Those whose locks it held when the check was sent, and holds still.
+    const held = [...this.shards];
     try {
-      const fault = faultOf(await this.#connection.check(), { backend: this.#backend, holdsLock: true });
+      const state = await this.#connection.check();
+      const shards = new Set(held.filter(shard => this.shards.has(shard)));
+      const fault = faultOf(state, { backend: this.#backend, holdsLock: true, shards });
       this.#checkedAt = sentAt;
       if (fault !== null) this.break(new CannotLeadError(fault));
       else if (++this.#checksInOrder === STEADY_CHECKS && !this.isProven) this.#isProvenNow();

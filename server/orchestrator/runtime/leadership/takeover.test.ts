@@ -9,7 +9,7 @@ import type { EmbeddedOrchestratorOptions } from '../orchestrator-options.ts';
 import type { LeaderConnection, LockAttempt, SessionState } from './leader-connection.ts';
 import { acquireLeadership } from './leadership.ts';
 
-const IN_ORDER: SessionState = { backend: 1, marked: true, holdsLock: true, readOnly: null };
+const IN_ORDER: SessionState = { backend: 1, marked: true, holdsLock: true, shards: [], readOnly: null };
 const ACQUIRED: LockAttempt = { ...IN_ORDER, holdsLock: false, acquired: true };
 const REFUSED: LockAttempt = { ...ACQUIRED, acquired: false };
 
@@ -98,6 +98,8 @@ class Process {
     return {
       lost,
       open: () => this.#ask('open'),
+      lockShard: async () => true,
+      unlockShard: async () => undefined,
       tryLock: () => this.#ask('tryLock'),
       check: () => this.#ask('check'),
       commit: () => this.#ask('commit'),

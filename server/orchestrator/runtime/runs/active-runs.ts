@@ -9,7 +9,12 @@ export class ActiveRuns {
     this.#max = max;
   }
 
-  /** Sets the counts from the database, before any command is accepted. */
+  /** Forgets the counts of these workspaces. */
+  forget(isOf: (tenantId: string) => boolean): void {
+    for (const tenantId of this.#counts.keys()) if (isOf(tenantId)) this.#counts.delete(tenantId);
+  }
+
+  /** Sets the counts from the database, before any command of these workspaces is accepted. */
   set(counts: ReadonlyMap<string, number>): void {
     for (const [tenantId, count] of counts) this.#counts.set(tenantId, count);
   }

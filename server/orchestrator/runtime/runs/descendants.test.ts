@@ -180,8 +180,8 @@ test('an end while the counts are being read does not stay counted as active', a
   answer.resolve({ started: 2, active: 2 });
   await counting;
   expect(descendants.counting('root')).toBe(null);
-  descendants.reserve('root');
-  expect(() => descendants.reserve('root')).toThrow('which is the limit');
+  descendants.reserve('root', 'acme');
+  expect(() => descendants.reserve('root', 'acme')).toThrow('which is the limit');
 });
 
 test('a count that cannot be read is a temporary failure, and is read again', async () => {

@@ -4,7 +4,7 @@ import type { DescendantCounts, LogReader } from '../../log/index.ts';
 export type DescendantLimits = { maxDescendants: number; maxActiveDescendants: number };
 
 /** The numbers of runs beneath one run, including those that are being started. */
-type Family = { started: number; active: number };
+type Family = { started: number; active: number; tenants: Set<string> };
 /** A read of the counts in progress. `ended`: the number of runs that ended meanwhile, which the answer may or may not include. */
 type Reading = { done: Promise<void>; ended: number };
 
@@ -38,7 +38,7 @@ export class Descendants {
    * Counts a run that starts beneath `root`, whose counts are known. Throws AppError 422 `too_many_descendants` or 429
    * `too_many_active_descendants` at a limit.
    */
-  reserve(root: string | null): void {
+  reserve(root: string | null, tenantId: string): void {
     if (root === null) return;
     const family = this.#families.get(root);
     if (family === undefined) throw new Error(`the runs beneath ${root} are not counted`);
@@ -58,6 +58,13 @@ export class Descendants {
       );
     family.started += 1;
     family.active += 1;
+    family.tenants.add(tenantId);
+  }
+
+  /** Forgets the counts that include runs of these workspaces: another process starts and ends them from now on. */
+  forget(isOf: (tenantId: string) => boolean): void {
+    for (const [root, { tenants }] of this.#families)
+      if (tenants.size === 0 || [...tenants].some(isOf)) this.#families.delete(root);
   }
 
   /** Uncounts a run that did not start after all. */
@@ -99,7 +106,7 @@ export class Descendants {
   }
 
   #know(root: string, { started, active }: DescendantCounts, ended: number): void {
-    this.#families.set(root, { started, active: Math.max(0, active - ended) });
+    this.#families.set(root, { started, active: Math.max(0, active - ended), tenants: new Set() });
   }
 
   #forgetIdle(): void {

@@ -79,7 +79,12 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   get quiescent(): boolean {
     if (!this.#idle || this.#attempts.live.size > 0 || this.#progress.behind || this.#starts.asksForCredits)
       return false;
-    return !this.wants() && !this.#mustAbandon && !this.#retriesSoon;
+    return !this.#starts.areWanted && !this.#mustAbandon && !this.#retriesSoon;
+  }
+
+  /** Returns whether nothing is decided or written, and the row has all progress, so that another process may continue it. */
+  get isSettled(): boolean {
+    return this.#idle && this.#attempts.live.size === 0 && !this.#progress.behind;
   }
 
   /** Steps that could begin if there were slots. */
@@ -107,7 +112,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   }
 
   wants(): boolean {
-    return !this.#dropped && this.#starts.areWanted;
+    return !this.#dropped && this.#starts.areWanted && this.#host.accepts(this.tenantId);
   }
 
   grant(): void {

@@ -1,10 +1,16 @@
+import type { Alarm } from '../../../platform/clock.ts';
+import { pause } from '../../../platform/deadlines.ts';
+import type { Logger } from '../../../platform/logger.ts';
 import type { LogReader } from '../../log/index.ts';
 import type { Shards } from '../../shards/slot.ts';
 import type { LeaderTerms } from '../leadership/leader-terms.ts';
+import type { LeadershipLog } from '../leadership/leadership-log.ts';
 import type { Runtime } from '../runtime.ts';
 import type { RunKey } from './run-host.ts';
 
 const PAGE = 500;
+
+const RETRY_MS = 1_000;
 
 export type Take = { reader: LogReader; terms: LeaderTerms; runtime: Runtime; shards: Shards; signal: AbortSignal };
 
@@ -24,6 +30,32 @@ export async function recoverRuns(take: Take): Promise<{ recovered: number }> {
   await recoverPages(take, (before, limit) => reader.idleCallers(shards, before, limit));
   if (timers.status === 'rejected') throw timers.reason;
   return { recovered: timers.value + moving };
+}
+
+/**
+ * Recovers in the background, and repeats it until all runs are loaded: a failed read must not cause a run to be
+ * forgotten. Does not reject.
+ */
+export async function recoverUntilDone(
+  take: Take,
+  { alarm, logger, log }: { alarm: Alarm; logger: Logger; log: Pick<LeadershipLog, 'recovered'> },
+): Promise<{ recovered: number }> {
+  const { signal, runtime } = take;
+  const began = performance.now();
+  runtime.observer.recoveryBegan();
+  for (;;) {
+    try {
+      const result = await recoverRuns(take);
+      if (signal.aborted) return result;
+      runtime.observer.recoveryEnded(result.recovered, performance.now() - began);
+      log.recovered(result);
+      return result;
+    } catch (error) {
+      if (signal.aborted) return { recovered: 0 };
+      logger.error({ err: error }, 'taking up runs failed; trying again');
+      await pause(alarm, RETRY_MS, signal);
+    }
+  }
 }
 
 /** Sets the timers of the runs that only wait; returns how many of them had to be folded instead. */

@@ -27,6 +27,8 @@ export type RunHost = AttemptHost & {
    * the tenant.
    */
   schedule(run: LiveRun, isUrgent?: boolean): void;
+  /** Returns whether steps of the workspace's runs may begin here. */
+  accepts(tenantId: string): boolean;
   /** Queues the run for slots and grants the free ones. */
   claim(run: LiveRun): void;
   releaseSlot(tenantId: string, kind: SlotKind): void;

@@ -47,6 +47,12 @@ export class RunStarts {
     this.#activeRuns.set(counts);
   }
 
+  /** Forgets the runs of these workspaces: another process counts them from now on. */
+  forget(isOf: (tenantId: string) => boolean): void {
+    this.#activeRuns.forget(isOf);
+    this.#descendants.forget(isOf);
+  }
+
   /** Call this when a run that counts as active has ended. */
   ended({ identity, state }: LiveRun): void {
     this.#activeRuns.release(identity.tenantId);
@@ -118,7 +124,7 @@ export class RunStarts {
 
   /** Reserves the places of a run that starts; returns a function that releases them. Throws AppError if there is no place. */
   #reserve(tenantId: string, { parent }: StartRun['data'], root: string | null): () => void {
-    this.#descendants.reserve(root);
+    this.#descendants.reserve(root, tenantId);
     try {
       this.#activeRuns.reserve(tenantId, parent !== undefined && parent.detached !== true);
     } catch (error) {

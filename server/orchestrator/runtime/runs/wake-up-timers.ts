@@ -6,7 +6,7 @@ import type { TimerHandle, Timers } from './timers.ts';
 export class WakeUpTimers {
   readonly #timers: Timers;
   readonly #wake: (run: RunKey) => void;
-  readonly #set = new Map<string, TimerHandle>();
+  readonly #set = new Map<string, { tenantId: string; timer: TimerHandle }>();
 
   /** `wake` is called when a run is due. */
   constructor(timers: Timers, wake: (run: RunKey) => void) {
@@ -20,10 +20,10 @@ export class WakeUpTimers {
 
   /** Sets when the run is to be woken; null cancels that. */
   at({ runId, tenantId }: RunKey, wakeUp: WakeUp | null): void {
-    const present = this.#set.get(runId);
-    if (present !== undefined) {
-      if (present.dueAt === wakeUp?.dueAt) return;
-      this.#timers.cancel(present);
+    const timer = this.#set.get(runId)?.timer;
+    if (timer !== undefined) {
+      if (timer.dueAt === wakeUp?.dueAt) return;
+      this.#timers.cancel(timer);
       this.#set.delete(runId);
     }
     if (wakeUp === null) return;
@@ -31,6 +31,15 @@ export class WakeUpTimers {
       this.#set.delete(runId);
       this.#wake({ runId, tenantId });
     };
-    this.#set.set(runId, this.#timers.set(wakeUp.dueAt, ring, wakeUp.asOf));
+    this.#set.set(runId, { tenantId, timer: this.#timers.set(wakeUp.dueAt, ring, wakeUp.asOf) });
+  }
+
+  /** Cancels the timers of the runs of these workspaces. */
+  forget(isOf: (tenantId: string) => boolean): void {
+    for (const [runId, { tenantId, timer }] of this.#set) {
+      if (!isOf(tenantId)) continue;
+      this.#timers.cancel(timer);
+      this.#set.delete(runId);
+    }
   }
 }

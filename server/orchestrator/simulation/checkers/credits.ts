@@ -99,16 +99,16 @@ export class CreditWatch {
   readonly #at: Surroundings;
   readonly #database: Database;
   /**
-   * Returns whether the leader still holds the lock. A leader that lost the lock without noticing decides from outdated
+   * Returns whether the leader still holds the lock for the workspace. A leader that lost the lock without noticing decides from outdated
    * data, but none of its decisions is written.
    */
-  readonly #holdsLock: () => boolean;
+  readonly #holdsLock: (tenantId: string) => boolean;
   readonly #held = new Map<string, Map<string, number>>();
   readonly #sending = new Map<string, number>();
   /** When each workspace last had too little for a step. */
   readonly #poorAt = new Map<string, number>();
 
-  constructor(at: Surroundings, database: Database, holdsLock: () => boolean) {
+  constructor(at: Surroundings, database: Database, holdsLock: (tenantId: string) => boolean) {
     this.#at = at;
     this.#database = database;
     this.#holdsLock = holdsLock;
@@ -158,7 +158,7 @@ export class CreditWatch {
     // A step fails with the same error if the run that it calls is refused, which was decided earlier.
     const isRefused = rows.some(({ type, step: other }) => type === 'child_ended' && other === step);
     if (!isRefused) this.#checkDenied(owner.tenantId, runId, step);
-    else if (this.#leadsAlone) this.checkRefused(owner.tenantId);
+    else if (this.#leadsAlone(owner.tenantId)) this.checkRefused(owner.tenantId);
   }
 
   /** Checks the refusal of a start for lack of credits. */
@@ -172,7 +172,7 @@ export class CreditWatch {
   }
 
   #checkDenied(tenantId: string, runId: string, step: string | null): void {
-    if (!this.#leadsAlone || this.#grantedLately(tenantId) || this.#readBeforeGrant(tenantId)) return;
+    if (!this.#leadsAlone(tenantId) || this.#grantedLately(tenantId) || this.#readBeforeGrant(tenantId)) return;
     // A balance that is read during the commit of a charge may include it already: until the answer it counts twice.
     const { readAt } = this.#database.account(tenantId);
     if (this.#at.agenda.now - readAt < CHARGED_WITHIN_MS && (this.#poorAt.get(tenantId) ?? 0) >= readAt) return;
@@ -187,12 +187,12 @@ export class CreditWatch {
   /** `charged`: what the turn has charged before the start of the step. */
   #checkStarted(tenantId: string, price: number, { step, charged }: { step: string; charged: number }): void {
     const left = this.#database.account(tenantId).balance - charged;
-    if (this.#at.economy.enforced && this.#leadsAlone && price > 0 && left < price)
+    if (this.#at.economy.enforced && this.#leadsAlone(tenantId) && price > 0 && left < price)
       this.#at.fail('credits', `"${step}" of ${tenantId} began for ${price}, but there was only ${left}`);
   }
 
-  get #leadsAlone(): boolean {
-    return !this.#at.twoLed && this.#holdsLock();
+  #leadsAlone(tenantId: string): boolean {
+    return !this.#at.twoLed && this.#holdsLock(tenantId);
   }
 
   /** Returns the balance in the database, less the reservations. */

@@ -1,3 +1,4 @@
+import { TENANTS } from '../scenario.ts';
 import type { Server } from '../server.ts';
 import type { Session } from '../session.ts';
 import type { Surroundings } from '../surroundings.ts';
@@ -43,7 +44,7 @@ export class LeadershipWatch {
 
   /** Checks that two processes do not lead at the same time, without knowing of each other, for too long. */
   check(servers: readonly Server[]): void {
-    const leading = servers.filter(server => server.leads && !server.isFrozen);
+    const leading = sameShard(servers.filter(server => server.leads && !server.isFrozen));
     const { now } = this.#at.agenda;
     if (leading.length < 2 || this.#at.twoLed) {
       this.#twoSince = null;
@@ -54,4 +55,15 @@ export class LeadershipWatch {
     if (now - this.#twoSince > STEPS_DOWN_WITHIN_MS)
       this.#at.fail('leadership', `${leading.map(({ name }) => name)} lead at the same time`);
   }
+}
+
+/** Returns the processes that lead the same shard; in a deployment without shards, all that lead. */
+function sameShard(leading: readonly Server[]): readonly Server[] {
+  const topology = leading[0]?.topology ?? null;
+  if (topology === null) return leading;
+  for (const tenantId of TENANTS) {
+    const both = leading.filter(server => server.leadsTenant(tenantId));
+    if (both.length > 1) return both;
+  }
+  return [];
 }

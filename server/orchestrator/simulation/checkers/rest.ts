@@ -28,11 +28,22 @@ export type AtRest = {
  * Checks a world in which nothing more happens without a request: every caller has been answered, and each open run is
  * paused, waits for people without a time limit, or executes an attempt without a time limit.
  */
-export function checkRest({ at, servers, runs, work, clients }: AtRest): void {
-  const leader = servers.find(server => server.leads);
-  if (leader?.runtime == null) throw new Violation('liveness', 'no process leads');
+export function checkRest(world: AtRest): void {
+  const { servers, runs, clients } = world;
   for (const { what } of clients.pending) throw new Violation('answers', `nobody answered the ${what}`);
-  const byId = new Map(runs.map(run => [run.id, run]));
+  for (const { id, tenantId } of runs)
+    if (!servers.some(server => server.leadsTenant(tenantId)))
+      throw new Violation('liveness', `no process leads the workspace of ${id}`);
+  const leading = servers.filter(server => server.leads);
+  if (leading.length === 0) throw new Violation('liveness', 'no process leads');
+  for (const leader of leading) checkLeaderAtRest(world, leader);
+}
+
+/** Checks a process that leads, and the runs that it executes. */
+function checkLeaderAtRest({ at, runs: all, work }: AtRest, leader: Server): void {
+  if (leader.runtime === null) throw new Violation('liveness', `${leader.name} leads without a runtime`);
+  const byId = new Map(all.map(run => [run.id, run]));
+  const runs = all.filter(({ tenantId }) => leader.leadsTenant(tenantId));
   const find: FindRun = id => byId.get(id);
   const busy = new Set<string>();
   let live = 0;
