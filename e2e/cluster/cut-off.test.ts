@@ -10,7 +10,11 @@ const ANSWER_WITHIN_MS = 15_000;
 
 test('a node that is cut off from the leader answers writes with 503 in time, reads as before, and goes on when it is back', async () => {
   await using db = await createTestDatabase();
-  await using installation = await Installation.create({ DATABASE_URL: db.url, BATON_CLUSTER: 'on' });
+  await using installation = await Installation.create({
+    DATABASE_URL: db.url,
+    BATON_CLUSTER: 'on',
+    BATON_SHARDS: '1',
+  });
   const port = await freePort();
   await using network = await TcpProxy.start(`http://127.0.0.1:${port}`);
   const leader = await installation.launch(port, { BATON_NODE_URL: network.url });

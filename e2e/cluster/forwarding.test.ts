@@ -26,7 +26,10 @@ const asks = { id: 'ask', type: 'human_task', depends_on: ['one'], instructions:
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  installation = await Installation.create({ DATABASE_URL: db.url, BATON_CLUSTER: 'on' }, { cheapPasswords: true });
+  installation = await Installation.create(
+    { DATABASE_URL: db.url, BATON_CLUSTER: 'on', BATON_SHARDS: '1' },
+    { cheapPasswords: true },
+  );
   leader = await installation.launch();
   await until(leader, 'leading', 1);
   other = await installation.launch();

@@ -24,7 +24,7 @@ test(
   'of two nodes one leads and both are ready; the other leads when it is killed, or frozen until it wakes',
   async () => {
     await using db = await createTestDatabase();
-    await using installation = await Installation.create({ DATABASE_URL: db.url, BATON_CLUSTER: 'on' });
+    await using installation = await Installation.create({ DATABASE_URL: db.url, BATON_CLUSTER: 'on', BATON_SHARDS: '1' });
     const first = await installation.launch();
     await untilState(first, 'leading', 1);
     let second = await installation.launch();
@@ -58,7 +58,7 @@ test(
   'a node is refused at the address of another, or with another public URL, and says of an address that does not answer what to set',
   async () => {
     await using db = await createTestDatabase();
-    await using installation = await Installation.create({ DATABASE_URL: db.url, BATON_CLUSTER: 'on' });
+    await using installation = await Installation.create({ DATABASE_URL: db.url, BATON_CLUSTER: 'on', BATON_SHARDS: '1' });
     const first = await installation.launch();
     await untilState(first, 'leading', 1);
     const namesake = await installation.launch(undefined, { BATON_NODE_URL: first.url });

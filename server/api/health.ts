@@ -1,6 +1,6 @@
 import type { Services } from '../operation/services.ts';
 import type { Cluster } from '../orchestrator/ports/cluster.ts';
-import type { OrchestratorStatus } from '../orchestrator/ports/orchestrator.ts';
+import type { Orchestrator } from '../orchestrator/ports/orchestrator.ts';
 import type { Page } from './rest.ts';
 
 const json = 'application/json; charset=utf-8';
@@ -25,7 +25,7 @@ export function readyz(services: Pick<Services, 'pool' | 'orchestrator' | 'logge
     async render() {
       const database = await databaseState(services);
       const orchestrator = services.orchestrator.status();
-      const fault = services.cluster === null ? null : clusterFault(services.cluster, orchestrator);
+      const fault = services.cluster === null ? null : clusterFault(services.cluster, services.orchestrator);
       const serves = services.cluster === null ? orchestrator === 'leading' : fault === null;
       const ready = database === 'migrated' && serves;
       const status = ready ? 'ready' : orchestrator === 'standby' && fault === null ? 'standby' : 'unavailable';
@@ -49,10 +49,13 @@ export function readyz(services: Pick<Services, 'pool' | 'orchestrator' | 'logge
  * Returns why a node of a cluster cannot serve, as a sentence without secrets; null if it can. A node that stands by serves
  * with the help of another, whom it must reach; one that leads everything needs nobody.
  */
-function clusterFault(cluster: Cluster, orchestrator: OrchestratorStatus): string | null {
+function clusterFault(cluster: Cluster, engine: Pick<Orchestrator, 'status' | 'shards'>): string | null {
+  const orchestrator = engine.status();
+  const led = engine.shards();
   if (cluster.members().length === 0) return 'This node is not a member of the cluster.';
-  if (orchestrator === 'leading') return null;
+  if (led === 'all' || led.led.size === cluster.shards) return null;
   if (cluster.isCutOff()) return 'This node reaches no other node of the cluster.';
+  if (orchestrator === 'leading') return null;
   const isForwarding = orchestrator === 'standby' || cluster.isLed();
   return isForwarding && (orchestrator === 'standby' || orchestrator === 'unavailable')
     ? null

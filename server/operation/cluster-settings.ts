@@ -11,12 +11,21 @@ export const clusterSchema = z.object({
   BATON_NODE_URL: optional.refine(isOrigin, 'must be an address such as http://10.0.0.5:3000, without a path'),
   /** `off`: this node serves and forwards, and executes no runs. */
   BATON_CLUSTER_LEADS: z.enum(['on', 'off']).default('on'),
+  /** Into how many parts the workspaces are divided that nodes lead; a power of two, the same on every node. */
+  BATON_SHARDS: z.coerce
+    .number('must be a power of two up to 1024')
+    .refine(
+      count => Number.isInteger(Math.log2(count)) && count >= 1 && count <= 1_024,
+      'must be a power of two up to 1024',
+    )
+    .default(64),
 });
 
 export type ClusterSettings = {
   /** Undefined: found from the connection to the database. */
   nodeUrl: string | undefined;
   leads: boolean;
+  shards: number;
   /** BATON_URL as it was configured, which all nodes must share; its default differs with the port. */
   publicUrl: string | undefined;
 };
@@ -39,6 +48,7 @@ export function clusterSettings(
   return {
     nodeUrl: read.BATON_NODE_URL?.replace(/\/$/, ''),
     leads: read.BATON_CLUSTER_LEADS === 'on',
+    shards: read.BATON_SHARDS,
     publicUrl: environment.BATON_URL?.replace(/\/+$/, ''),
   };
 }

@@ -199,17 +199,26 @@ describe('a cluster', () => {
   });
 
   test('has nodes that lead, at an address that is found, unless they are told otherwise', () => {
-    expect(readConfig(on).cluster).toEqual({ nodeUrl: undefined, leads: true, publicUrl: undefined });
+    expect(readConfig(on).cluster).toEqual({
+      nodeUrl: undefined,
+      leads: true,
+      shards: 64,
+      publicUrl: undefined,
+    });
     const told = {
       BATON_NODE_URL: 'http://[fd00::5]:3000/',
       BATON_CLUSTER_LEADS: 'off',
+      BATON_SHARDS: '1024',
       BATON_URL: 'https://baton.example/',
     };
     expect(readConfig({ ...on, ...told }).cluster).toEqual({
       nodeUrl: 'http://[fd00::5]:3000',
       leads: false,
+      shards: 1_024,
       publicUrl: 'https://baton.example',
     });
+    for (const shards of ['0', '3', '-1', '0.5', '2048', 'many'])
+      expect(problems({ ...on, BATON_SHARDS: shards })).toBe('BATON_SHARDS: must be a power of two up to 1024');
   });
 
   test('serves the demo only where that is asked for, since its sessions are in one process', () => {

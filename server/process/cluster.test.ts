@@ -16,6 +16,7 @@ const open = (port: number, env: Record<string, string> = {}) =>
   createContainer({
     config: testConfig({
       BATON_CLUSTER: 'on',
+      BATON_SHARDS: '1',
       DATABASE_URL: db.url,
       BATON_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
       PORT: String(port),

@@ -299,6 +299,8 @@ function startJobs(
 ): { close(): Promise<void> } {
   const { clock, logger, config, orchestrator } = services;
   const leading = () => orchestrator.leadsJobs();
+  // Commands to runs are accepted only where their workspace is led.
+  const executing = () => orchestrator.status() === 'leading';
   const jobs = [
     startBillingJob({ services, alarm, ready, leading }),
     startCountJob({ pool: database.pool, clock, alarm, logger, leading }),
@@ -314,10 +316,10 @@ function startJobs(
     startAnalyticsJob({ database, clock, alarm, logger, leading }),
     startReconciliationJob({ services, alarm, leading }),
     startNotificationJob({ services, alarm, leading }),
-    startFailureHandlerJob({ services, alarm, leading }),
+    startFailureHandlerJob({ services, alarm, leading: executing }),
     startMemoryJob({ services, alarm, leading }),
-    startChatJob({ services, alarm, leading }),
-    startRunStopJob({ services, alarm, leading }),
+    startChatJob({ services, alarm, leading: executing }),
+    startRunStopJob({ services, alarm, leading: executing }),
   ];
   return {
     async close() {

@@ -7,9 +7,6 @@ import { parseMasterKey } from '../platform/crypto/master-key.ts';
 import type { Logger } from '../platform/logger.ts';
 import { VERSION } from './telemetry.ts';
 
-/** With one shard, one node at a time leads every workspace. */
-const SHARDS = 1;
-
 type Parts = { config: Config; connectionString: string; clock: Clock; alarm: Alarm; logger: Logger };
 
 /**
@@ -26,7 +23,7 @@ export async function openCluster({ config, ...parts }: Parts): Promise<Membersh
     url: cluster.nodeUrl,
     port: http.port,
     leads: cluster.leads,
-    shards: SHARDS,
+    shards: cluster.shards,
     version: VERSION,
     facts: factsOf(config),
   });
@@ -41,6 +38,7 @@ function factsOf({ identity, billing, cluster }: Config): Facts {
   return new Map([
     ['BATON_MASTER_KEY', deriveKey(masterKey, 'cluster').toString('base64url')],
     ['BATON_URL', cluster?.publicUrl ?? ''],
+    ['BATON_SHARDS', String(cluster?.shards ?? '')],
     ['BATON_PRODUCT_CODE', billing.productCode],
     [
       'BATON_PLANS_FILE',

@@ -11,12 +11,16 @@ const EVERY_MS = 2_000;
 const AGAIN_MS = 50;
 const AFTER_FAILURE_MS = 10_000;
 
-/** Starts the workflows that handle failed runs, every two seconds; an idle service writes nothing. */
+/**
+ * Starts the workflows that handle failed runs, every two seconds, in the workspaces that this process leads; an idle
+ * service writes nothing.
+ */
 export function startFailureHandlerJob({ services, ...context }: FailureHandlerJobOptions): RepeatingJob {
+  const { orchestrator } = services;
   const late = 'failure handlers are late; trying again shortly';
   const options = { ...context, logger: services.logger, everyMs: EVERY_MS, retryMs: AFTER_FAILURE_MS, late };
   return startLeaderJob(options, async closing => {
-    while (!closing.aborted && (await enqueueNext(services)));
-    return !closing.aborted && (await startDueHandlers(services)) > 0 ? AGAIN_MS : EVERY_MS;
+    while (orchestrator.leadsJobs() && !closing.aborted && (await enqueueNext(services)));
+    return !closing.aborted && (await startDueHandlers(services, orchestrator.shards())) > 0 ? AGAIN_MS : EVERY_MS;
   });
 }
