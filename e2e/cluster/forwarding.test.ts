@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
+import { type FakeModel, startFakeModel } from '../../bin/fake-model/server.ts';
 import type { Graph } from '../../server/orchestrator/core/index.ts';
 import { newId } from '../../server/platform/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../../server/testing/postgres.ts';
@@ -14,6 +15,7 @@ import { Installation, type Service } from '../fixtures/service.ts';
 let db: TestDatabase;
 let installation: Installation;
 let balancer: Balancer;
+let model: FakeModel;
 /** The node that leads, and the one that does not. */
 let leader: Service;
 let other: Service;
@@ -26,10 +28,10 @@ const asks = { id: 'ask', type: 'human_task', depends_on: ['one'], instructions:
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  installation = await Installation.create(
-    { DATABASE_URL: db.url, BATON_CLUSTER: 'on', BATON_SHARDS: '1' },
-    { cheapPasswords: true },
-  );
+  const cluster = { BATON_CLUSTER: 'on', BATON_SHARDS: '1' };
+  const env = { ...cluster, BATON_ENABLE_AGENTS: 'true', BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32' };
+  installation = await Installation.create({ DATABASE_URL: db.url, ...env }, { cheapPasswords: true });
+  model = await startFakeModel({ script: { answers: [{ match: {}, content: [{ text: 'Yes.' }] }] } });
   leader = await installation.launch();
   await until(leader, 'leading', 1);
   other = await installation.launch();
@@ -43,6 +45,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await balancer?.[Symbol.asyncDispose]();
   await installation?.[Symbol.asyncDispose]();
+  await model?.close();
   await db?.close();
 });
 
@@ -239,6 +242,94 @@ test('streams through the node that does not lead go on when the leader is kille
   await expect.poll(() => socket.seen).toEqual(all);
   await expect.poll(() => events.seen).toEqual(all);
 });
+
+test('a stop and a message of a chat that wait at the leader for their commit when it is killed are done once when they are repeated', async () => {
+  const runs = Array.from({ length: 3 }, newId);
+  for (const id of runs) expect((await start(other.url, waiting, id)).status).toBe(200);
+  for (const id of runs) await expect.poll(async () => (await pendingTasks(id)).length).toBe(1);
+  const threads = await openChats(3);
+  const stops = runs.map(id => () => stop(other.url, id));
+  const messages = threads.map(id => () => say(other.url, id));
+
+  // While nothing can be committed, the leader has every request and can answer none.
+  const lock = await db.pool.connect();
+  let asked: Promise<Answer & { ms: number }>[];
+  try {
+    await lock.query('BEGIN; LOCK TABLE run_events IN SHARE MODE');
+    const began = performance.now();
+    const ask = (requests: (() => Promise<Answer>)[]) =>
+      requests.map(async request => ({ ...(await request()), ms: performance.now() - began }));
+    const stopping = ask(stops);
+    await expect.poll(waitsForCommit).toBe(true);
+    asked = [...stopping, ...ask(messages)];
+    await expect.poll(async () => (await saidIn(threads)).length).toBe(threads.length);
+    await leader.kill();
+  } finally {
+    // The database may still commit the statement of the dead leader.
+    await lock.query('ROLLBACK');
+    lock.release();
+  }
+  for (const { status, headers, ms } of await Promise.all(asked)) {
+    expect([200, 202, 503]).toContain(status);
+    if (status === 503) expect(Number(headers.get('Retry-After'))).toBeGreaterThan(0);
+    expect(ms).toBeLessThan(15_000);
+  }
+  await expect.poll(async () => (await other.readyz()).body.orchestrator).toBe('leading');
+
+  for (const request of stops) expect([200, 202, 409]).toContain((await request()).status);
+  const answers: Answer[] = [];
+  for (const request of messages) answers.push(await request());
+  expect(answers.map(({ status }) => status)).toEqual(threads.map(() => 202));
+  for (const id of runs) await expect.poll(() => statusOf(id)).toBe('stopped');
+  const answering = answers.map(({ body }) => String(body.run_id));
+  for (const id of answering) await expect.poll(() => statusOf(id)).toBe('completed');
+  const ended = await db.pool.query(
+    "SELECT 1 FROM run_events WHERE run_id = ANY($1) AND event_type = 'state_changed' AND data->>'to' = 'stopped'",
+    [runs],
+  );
+  expect(ended.rowCount).toBe(runs.length);
+  // Each message was stored, answered by one run, and shown to the model once.
+  expect((await saidIn(threads)).sort()).toEqual(answering.sort());
+  expect(model.requests.map(({ headers }) => String(headers['idempotency-key']).split(':')[0]).sort()).toEqual(
+    answering,
+  );
+});
+
+const stop = (url: string, run: string) =>
+  send(url, 'POST', `/v1/workflows/${waiting}/command`, { command: 'stop', params: { run_id: run } });
+const say = (url: string, thread: string) =>
+  send(url, 'POST', `/v1/chat/threads/${thread}/messages`, { text: 'Is it open?', message_id: thread });
+
+/** Creates an agent that the model of this file answers for, and returns the ids of new chats with it. */
+async function openChats(count: number): Promise<string[]> {
+  const post = async (path: string, body: object) => {
+    const answer = await send(other.url, 'POST', path, body);
+    expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
+    return String(answer.body.id);
+  };
+  await post('/v1/llm-provider-keys', { provider: 'openai_compatible', base_url: model.url, models: ['scripted'] });
+  const agent_id = await post('/v1/agents', { name: 'Clerk', model: 'openai_compatible/scripted' });
+  const threads: string[] = [];
+  for (let n = 0; n < count; n += 1) threads.push(await post('/v1/chat/threads', { agent_id }));
+  return threads;
+}
+
+/** Returns the run of each message that the threads have been asked to answer. */
+async function saidIn(threads: string[]): Promise<string[]> {
+  const { rows } = await db.pool.query<{ run_id: string }>(
+    "SELECT run_id FROM chat_messages WHERE thread_id = ANY($1) AND role = 'assistant'",
+    [threads],
+  );
+  return rows.map(({ run_id }) => run_id);
+}
+
+/** Returns whether a statement waits until it may write events. */
+async function waitsForCommit(): Promise<boolean> {
+  const { rowCount } = await db.pool.query(
+    "SELECT FROM pg_locks WHERE relation = 'run_events'::regclass AND NOT granted",
+  );
+  return rowCount !== 0;
+}
 
 const complete = (url: string, run: string) =>
   send(url, 'POST', `/v1/workflows/${waiting}/runs/${run}/tasks/ask/complete`, { approved: true });
