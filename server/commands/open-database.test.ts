@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { runBaton } from '../testing/commands.ts';
 import { createTestDatabase } from '../testing/postgres.ts';
 import { createCommandPool } from './open-database.ts';
 
@@ -15,4 +16,18 @@ test('a session that PostgreSQL ends does not end the command', async () => {
   } finally {
     await pool.end();
   }
+});
+
+test('a command finds the server that can write in a list of which the first is dead', async () => {
+  await using db = await createTestDatabase();
+  // Nobody listens at port 9 of this machine.
+  const list = new URL(db.url);
+  const { hostname, port, searchParams } = list;
+  searchParams.set('host', `127.0.0.1,${searchParams.get('host') ?? hostname}`);
+  searchParams.set('port', `9,${port}`);
+  expect(await runBaton(['workspaces', 'list'], { DATABASE_URL: list.href })).toMatchObject({
+    code: 0,
+    err: '',
+    out: 'There is no workspace yet.\n',
+  });
 });
