@@ -20,6 +20,21 @@ export const BURSTS: readonly Mutation[] = [
     caughtBy: ['credits'],
   },
   {
+    name: 'the charges of a burst are released before its commit',
+    file: RUN,
+    find: 'const ahead = this.#decideAhead(turn);\n    if (',
+    replace: 'const ahead = this.#decideAhead(turn);\n    if (ahead.length > 0) this.#credits.sent(false);\n    if (',
+    caughtBy: ['credits'],
+  },
+  {
+    name: 'the price of a step that a burst starts is released before its commit',
+    file: RUN,
+    find: 'const ahead = this.#decideAhead(turn);\n    if (',
+    replace:
+      'const ahead = this.#decideAhead(turn);\n    if (ahead.length > 0) for (const { step } of turn.started) this.#credits.release(step);\n    if (',
+    caughtBy: ['credits'],
+  },
+  {
     name: 'the next step is executed before the commit of the turn',
     file: RUN,
     find: 'all.push(...ended);\n    }',

@@ -63,6 +63,7 @@ export class ObservedRuntime extends Runtime {
       !this.#server.wasFrozenSince(startedAt)
     )
       at.fail('moves', `shard ${shard} waited ${at.agenda.now - startedAt} ms to be given`);
+    if (given) this.credits.forget(isOfShard);
     // What a lost session wrote last is not known here, and nothing that follows is written.
     if (!given || this.#server.session?.healthy !== true) return given;
     for (const { server, attempt } of work.executing) {
@@ -93,7 +94,10 @@ export class ObservedRuntime extends Runtime {
     const answered = this.credits.appended(entry);
     const settled = this.shares.appended(entry);
     const appended = super.append(entry);
-    appended.then(answered, answered);
+    appended.then(
+      () => answered(true),
+      () => answered(false),
+    );
     appended.then(settled, settled);
     return appended;
   }

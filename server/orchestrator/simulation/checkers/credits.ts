@@ -99,11 +99,13 @@ export class CreditWatch {
   readonly #at: Surroundings;
   readonly #database: Database;
   /**
-   * Returns whether the leader still holds the lock for the workspace. A leader that lost the lock without noticing decides from outdated
-   * data, but none of its decisions is written.
+   * Returns whether the leader still holds the lock for the workspace. A leader that lost the lock without noticing
+   * decides from outdated data, but none of its decisions is written.
    */
   readonly #holdsLock: (tenantId: string) => boolean;
   readonly #held = new Map<string, Map<string, number>>();
+  /** The steps among them that were cancelled by an entry in progress: the attempt may have ended already. */
+  readonly #cancelled = new Set<string>();
   readonly #sending = new Map<string, number>();
   /** When each workspace last had too little for a step. */
   readonly #poorAt = new Map<string, number>();
@@ -114,8 +116,8 @@ export class CreditWatch {
     this.#holdsLock = holdsLock;
   }
 
-  /** Call this right after a turn was decided. Returns a function to call when its entry was answered. */
-  appended(entry: LogEntry): () => void {
+  /** Call this right after a turn was decided. Returns a function to call when its entry was committed, or refused. */
+  appended(entry: LogEntry): (isCommitted: boolean) => void {
     const { runId, owner, rows } = entry;
     const { tenantId } = owner;
     this.#notePoor(tenantId);
@@ -137,21 +139,34 @@ export class CreditWatch {
         // A step that fails instead of starting is not begun for anything.
         if (isDeniedLater(rows, row)) continue;
         const price = this.#priceAhead(runId, step);
+        held.delete(key);
         this.#checkStarted(tenantId, price, { step, charged });
         held.set(key, price);
-      } else if (type === 'step_cancelled') cancelled.push(key);
-      else if (type !== 'step_log') held.delete(key);
+      } else if (type === 'step_cancelled') {
+        cancelled.push(key);
+        this.#cancelled.add(key);
+      } else if (type !== 'step_log') held.delete(key);
       const said = chargeIn(row);
       charged += said;
       this.#add(tenantId, said);
     }
     // What the events do not say is for `checkCredits` to notice.
     this.#add(tenantId, credits - charged);
-    return () => {
+    return isCommitted => {
       this.#notePoor(tenantId);
       this.#add(tenantId, -credits);
-      for (const key of cancelled) held.delete(key);
+      for (const key of cancelled) {
+        held.delete(key);
+        this.#cancelled.delete(key);
+      }
+      // A run whose entry was refused is loaded again, without its attempts.
+      if (!isCommitted) for (const key of held.keys()) if (key.startsWith(`${runId} `)) held.delete(key);
     };
+  }
+
+  /** Forgets what the runs of these workspaces hold: another process executes them from now on. */
+  forget(isOf: (tenantId: string) => boolean): void {
+    for (const tenantId of this.#held.keys()) if (isOf(tenantId)) this.#held.delete(tenantId);
   }
 
   #checkDenial({ runId, owner, rows }: LogEntry, { step }: EventRow): void {
@@ -184,9 +199,13 @@ export class CreditWatch {
       this.#at.fail('credits', `"${step}" of ${runId} was denied for ${price}: there is ${this.#left(tenantId)}`);
   }
 
-  /** `charged`: what the turn has charged before the start of the step. */
+  /** `charged`: what the turn has charged before the start of the step, which holds nothing yet. */
   #checkStarted(tenantId: string, price: number, { step, charged }: { step: string; charged: number }): void {
-    const left = this.#database.account(tenantId).balance - charged;
+    // Less what is held for other steps. Charges of other turns may be in the balance already.
+    const others = sum(
+      [...(this.#held.get(tenantId) ?? [])].map(([key, each]) => (this.#cancelled.has(key) ? 0 : each)),
+    );
+    const left = this.#database.account(tenantId).balance - charged - others;
     if (this.#at.economy.enforced && this.#leadsAlone(tenantId) && price > 0 && left < price)
       this.#at.fail('credits', `"${step}" of ${tenantId} began for ${price}, but there was only ${left}`);
   }
