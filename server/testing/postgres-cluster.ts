@@ -64,10 +64,14 @@ export async function startTestCluster(): Promise<{ url: string; stop(): Promise
   if (cluster.user) await chown(folder, cluster.user.uid, cluster.user.gid);
   await chmod(folder, 0o755);
   // The reaper waits for its standard input to close, which the kernel does even after kill -9.
-  const reaper = spawn(process.execPath, [fileURLToPath(new URL('./postgres-reaper.ts', import.meta.url)), folder], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true,
-  });
+  const reaper = spawn(
+    process.execPath,
+    [fileURLToPath(new URL('../platform/postgres/cluster-reaper.ts', import.meta.url)), folder],
+    {
+      stdio: ['pipe', 'ignore', 'ignore'],
+      detached: true,
+    },
+  );
   const reaped = new Promise<void>(resolve => reaper.once('exit', () => resolve()));
   // Neither the reaper nor its pipe may keep vitest alive; closing the pipe ends the reaper.
   reaper.unref();

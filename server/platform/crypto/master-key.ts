@@ -89,13 +89,13 @@ export async function loadMasterKey(from: KeySource): Promise<Buffer> {
   return (await findMasterKey(from)) ?? (await createMasterKey(from.dataDir));
 }
 
-/** Creates a file with a new key, mode 0600. An existing file is unchanged. */
-export async function makeKeyFile(path: string): Promise<void> {
+/** Creates a file with a key (default: a new one), mode 0600. An existing file is unchanged. */
+export async function makeKeyFile(path: string, key: Uint8Array = randomBytes(MASTER_KEY_BYTES)): Promise<void> {
   // Written completely under another name, then linked: a crash never leaves half a key, and of two processes one wins.
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   const file = await open(draft, 'wx', 0o600);
   try {
-    await file.writeFile(`${randomBytes(MASTER_KEY_BYTES).toString('base64')}\n`);
+    await file.writeFile(`${Buffer.from(key).toString('base64')}\n`);
     await file.sync();
     await link(draft, path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;

@@ -108,7 +108,8 @@ export function createPool(url: string, max: number, logger: Logger): pg.Pool {
   return readOldLogs(pool);
 }
 
-async function checkServer(url: string, mode: ReplicationMode): Promise<void> {
+/** Checks an external server: its version, whether it is reached directly, its replication. Throws StartupError. */
+export async function checkServer(url: string, mode: ReplicationMode): Promise<void> {
   const client = newClient(url);
   try {
     await client.connect();

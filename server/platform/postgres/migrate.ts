@@ -12,9 +12,9 @@ import { reason, StartupError } from './startup-error.ts';
 const prismaDir = fileURLToPath(new URL('../../../prisma', import.meta.url));
 
 /** An arbitrary key, and not that of `prisma migrate deploy` (72707369), which that engine locks in its own session. */
-const MIGRATION_LOCK = 4_216_033;
+export const MIGRATION_LOCK = 4_216_033;
 
-type Migration = { name: string; script: string };
+export type Migration = { name: string; script: string };
 
 type AppliedRow = {
   migration_name: string;
@@ -25,7 +25,7 @@ type AppliedRow = {
 };
 
 /** Returns the migration folders under `<dir>/migrations`, oldest first. */
-async function readMigrations(dir = prismaDir): Promise<Migration[]> {
+export async function readMigrations(dir = prismaDir): Promise<Migration[]> {
   const entries = await readdir(join(dir, 'migrations'), { withFileTypes: true });
   const names = entries.filter(entry => entry.isDirectory()).map(entry => entry.name);
   return Promise.all(
@@ -68,9 +68,9 @@ export async function migrate(url: string, logger?: Logger, dir = prismaDir): Pr
   const client = new DatabaseClient({ connectionString: url, application_name: 'baton-migrate' });
   await client.connect();
   try {
-    if ((await pending(client, migrations, { locked: false })).length === 0) return [];
+    if ((await pendingMigrations(client, migrations, { locked: false })).length === 0) return [];
     await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    const names = await pending(client, migrations, { locked: true });
+    const names = await pendingMigrations(client, migrations, { locked: true });
     if (names.length === 0) return [];
     logger?.info({ migrations: names }, 'migrating the database');
     return await apply(url, migrations, dir, names);
@@ -98,7 +98,11 @@ export async function inspectMigrations(client: pg.Client, dir = prismaDir): Pro
  * Returns the names not applied yet. Plain SQL, so that a start with nothing to do never loads the engine. Without the
  * lock, an unfinished migration may be running in another process; with the lock, it has failed.
  */
-async function pending(client: pg.Client, migrations: Migration[], { locked }: { locked: boolean }): Promise<string[]> {
+export async function pendingMigrations(
+  client: Pick<pg.Client, 'query'>,
+  migrations: readonly Migration[],
+  { locked }: { locked: boolean },
+): Promise<string[]> {
   const exists = await client.query<{ found: boolean }>(
     "SELECT to_regclass('_prisma_migrations') IS NOT NULL AS found",
   );
@@ -114,9 +118,7 @@ async function pending(client: pg.Client, migrations: Migration[], { locked }: {
       `Migration ${failed.migration_name} failed before (${reason(failed.logs ?? 'no log')}): mend the database, then mark it with "npx prisma migrate resolve --rolled-back ${failed.migration_name}".`,
     );
   }
-  const known = new Map(
-    migrations.map(({ name, script }) => [name, createHash('sha256').update(script).digest('hex')]),
-  );
+  const known = new Map(migrations.map(migration => [migration.name, checksumOf(migration)]));
   const unknown = current.find(row => !known.has(row.migration_name));
   if (unknown) {
     throw new StartupError(
@@ -132,6 +134,9 @@ async function pending(client: pg.Client, migrations: Migration[], { locked }: {
   const applied = new Set(current.map(row => row.migration_name));
   return migrations.map(({ name }) => name).filter(name => !applied.has(name));
 }
+
+/** Returns the checksum by which Prisma recognizes an edited migration. */
+export const checksumOf = ({ script }: Migration): string => createHash('sha256').update(script).digest('hex');
 
 async function apply(url: string, migrations: Migration[], dir: string, names: string[]): Promise<string[]> {
   const pool = new pg.Pool({

@@ -93,8 +93,17 @@ const isCovered = (existing: readonly Partition[], table: PartitionedTable, mont
 
 /** Returns a range of the table's key as SQL literals. */
 function keyRange(table: PartitionedTable, { from, to }: Month): { from: string; to: string } {
-  if (table !== 'run_usage') return { from: `'${lowestId(from)}'`, to: `'${lowestId(to)}'` };
-  return { from: `'${new Date(from).toISOString()}'`, to: `'${new Date(to).toISOString()}'` };
+  const bound = (at: number) => (table === 'run_usage' ? `'${new Date(at).toISOString()}'` : `'${lowestId(at)}'`);
+  return { from: Number.isFinite(from) ? bound(from) : 'MINVALUE', to: bound(to) };
+}
+
+/** Returns the statements that create a partition as a separate table, and attach it. */
+export function partitionStatements({ table, name, from, to }: Partition): { create: string; attach: string } {
+  const range = keyRange(table, { from, to });
+  return {
+    create: `CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL) WITH (${STORAGE})`,
+    attach: `ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM (${range.from}) TO (${range.to})`,
+  };
 }
 
 async function makePartition(pool: Pool, table: PartitionedTable, month: Month, logger: Logger): Promise<boolean> {
@@ -113,7 +122,8 @@ async function makePartition(pool: Pool, table: PartitionedTable, month: Month, 
       return false;
     }
     const name = `${table}_${monthName(month)}`;
-    await client.query(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL) WITH (${STORAGE})`);
+    const { create, attach } = partitionStatements({ table, name, ...month });
+    await client.query(create);
     if (strays > 0) {
       // Otherwise ATTACH would refuse the rows of a writer that came after this statement's snapshot.
       await client.query(`LOCK TABLE ${table}_default IN ACCESS EXCLUSIVE MODE`);
@@ -122,7 +132,7 @@ async function makePartition(pool: Pool, table: PartitionedTable, month: Month, 
       );
     }
     // Created as a separate table and then attached: CREATE … PARTITION OF would lock the parent against its writers.
-    await client.query(`ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM (${from}) TO (${to})`);
+    await client.query(attach);
     return true;
   });
 }
