@@ -29,6 +29,18 @@ const program = createProgram({
     description: 'list and stop the active runs of a workspace (docs/operations.md)',
     load: async () => (await import('./runs.ts')).runs,
   },
+  backup: {
+    description: 'back up the database while the service runs, or verify a backup (docs/backup.md)',
+    load: async () => (await import('./backup/backup.ts')).backup,
+  },
+  restore: {
+    description: 'restore a backup into an empty database (docs/backup.md)',
+    load: async () => (await import('./backup/restore.ts')).restoration,
+  },
+  move: {
+    description: 'move the embedded database to an external PostgreSQL (docs/backup.md)',
+    load: async () => (await import('./backup/move.ts')).moving,
+  },
   accounts: {
     description: 'list accounts and reset passwords (docs/operations.md)',
     load: async () => (await import('./accounts.ts')).accounts,

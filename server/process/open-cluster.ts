@@ -5,7 +5,7 @@ import type { Alarm, Clock } from '../platform/clock.ts';
 import { deriveKey, sha256 } from '../platform/crypto/digest.ts';
 import { parseMasterKey } from '../platform/crypto/master-key.ts';
 import type { Logger } from '../platform/logger.ts';
-import { VERSION } from './telemetry.ts';
+import { VERSION } from './version.ts';
 
 type Parts = { config: Config; connectionString: string; clock: Clock; alarm: Alarm; logger: Logger };
 

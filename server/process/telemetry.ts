@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { Pool } from 'pg';
 import { Registry } from 'prom-client';
 import type { Config } from '../operation/config.ts';
@@ -17,6 +16,7 @@ import type { Logger } from '../platform/logger.ts';
 import type { ReplicationWatch } from '../platform/postgres/replication.ts';
 import { buildInfo, poolMetrics, replicationMetrics, retentionMetrics } from '../platform/telemetry/process-metrics.ts';
 import { startTracing } from '../platform/telemetry/tracing.ts';
+import { VERSION } from './version.ts';
 
 export type MetricsRegistry = Registry;
 
@@ -37,12 +37,6 @@ export type Telemetry = {
   retention: { clockDoubted(doubted: boolean): void };
   /** Sends the spans that wait. */
   close(): Promise<void>;
-};
-
-export const { version: VERSION } = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-) as {
-  version: string;
 };
 
 /** Metrics always; traces if they are configured; a line for each run at the log level debug. */

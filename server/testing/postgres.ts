@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { inject } from 'vitest';
@@ -16,6 +17,15 @@ export type TestDatabase = {
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };
+
+/** An empty database, without any migration, for one test. */
+export async function createEmptyDatabase(): Promise<{ url: string; [Symbol.asyncDispose](): Promise<void> }> {
+  const server = withDatabase(inject('batonTemplate').url, 'postgres');
+  const name = `baton_empty_${randomBytes(8).toString('hex')}`;
+  await query(server, `CREATE DATABASE ${name}`);
+  const url = withDatabase(server, name);
+  return { url, [Symbol.asyncDispose]: () => dropDatabase(url) };
+}
 
 /** A fresh database with every migration applied, for one test or one test file. */
 export async function createTestDatabase(): Promise<TestDatabase> {
