@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { type ClusterUser, clusterUser, reachableBinaries } from './cluster-user.ts';
+import { freePort } from './free-port.ts';
 import { isAlive } from './process-table.ts';
 import { livePostmaster, readPidFile } from './stale-locks.ts';
 import { reason, StartupError } from './startup-error.ts';
@@ -125,6 +126,17 @@ async function initdb(cluster: Cluster, folder: string, password: string, sync: 
 }
 
 export type Listen = { socketDir: string; port: number } | { host: '127.0.0.1'; port: number };
+
+/** sockaddr_un holds 104 bytes on macOS and 108 on Linux, including the terminating zero. */
+const SOCKET_PATH_LIMIT = 103;
+
+/** Returns where a cluster listens: a socket in the folder, or a free port where its path would be too long, and on Windows. */
+export async function listenIn(folder: string): Promise<Listen> {
+  const length = Buffer.byteLength(join(folder, '.s.PGSQL.5432'));
+  return process.platform !== 'win32' && length <= SOCKET_PATH_LIMIT
+    ? { socketDir: folder, port: 5432 }
+    : { host: '127.0.0.1', port: await freePort() };
+}
 
 /**
  * Starts the cluster and waits until it accepts connections (including crash recovery, up to 120 s). PostgreSQL runs in

@@ -13,12 +13,12 @@ import {
   initCluster,
   isRunning,
   type Listen,
+  listenIn,
   postmaster,
   startCluster,
   stopCluster,
 } from './cluster.ts';
 import { prepareDataFolder } from './data-folder.ts';
-import { freePort } from './free-port.ts';
 import { clearStaleLocks, endOrphans } from './stale-locks.ts';
 import { reason, StartupError } from './startup-error.ts';
 
@@ -26,8 +26,6 @@ import { reason, StartupError } from './startup-error.ts';
 export const DATABASE = 'baton';
 /** A session lock in the `postgres` database, held by the process that owns the data folder. */
 const OWNER_LOCK = 4_216_034;
-/** sockaddr_un holds 104 bytes on macOS and 108 on Linux, including the terminating zero. */
-const SOCKET_PATH_LIMIT = 103;
 /** The number of attempts to start, up to 30 s, while another process ends a PostgreSQL. */
 const START_ATTEMPTS = 60;
 const START_INTERVAL_MS = 500;
@@ -146,11 +144,7 @@ async function tryStart(
   cluster: Cluster,
   settings: Record<string, string | number>,
 ): Promise<{ listen: Listen } | string> {
-  const socketPath = join(cluster.dataDir, '.s.PGSQL.5432');
-  const listen: Listen =
-    process.platform !== 'win32' && Buffer.byteLength(socketPath) <= SOCKET_PATH_LIMIT
-      ? { socketDir: cluster.dataDir, port: 5432 }
-      : { host: '127.0.0.1', port: await freePort() };
+  const listen = await listenIn(cluster.dataDir);
   const logFile = startupLog(cluster);
   // Read below, so it must contain only the messages of this start.
   await rm(logFile, { force: true });

@@ -4,8 +4,7 @@ import { chown, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { clusterUrl, initCluster, type Listen, openCluster, startCluster } from './cluster.ts';
-import { freePort } from './free-port.ts';
+import { clusterUrl, initCluster, listenIn, openCluster, startCluster } from './cluster.ts';
 import { reason, StartupError } from './startup-error.ts';
 
 const reaper = fileURLToPath(new URL('./cluster-reaper.ts', import.meta.url));
@@ -47,8 +46,7 @@ export async function openThrowaway(): Promise<{ url: string; close(): Promise<v
     if (cluster.user) await chown(folder, cluster.user.uid, cluster.user.gid);
     const password = randomBytes(12).toString('hex');
     await initCluster(cluster, password, false);
-    const listen: Listen =
-      process.platform === 'win32' ? { host: '127.0.0.1', port: await freePort() } : { socketDir: folder, port: 5432 };
+    const listen = await listenIn(folder);
     await startCluster(cluster, listen, SETTINGS, join(folder, 'postgres.log'));
     return { url: clusterUrl(listen, password, 'postgres'), close };
   } catch (cause) {
