@@ -45,6 +45,9 @@ const backup = (...args: string[]) => runCommand(declareBackup, services(db.url)
 const restore = (url: string, from: string, key: Uint8Array | null = masterKey, ...args: string[]) =>
   runCommand(declareRestore, services(url, key), [from, ...args]);
 
+const relations = (url: string) =>
+  query(url, `SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace`);
+
 /** Expects a restore to be refused with one line, and the database to be as empty as before. */
 async function expectRefused(from: string, message: RegExp, key: Uint8Array | null = masterKey, ...args: string[]) {
   await using empty = await createEmptyDatabase();
@@ -54,7 +57,7 @@ async function expectRefused(from: string, message: RegExp, key: Uint8Array | nu
   );
   expect(error.message).toMatch(message);
   expect(error.message).not.toContain('\n');
-  expect(await describeSchema(empty.url)).toEqual(['extension plpgsql']);
+  expect(await relations(empty.url)).toEqual([]);
 }
 
 /** Writes the backup again with another manifest, sealed with `key`. */
@@ -184,14 +187,10 @@ test('what does not fit its manifest is rolled back as a whole', async () => {
     await forge(({ rows }) => void Object.assign(rows, { users: 99 })),
     /^The backup has 99 rows of users, but \d+ were loaded\.$/,
   );
-  const without = await forge(({ layout }) => void layout.tables.splice(0, 1));
-  await expectRefused(without, /lacks the table _prisma_migrations/);
   const columns = await forge(
     ({ layout }) => void layout.tables.find(({ name }) => name === 'users')?.columns.push('x'),
   );
   await expectRefused(columns, /^The table users of the backup has other columns than Baton's: x\.$/);
-  const sequences = await forge(({ layout }) => void layout.sequences.pop());
-  await expectRefused(sequences, /lacks the sequence run_usage_seq_seq/);
 });
 
 describe('the master key', () => {
@@ -358,7 +357,7 @@ describe('a database is refused', () => {
     await service.query(statement);
     await expect(restore(empty.url, file)).rejects.toThrow(message);
     await service.end();
-    expect(await describeSchema(empty.url)).toEqual(['extension plpgsql']);
+    expect(await relations(empty.url)).toEqual([]);
   });
 
   test('that cannot be reached, or holds no Baton data to back up', async () => {

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { type AuditReport, auditLedger } from '../../domains/billing/ledger/audit-store.ts';
 import { inOwnSession } from '../../platform/postgres/own-session.ts';
 import { readOldLogs } from '../../platform/postgres/readable-json.ts';
+import { reason, StartupError } from '../../platform/postgres/startup-error.ts';
 import { createCommandPool } from '../open-database.ts';
 
 /** The numbers that tell people whether this is the backup that they expect. */
@@ -30,6 +31,16 @@ export async function examine(url: string, at: number): Promise<Examined> {
   } finally {
     await pool.end();
   }
+}
+
+/** Examines a database that was loaded for good. Throws StartupError that says so, if that fails. */
+export async function examineLoaded(url: string, at: number): Promise<Examined> {
+  return examine(url, at).catch(cause => {
+    throw new StartupError(
+      `Everything was loaded, but the balances could not be audited (${reason(cause)}): run npm run baton -- billing audit.`,
+      { cause },
+    );
+  });
 }
 
 async function countContents(pool: pg.Pool): Promise<Contents> {

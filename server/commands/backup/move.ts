@@ -12,7 +12,7 @@ import { checkServer } from '../../platform/postgres/database.ts';
 import { startEmbedded } from '../../platform/postgres/embedded.ts';
 import { StartupError } from '../../platform/postgres/startup-error.ts';
 import { type Outcome, operatorCommand, type Run } from '../command-line.ts';
-import { amount, describeAudit, describeContents, examine } from './contents.ts';
+import { amount, describeAudit, describeContents, examineLoaded } from './contents.ts';
 import { keyOfDatabase } from './master-key.ts';
 import { type BackupServices, openBackup } from './session.ts';
 
@@ -52,9 +52,10 @@ async function move({ config, signal }: BackupServices, to: string): Promise<Out
       },
       signal,
     );
-    const { contents, audit } = await examine(to, at);
+    const { contents, audit } = await examineLoaded(to, at);
     const text = [
       `Moved ${amount(loaded.rows, 'row')} of ${amount(loaded.tables, 'table')}: ${describeContents(contents)}.`,
+      ...(loaded.leftOut.length === 0 ? [] : [`Left out, because they are not Baton's: ${loaded.leftOut.join(', ')}.`]),
       ...describeAudit(audit),
       `Set DATABASE_URL to the new database, and keep BATON_DATA_DIR or BATON_MASTER_KEY: the master key stays where it is.`,
       `Never start Baton without DATABASE_URL again: ${join(folder, 'postgres')} is unchanged, and the same runs would go on in both.`,

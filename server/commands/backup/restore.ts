@@ -2,15 +2,15 @@ import { resolve } from 'node:path';
 import type { Command } from '@commander-js/extra-typings';
 import type { Config } from '../../operation/config.ts';
 import { LEADER_LOCK } from '../../orchestrator/cluster/locks.ts';
-import { loadInto } from '../../platform/backup/load.ts';
+import { DatabaseFailedError, loadInto } from '../../platform/backup/load.ts';
 import { readArchive } from '../../platform/backup/read-archive.ts';
 import { planMigrations } from '../../platform/backup/schema.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { checkServer } from '../../platform/postgres/database.ts';
-import { startEmbedded } from '../../platform/postgres/embedded.ts';
+import { type EmbeddedPostgres, startEmbedded } from '../../platform/postgres/embedded.ts';
 import { type Outcome, operatorCommand, type Run } from '../command-line.ts';
 import { describeOrigin, refuseForeignSeal } from './backup.ts';
-import { amount, describeAudit, describeContents, examine } from './contents.ts';
+import { amount, describeAudit, describeContents, examineLoaded } from './contents.ts';
 import { requireArchiveKey, storeKey } from './master-key.ts';
 import { type BackupServices, openBackup } from './session.ts';
 
@@ -33,18 +33,17 @@ async function restore({ config, signal }: BackupServices, file: string, passphr
   refuseForeignSeal(archive, key.masterKey);
   const { manifest } = archive;
   const database = await openTarget(config);
+  let mode: 'fast' | 'immediate' = 'fast';
   let stored: Awaited<ReturnType<typeof storeKey>> | undefined;
   try {
     const at = new Date(manifest.created_at);
     const beforeCommit = async () => {
-      if (key.isFromFile) stored = await storeKey(key.masterKey, config);
+      stored = key.isFromFile ? await storeKey(key.masterKey, config) : undefined;
+      return async () => stored?.undo();
     };
     const target = { url: database.url, leaderLock: LEADER_LOCK, plan, at, beforeCommit, signal };
-    const loaded = await loadInto(target, archive).catch(async error => {
-      await stored?.undo();
-      throw error;
-    });
-    const { contents, audit } = await examine(database.url, at.getTime());
+    const loaded = await loadInto(target, archive);
+    const { contents, audit } = await examineLoaded(database.url, at.getTime());
     const later = plan.later.map(({ name }) => name);
     const text = [
       `Restored ${file}, made ${describeOrigin(manifest)}.`,
@@ -57,13 +56,16 @@ async function restore({ config, signal }: BackupServices, file: string, passphr
     ];
     const value = { file, created_at: manifest.created_at, rows: loaded.rows, migrated: later, contents, audit };
     return { value, text: text.join('\n'), code: audit.differences.length === 0 ? 0 : 1 };
+  } catch (error) {
+    if (error instanceof DatabaseFailedError) mode = 'immediate';
+    throw error;
   } finally {
-    await database.close();
+    await database.close(mode);
   }
 }
 
 /** Opens the configured database: an embedded one is created if there is none, and refused if a service uses it. */
-async function openTarget({ database }: Config): Promise<{ url: string; close(): Promise<void> }> {
+async function openTarget({ database }: Config): Promise<Pick<EmbeddedPostgres, 'url' | 'close'>> {
   if (database.url === undefined) return startEmbedded(resolve(database.dataDir), CONNECTIONS, createLogger('silent'));
   await checkServer(database.url, 'warn');
   return { url: database.url, close: async () => undefined };

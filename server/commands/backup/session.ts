@@ -19,6 +19,7 @@ export async function openBackup(work: (services: BackupServices) => Promise<Out
   try {
     return await work({ config, signal: interruption.signal });
   } catch (error) {
+    if (error instanceof StartupError) throw error;
     if (interruption.signal.aborted) throw new StartupError('Interrupted: nothing was changed.', { cause: error });
     throw isOfDatabase(error) ? new StartupError(`The database failed: ${reasonOf(error)}`, { cause: error }) : error;
   } finally {

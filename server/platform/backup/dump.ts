@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { checksumOf, pendingMigrations, readMigrations } from '../postgres/migrate.ts';
+import { checksumOf, MIGRATION_LOCK, pendingMigrations, readMigrations } from '../postgres/migrate.ts';
 import { inOwnSession } from '../postgres/own-session.ts';
-import { reason, StartupError } from '../postgres/startup-error.ts';
+import { StartupError } from '../postgres/startup-error.ts';
 import { readSequences, readServerVersion, readTables } from './catalog.ts';
 import type { Layout, RowSource, TableRows } from './manifest.ts';
 import { PORTABLE_TEXT } from './portable-text.ts';
@@ -28,11 +28,11 @@ export async function withSnapshot<T>(
 ): Promise<T> {
   return inOwnSession(url, { ...SESSION, signal }, async client => {
     await client.query(PORTABLE_TEXT);
-    const migrations = await readLevel(client);
+    await expectData(client);
     const tables = await lockTables(client);
     const layout = {
       postgres: await readServerVersion(client),
-      migrations,
+      migrations: await readLevel(client),
       tables,
       sequences: await readSequences(client),
     };
@@ -54,11 +54,19 @@ export async function withSnapshot<T>(
 
 const isLockTimeout = (error: unknown) => error instanceof pg.DatabaseError && error.code === '55P03';
 
-async function readLevel(client: pg.Client): Promise<Layout['migrations']> {
-  const { rows } = await client.query<{ found: boolean }>(
-    `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS found`,
+async function expectData(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ found: boolean; idle: boolean }>(
+    `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS found, pg_try_advisory_lock_shared($1) AS idle`,
+    [MIGRATION_LOCK],
   );
-  if (!rows[0]?.found) throw new StartupError('The database holds no Baton data yet: there is nothing to back up.');
+  if (!rows[0]?.idle)
+    throw new StartupError('The database is being migrated, or restored: try again when that has ended.');
+  // Not kept: a start that migrates would wait for it, although the locks of the tables suffice.
+  await client.query('SELECT pg_advisory_unlock_shared($1)', [MIGRATION_LOCK]);
+  if (!rows[0].found) throw new StartupError('The database holds no Baton data yet: there is nothing to back up.');
+}
+
+async function readLevel(client: pg.Client): Promise<Layout['migrations']> {
   const migrations = await readMigrations();
   const pending = await pendingMigrations(client, migrations, { locked: true });
   return migrations
@@ -101,13 +109,6 @@ async function* copyRows(
 ): AsyncGenerator<Buffer> {
   const list = columns.map(pg.escapeIdentifier).join(', ');
   const stream = client.query(copyTo(`COPY ${pg.escapeIdentifier(name)} (${list}) TO STDOUT`));
-  try {
-    for await (const chunk of stream) yield chunk as Buffer;
-  } catch (error) {
-    if (isConnectionError(error)) throw new StartupError(`The database was lost meanwhile: ${reason(error)}`);
-    throw error;
-  }
+  for await (const chunk of stream) yield chunk as Buffer;
   onEnd(stream.rowCount);
 }
-
-const isConnectionError = (error: unknown) => error instanceof Error && !(error instanceof pg.DatabaseError);

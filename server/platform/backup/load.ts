@@ -19,8 +19,8 @@ export type Target = {
   leaderLock: number;
   plan: Plan;
   at: Date;
-  /** Called when everything is loaded, before it is committed: the last moment to refuse. */
-  beforeCommit?(): Promise<void>;
+  /** Called when everything is loaded, before it is committed. What it returns is called if that was certainly rolled back. */
+  beforeCommit?(): Promise<() => Promise<void>>;
   signal?: AbortSignal | undefined;
 };
 
@@ -34,6 +34,7 @@ export type Loaded = { rows: number; tables: number; leftOut: string[] };
  */
 export async function loadInto(target: Target, source: RowSource): Promise<Loaded> {
   const { url, plan, at, signal } = target;
+  let undo: (() => Promise<void>) | undefined;
   try {
     return await inOwnSession(url, { ...SESSION, signal }, async client => {
       await client.query(PORTABLE_TEXT);
@@ -41,19 +42,42 @@ export async function loadInto(target: Target, source: RowSource): Promise<Loade
       await client.query('BEGIN');
       const loaded = await load(client, source, plan);
       await applyLater(client, plan, at);
-      await target.beforeCommit?.();
-      await client.query('COMMIT');
+      undo = await target.beforeCommit?.();
+      await commit(client);
       return loaded;
     });
   } catch (error) {
+    if (error instanceof UnknownOutcome) throw error;
+    await undo?.();
     if (signal?.aborted) throw new StartupError('Interrupted: nothing was restored.');
     if (error instanceof StartupError) throw error;
-    if (isFull(error)) throw new StartupError('The disk of the database is full: nothing was restored.');
-    throw new StartupError(`The backup cannot be loaded: ${reason(error)}. Nothing was restored.`, { cause: error });
+    throw new DatabaseFailedError(lineOf(error), { cause: error });
   }
 }
 
-const isFull = (error: unknown) => error instanceof pg.DatabaseError && error.code === '53100';
+/** The database refused a statement, or was lost: it may not be able to stop in order. */
+export class DatabaseFailedError extends StartupError {}
+
+/** The connection was lost after COMMIT was sent: either all or nothing was restored. */
+class UnknownOutcome extends StartupError {}
+
+async function commit(client: pg.Client): Promise<void> {
+  await client.query('COMMIT').catch(cause => {
+    if (cause instanceof pg.DatabaseError) throw cause;
+    throw new UnknownOutcome(
+      `The database was lost while the restore was committed (${reason(cause)}): it has everything, or it is empty. Restore again: a database that is not empty is refused.`,
+      { cause },
+    );
+  });
+}
+
+function lineOf(error: unknown): string {
+  if (!(error instanceof pg.DatabaseError))
+    return `The database was lost meanwhile (${reason(error)}): nothing was restored. Its log says why, such as a full disk.`;
+  return error.code === '53100'
+    ? 'The disk of the database is full: nothing was restored.'
+    : `The backup cannot be loaded: ${reason(error)}. Nothing was restored.`;
+}
 
 /** A start waits for the lock of the migrations until the restore has ended. */
 async function expectEmpty(client: pg.Client, leaderLock: number): Promise<void> {

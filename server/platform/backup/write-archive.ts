@@ -1,9 +1,11 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { systemClock } from '../clock.ts';
 import { isAlive } from '../postgres/process-table.ts';
 import { StartupError } from '../postgres/startup-error.ts';
 import { toFrames } from './frames.ts';
@@ -13,6 +15,8 @@ import { FIRST_LINE, offsetPart, sealOf, sumsPart } from './trailer.ts';
 /** Level 6 halves the speed and saves a tenth. */
 const GZIP_LEVEL = 3;
 const UNFINISHED = '.incomplete-';
+/** The longest that a backup of another machine, on a folder that both share, is taken to be unfinished. */
+const ABANDONED_MS = 24 * 3_600_000;
 
 export type Contents = {
   tables: AsyncIterable<TableRows>;
@@ -29,7 +33,7 @@ export type Contents = {
 export async function writeArchive(file: string, contents: Contents, replace: boolean): Promise<number> {
   const target = resolve(file);
   await refuseExisting(target, file, replace);
-  const draft = `${target}${UNFINISHED}${process.pid}`;
+  const draft = `${target}${UNFINISHED}${hostname()}-${process.pid}`;
   try {
     await removeUnfinished(target);
     const handle = await open(draft, 'wx', 0o600);
@@ -96,9 +100,12 @@ async function removeUnfinished(target: string): Promise<void> {
   const prefix = `${basename(target)}${UNFINISHED}`;
   for (const name of await readdir(dirname(target))) {
     if (!name.startsWith(prefix)) continue;
-    const pid = Number(name.slice(prefix.length));
-    if (pid !== process.pid && (await isAlive(pid))) continue;
-    await rm(join(dirname(target), name), { force: true });
+    const path = join(dirname(target), name);
+    const [, host, pid] = /^(.*)-(\d+)$/.exec(name.slice(prefix.length)) ?? [];
+    const isOurs = host === hostname();
+    if (isOurs && Number(pid) !== process.pid && (await isAlive(Number(pid)))) continue;
+    if (!isOurs && systemClock.now() - (await stat(path)).mtimeMs < ABANDONED_MS) continue;
+    await rm(path, { force: true });
   }
 }
 

@@ -38,8 +38,8 @@ export type EmbeddedPostgres = {
   url: string;
   /** The data folder, if it is not the requested one. */
   movedTo: string | undefined;
-  /** Stops PostgreSQL after a final checkpoint. */
-  close(): Promise<void>;
+  /** Stops PostgreSQL after a final checkpoint; `immediate`: without one, which a full disk would not let end. */
+  close(mode?: 'fast' | 'immediate'): Promise<void>;
 };
 
 /**
@@ -82,9 +82,9 @@ export async function startEmbedded(
   return {
     url: clusterUrl(owner.listen, password, DATABASE),
     movedTo: moved ? folder : undefined,
-    close: async () => {
+    close: async mode => {
       closing = true;
-      await stopCluster(cluster);
+      await stopCluster(cluster, mode);
       await owner.client.end().catch(() => undefined);
     },
   };
