@@ -126,7 +126,9 @@ test(
     service.tell({ kind: 'clock', offsetMs: HOUR_MS });
     for (const [name, { workflow, run }] of runs)
       await expect
-        .poll(async () => (await client.call('GET', `/v1/workflows/${workflow}/runs/${run}/summary`)).body.status, name)
+        .poll(async () => (await client.call('GET', `/v1/workflows/${workflow}/runs/${run}/summary`)).body.status, {
+          message: name,
+        })
         .toBe('completed');
 
     await using external = await createEmptyDatabase();

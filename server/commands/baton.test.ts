@@ -1,12 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { runBaton } from '../testing/commands.ts';
 
-const names = ['doctor', 'billing', 'analytics', 'retention', 'workspaces', 'accounts', 'rotate-master-key'];
+const names = [
+  'doctor',
+  'billing',
+  'analytics',
+  'retention',
+  'workspaces',
+  'accounts',
+  'rotate-master-key',
+  'backup',
+];
 
 test('lists its commands, with exit code 1 if none is named', async () => {
   const help = await runBaton(['--help'], {});
   expect(help).toMatchObject({ code: 0, err: '' });
-  for (const name of names) expect(help.out).toMatch(new RegExp(`^ {2}${name} `, 'm'));
+  for (const name of [...names, 'restore', 'move']) expect(help.out).toMatch(new RegExp(`^ {2}${name} `, 'm'));
   expect(await runBaton([], {})).toEqual({ code: 1, out: '', err: help.out });
   expect(await runBaton(['bill'], {})).toEqual({
     code: 1,
