@@ -63,6 +63,7 @@ export class ObservedRuntime extends Runtime {
       !this.#server.wasFrozenSince(startedAt)
     )
       at.fail('moves', `shard ${shard} waited ${at.agenda.now - startedAt} ms to be given`);
+    this.slots.forget(isOfShard);
     if (given) this.credits.forget(isOfShard);
     // What a lost session wrote last is not known here, and nothing that follows is written.
     if (!given || this.#server.session?.healthy !== true) return given;

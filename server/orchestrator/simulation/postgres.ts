@@ -28,7 +28,7 @@ export class Postgres {
   /** Behind a pooler in transaction mode, the backend that all sessions share. */
   #shared: Backend | null = null;
   #holder: Backend | null = null;
-  /** In a cluster, the backends that share the leader's lock, and the session that holds the lock of each shard. */
+  /** The backends that share the leader's lock in a cluster, and the session that holds the lock of each shard. */
   readonly #sharers = new Set<Backend>();
   readonly #shardHolders = new Map<number, Session>();
   #backends = 0;

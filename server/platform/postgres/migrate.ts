@@ -91,7 +91,7 @@ export async function inspectMigrations(client: pg.Client, dir = prismaDir): Pro
     [MIGRATION_LOCK],
   );
   const busy = rows[0]?.busy === true;
-  return { due: await pending(client, await readMigrations(dir), { locked: !busy }), busy };
+  return { due: await pendingMigrations(client, await readMigrations(dir), { locked: !busy }), busy };
 }
 
 /**

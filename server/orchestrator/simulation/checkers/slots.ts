@@ -158,6 +158,12 @@ export class SlotWatch {
     }
   }
 
+  /** Forgets who of these workspaces waits: while their shard is to move, they get no slots, and ask for them again. */
+  forget(isOf: (tenantId: string) => boolean): void {
+    for (const run of this.#claiming) if (isOf(run.tenantId)) this.#forget(run);
+    for (const tenant of this.#passedBy.keys()) if (isOf(tenant)) this.#passedBy.delete(tenant);
+  }
+
   #forget(run: LiveRun): void {
     this.#claiming.delete(run);
     this.#runsPassedBy.delete(run);
