@@ -456,7 +456,7 @@ describe('credentials', () => {
       'server/domains/connections/credentials.ts',
       // The operator's own credentials.
       'server/domains/billing/provider/stripe/client.ts',
-      'server/domains/connections/oauth/client.ts',
+      'server/platform/oauth/client.ts',
       // Sent before they are stored, to an address of the operator's.
       'server/domains/connections/messaging/account.ts',
       // Without credentials.

@@ -11,6 +11,8 @@ export type OauthSettings = {
   clientSecret: string | undefined;
   scopes: readonly string[];
   authorizationParams: Readonly<Record<string, string>>;
+  /** Whether the signature of an ID token is verified although it came straight from the token endpoint. */
+  verifiesSignatures?: boolean;
 };
 
 /** `services`: what can be enabled and disabled in a connection, with the scopes that each needs. */

@@ -14,8 +14,8 @@ import { randomToken, sha256 } from '../../../platform/crypto/digest.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { JsonObject } from '../../../platform/json.ts';
+import { oauthAway, oauthClient, oauthFailure } from '../../../platform/oauth/client.ts';
 import type { OauthSettings } from '../../../platform/oauth/settings.ts';
-import { oauthAway, oauthClient, oauthFailure } from './client.ts';
 import { deleteFlow, findFlow, insertFlow, listLapsedFlows } from './flow-store.ts';
 
 export type FlowKind = 'suite' | 'messaging';

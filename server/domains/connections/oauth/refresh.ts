@@ -1,13 +1,13 @@
 import { refreshTokenGrant } from 'openid-client';
 import type { Services } from '../../../operation/services.ts';
 import { AppError, conflict } from '../../../platform/errors.ts';
+import { oauthAway, oauthClient, oauthFailure } from '../../../platform/oauth/client.ts';
 import type { OauthSettings } from '../../../platform/oauth/settings.ts';
 import { withConnectionLock } from '../lock-queries.ts';
 import { maySend, originOf } from '../origins.ts';
 import type { ConnectionRef, ConnectionRow } from '../store.ts';
 import { change, readHeld, replaceSecret, type StoredConnection } from '../stored.ts';
 import { narrowedScope } from '../suite/services.ts';
-import { oauthAway, oauthClient, oauthFailure } from './client.ts';
 import { credentialsOf, expiryOf } from './tokens.ts';
 
 export type RefreshServices = Pick<Services, 'pool' | 'prisma' | 'secrets' | 'clock' | 'egress' | 'config'>;

@@ -6,18 +6,18 @@ import {
   type CustomFetch,
   customFetch,
   discovery,
+  enableNonRepudiationChecks,
   type FetchBody,
   None,
   ResponseBodyError,
   type ServerMetadata,
 } from 'openid-client';
-import type { Services } from '../../../operation/services.ts';
-import { HOUR_MS } from '../../../platform/clock.ts';
-import { EgressRefused } from '../../../platform/egress/egress.ts';
-import { type AppError, unavailable } from '../../../platform/errors.ts';
-import type { OauthSettings } from '../../../platform/oauth/settings.ts';
+import { type Clock, HOUR_MS } from '../clock.ts';
+import { type Egress, EgressRefused } from '../egress/egress.ts';
+import { type AppError, unavailable } from '../errors.ts';
+import type { OauthSettings } from './settings.ts';
 
-export type OauthServices = Pick<Services, 'clock' | 'egress'>;
+export type OauthServices = { clock: Clock; egress: Egress };
 
 /**
  * The time limit of a request to an authorization server in seconds, shorter than a database's wait for a lock (10).
@@ -60,6 +60,7 @@ async function connect({ egress }: OauthServices, settings: OauthSettings): Prom
   configuration[customFetch] = guarded;
   configuration.timeout = TIMEOUT_S;
   if (insecure) allowInsecureRequests(configuration);
+  if (settings.verifiesSignatures) enableNonRepudiationChecks(configuration);
   return configuration;
 }
 
