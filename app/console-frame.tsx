@@ -12,6 +12,7 @@ import { container } from './container.ts';
 
 /** The frame of the console around a page, for a signed-in user. */
 export async function ConsoleFrame({ me, children }: { me: Me; children: ReactNode }) {
+  const { passwordSignIn, signOn } = container().identity;
   const billing = await loadBillingStatus(me);
   const kept = await cookies();
   const dismissed = kept.get(NOTICE_COOKIE)?.value;
@@ -19,6 +20,7 @@ export async function ConsoleFrame({ me, children }: { me: Me; children: ReactNo
     <ConsoleSession
       me={me}
       renderedAt={container().services.clock.now()}
+      ways={{ password: passwordSignIn, signOn: signOn !== null }}
       appleKeys={isApple((await headers()).get('user-agent') ?? '')}
     >
       <SidebarProvider chosen={readSidebarChoices(name => kept.get(name)?.value)}>

@@ -27,6 +27,9 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     'identity/principal-queries.ts': ['readReachable'],
     'identity/lock-queries.ts': ['lockAddress lockFirstOwner lockUser'],
     'identity/session-store.ts': ['endAllSessions hasEnded isCurrentEpoch nextSessionEpoch rememberEnded'],
+    'identity/sign-on/store.ts': [
+      'findIdentity hasIdentity readInvitationsOf saveIdentity saveSignOnSession spendState takeSignOnSession',
+    ],
     'identity/workspace-store.ts': ['countCreatedBy readAllWorkspaces'],
   },
   'The tenant is what it finds out, or makes': {

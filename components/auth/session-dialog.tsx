@@ -1,14 +1,18 @@
 'use client';
 import { AlertDialog as Radix } from 'radix-ui';
 import { type FormEvent, useEffect, useState, useSyncExternalStore } from 'react';
-import { Button } from '../ui/button.tsx';
+import { Button, buttonClass } from '../ui/button.tsx';
 import { Field, Input } from '../ui/field.tsx';
 import { useFocusReturn } from '../ui/use-focus-return.ts';
 import { asking, checkSession, type PagePerson, signInPath, watchSession } from './session-recovery.ts';
 import { signInWithPassword } from './sign-in.ts';
+import { signOnPath } from './sign-on-link.tsx';
+
+/** How people sign in to this deployment. */
+export type SignInWays = { password: boolean; signOn: boolean };
 
 /** Asks for the password once the session has ended. The page behind the dialog keeps its content and its unsaved edits. */
-export function SessionDialog({ person }: { person: PagePerson }) {
+export function SessionDialog({ person, ways }: { person: PagePerson; ways: SignInWays }) {
   const { id, name, email } = person;
   useEffect(() => watchSession({ id, name, email }), [id, name, email]);
   const open = useSyncExternalStore(asking.subscribe, asking.isOpen, () => false);
@@ -23,12 +27,28 @@ export function SessionDialog({ person }: { person: PagePerson }) {
         >
           <Radix.Title className="text-lg font-semibold">Your session has ended</Radix.Title>
           <Radix.Description className="mt-1 text-sm text-muted">
-            Enter your password to go on where you are. Nothing on this page is lost.
+            {ways.password ? 'Enter your password' : 'Sign in again'} to go on where you are. Nothing on this page is
+            lost.
           </Radix.Description>
-          <PasswordForm email={email} />
+          {ways.password ? <PasswordForm email={email} /> : null}
+          {ways.signOn ? <SignOnElsewhere /> : null}
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
+  );
+}
+
+/** Signs in in a new tab, which tells this one when it is done. */
+function SignOnElsewhere() {
+  return (
+    <a
+      href={signOnPath('/')}
+      target="_blank"
+      rel="noreferrer"
+      className={buttonClass('secondary', 'md', 'mt-4 w-full')}
+    >
+      Sign in with single sign-on in a new tab
+    </a>
   );
 }
 

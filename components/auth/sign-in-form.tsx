@@ -1,26 +1,30 @@
 'use client';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, type ReactNode, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Field, Input } from '../ui/field.tsx';
 import { Link } from '../ui/link.tsx';
 import { returnPath } from './return-path.ts';
-import { describeSignInError, signInWithPassword } from './sign-in.ts';
+import { signInWithPassword } from './sign-in.ts';
 import { useHydrated } from './use-hydrated.ts';
 
 /** Signs in with email and password. The form posts and is disabled until hydrated: an early click cannot put the password into the URL. */
 export function SignInForm({
   next,
-  error,
+  problem: initial,
   signUp,
+  signOn,
 }: {
   next: string | undefined;
-  error: string | undefined;
+  /** Why the last sign-in was refused. */
+  problem: string | undefined;
   /** True if visitors may create an account. */
   signUp: boolean;
+  /** The other way to sign in, if there is one. */
+  signOn: ReactNode;
 }) {
   const hydrated = useHydrated();
   const [pending, setPending] = useState(false);
-  const [problem, setProblem] = useState<string | null>(error === undefined ? null : describeSignInError(error));
+  const [problem, setProblem] = useState<string | null>(initial ?? null);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
@@ -49,6 +53,14 @@ export function SignInForm({
       <Button type="submit" variant="primary" disabled={!hydrated} pending={pending}>
         Sign in
       </Button>
+      {signOn ? (
+        <>
+          <p className="flex items-center gap-3 text-xs text-muted before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
+            or
+          </p>
+          {signOn}
+        </>
+      ) : null}
       <p className="text-center text-sm">
         <Link href="/forgot-password" className="text-accent-text underline underline-offset-2">
           Forgot your password?

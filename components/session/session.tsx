@@ -4,6 +4,7 @@ import dynamic from 'next/dynamic';
 import { useRouter } from 'next/navigation';
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react';
 import { HOUR_MS } from '@/server/platform/clock.ts';
+import type { SignInWays } from '../auth/session-dialog.tsx';
 import { ApiProvider, type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { type Scope, storeScope } from '../trpc/scope.ts';
 import { AppleKeys } from '../ui/kbd.tsx';
@@ -22,26 +23,28 @@ type Session = {
 };
 const SessionContext = createContext<Session | null>(null);
 
-type ConsoleSessionProps = { me: Me; renderedAt: number; appleKeys: boolean; children: ReactNode };
+type ConsoleSessionProps = { me: Me; renderedAt: number; appleKeys: boolean; ways: SignInWays; children: ReactNode };
 
 /**
  * The signed-in user, the scope, the time and the kind of keyboard. The server sends them with the page, so that no request precedes the
  * first paint.
  */
-export function ConsoleSession({ me, renderedAt, appleKeys, children }: ConsoleSessionProps) {
+export function ConsoleSession({ me, renderedAt, appleKeys, ways, children }: ConsoleSessionProps) {
   const scope = { tenant: me.tenant.id, project: me.project.id };
   return (
     <ApiProvider key={`${scope.tenant}:${scope.project}`} scope={scope}>
       <RenderedAt value={renderedAt}>
         <AppleKeys value={appleKeys}>
-          <LiveSession initial={me}>{children}</LiveSession>
+          <LiveSession initial={me} ways={ways}>
+            {children}
+          </LiveSession>
         </AppleKeys>
       </RenderedAt>
     </ApiProvider>
   );
 }
 
-function LiveSession({ initial, children }: { initial: Me; children: ReactNode }) {
+function LiveSession({ initial, ways, children }: { initial: Me; ways: SignInWays; children: ReactNode }) {
   const trpc = useTRPC();
   const router = useRouter();
   // Roles and projects change while the console is open.
@@ -69,13 +72,13 @@ function LiveSession({ initial, children }: { initial: Me; children: ReactNode }
   return (
     <SessionContext value={session}>
       {children}
-      <SessionGuard person={me.user} />
+      <SessionGuard person={me.user} ways={ways} />
     </SessionContext>
   );
 }
 
 /** Asks for the password when the session ends. Its code is loaded before that, but not with the page. */
-function SessionGuard({ person }: { person: Me['user'] }) {
+function SessionGuard({ person, ways }: { person: Me['user']; ways: SignInWays }) {
   const [isLoaded, setLoaded] = useState(false);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout>;
@@ -89,7 +92,7 @@ function SessionGuard({ person }: { person: Me['user'] }) {
     whenIdle(load);
     return () => clearTimeout(timer);
   }, []);
-  return isLoaded ? <SessionDialog person={person} /> : null;
+  return isLoaded ? <SessionDialog person={person} ways={ways} /> : null;
 }
 
 /** Renews the session's cookie (7 days, sliding) by reading the session: once per page load, then hourly while the console is open. */

@@ -16,13 +16,13 @@ import { FormError } from '../ui/states.tsx';
 import { toast } from '../ui/toaster.tsx';
 
 /** The user's own name and password. */
-export function Profile() {
+export function Profile({ passwordSignIn }: { passwordSignIn: boolean }) {
   return (
     <Page width="narrow">
       <PageHeader title="Profile" />
       <div className="flex flex-col gap-6">
         <NameCard />
-        <PasswordCard />
+        {passwordSignIn ? <PasswordCard /> : null}
         <SessionsCard />
       </div>
     </Page>

@@ -84,9 +84,14 @@ async function readSession(token: string, secret: string): Promise<Session | nul
   // Loaded by the first request of a browser: 115 modules, 30 ms of every start.
   const { decode } = await import('next-auth/jwt');
   const payload = await decode({ token, secret }).catch(() => null); // forged, expired or signed with another secret
-  const { sub, sessionEpoch, sessionId } = payload ?? {};
+  const { sub, sessionEpoch, sessionId, until } = payload ?? {};
   if (typeof sub !== 'string' || typeof sessionEpoch !== 'number') return null;
-  return { userId: sub, sessionEpoch, ...(typeof sessionId === 'string' ? { sessionId } : {}) };
+  return {
+    userId: sub,
+    sessionEpoch,
+    ...(typeof sessionId === 'string' ? { sessionId } : {}),
+    ...(typeof until === 'number' ? { until } : {}),
+  };
 }
 
 /** next-auth splits a long cookie into `<name>.0`, `<name>.1`, … */

@@ -125,7 +125,7 @@ describe('an unknown variable', () => {
 describe('nonsense', () => {
   // The variables that accept any text: names, secrets, and parameters of other services.
   const free =
-    /PASSWORD|SECRET|TOKEN$|ROLE_ID|NAMESPACE|CLIENT_ID|SCOPES|PARAMS|DATA_DIR|SERVICE_NAME|STRIPE_.*KEY|PLANS_FILE|OWNER_EMAIL|BATON_PAT$/;
+    /PASSWORD|SECRET|TOKEN$|ROLE_ID|NAMESPACE|CLIENT_ID|SCOPES|GROUPS_CLAIM|PARAMS|DATA_DIR|SERVICE_NAME|STRIPE_.*KEY|PLANS_FILE|OWNER_EMAIL|BATON_PAT$/;
   test.each(configVariables.filter(name => !free.test(name)))('in %s is one line that does not repeat it', name => {
     const lines = problems({ [name]: '\u{1F980} sw0rdfish!' }).split('\n');
     expect(lines).toEqual([expect.stringMatching(new RegExp(`^${name}: .{5,}`))]);

@@ -24,6 +24,7 @@ import { type ClusterSettings, clusterSchema, clusterSettings } from './cluster-
 import { type McpSettings, mcpSchema, mcpSettings } from './mcp-settings.ts';
 import { removedVariables } from './removed-variables.ts';
 import { readSettings, SECRET_FILE_VARIABLES } from './setting-files.ts';
+import { type SignOnSettings, signOnSchema, signOnSettings } from './sign-on-settings.ts';
 
 /**
  * Reads all settings from the environment (docs/specification/http.md#configuration). One schema per subsystem;
@@ -156,6 +157,7 @@ const schemas = {
   billing: billingSchema,
   memory: memorySchema,
   cluster: clusterSchema,
+  signOn: signOnSchema,
 };
 
 /** All variables, for the documentation test. */
@@ -194,6 +196,10 @@ export type Config = {
     seed: 'example' | 'none';
     signUp: 'open' | 'invited' | 'off';
     maxWorkspacesPerUser: number;
+    /** Whether people may sign in with a password. */
+    passwordSignIn: boolean;
+    /** Null: there is no sign-in through OpenID Connect. */
+    signOn: SignOnSettings | null;
   };
   orchestrator: OrchestratorSettings;
   retention: { runDays: number; usageMonths: number; auditDays: number };
@@ -289,6 +295,7 @@ export function readConfig(environment: Environment = process.env, checks: Furth
     billingSchema.transform(read => billingSettings(read, { embedded }, problem => problems.push(problem))),
   );
   const cluster = parse(clusterSchema.transform(read => clusterSettings(read, env, problem => problems.push(problem))));
+  const signOn = parse(signOnSchema.transform(read => signOnSettings(read, problem => problems.push(problem))));
   // Undefined if the group could not be parsed.
   const seed = identity?.BATON_SEED ?? (embedded ? 'example' : 'none');
   problems.push(...(checks.owner?.({ ...ownerSettings(parse(ownerSchema)), seed }) ?? []));
@@ -309,6 +316,7 @@ export function readConfig(environment: Environment = process.env, checks: Furth
       seed,
       signUp: identity.BATON_SIGN_UP,
       maxWorkspacesPerUser: identity.BATON_MAX_WORKSPACES_PER_USER,
+      ...signOn,
     },
     orchestrator: orchestratorSettings(orchestrator),
     retention: {

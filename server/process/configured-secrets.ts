@@ -18,6 +18,7 @@ export function configuredSecrets({
     ...passwordsIn(database.url && firstServerUrl(database.url)),
     identity.ownerPassword,
     identity.pat,
+    identity.signOn?.oauth.clientSecret,
     identity.masterKey,
     identity.previousMasterKey,
     ...(vault === undefined ? [] : 'token' in vault ? [vault.token] : [vault.secretId]),

@@ -75,6 +75,7 @@ import type { Database } from '../platform/postgres/database.ts';
 import { RequestTurns } from '../platform/request-turns.ts';
 import { openCluster } from './open-cluster.ts';
 import { openForwarding } from './open-forwarding.ts';
+import { createSignOnRecorder } from './sign-on-recorder.ts';
 import { type MetricsRegistry, startTelemetry, type Telemetry } from './telemetry.ts';
 
 /** The running service, as surfaces and the process see it. */
@@ -191,7 +192,7 @@ async function compose(
     services,
     ...surfaces,
     ...demos,
-    identity: createConsoleIdentity(services, keys),
+    identity: createConsoleIdentity(services, keys, createSignOnRecorder(services)),
     ready: orchestrator.ready,
     async close() {
       if (Reflect.get(globalThis, published) === container) Reflect.deleteProperty(globalThis, published);
@@ -204,7 +205,7 @@ async function compose(
       await callers.tools.close();
       await demos.demoMcp?.close();
       await payments.close();
-      await outgoing.egress.close();
+      await Promise.all([outgoing.egress.close(), container.identity.signOn?.close()]);
       secrets.close();
       await telemetry.close();
       await credits.settled();

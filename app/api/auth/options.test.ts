@@ -78,7 +78,8 @@ class Browser {
     const rateLimiter = createRequestLimiter({ principal: 0, address: 0, signIn: 3, wrongCodes: 0 }, clock);
     const over = { ...services, config: testConfig(env), rateLimiter };
     const report = (_level: string, code: string) => void reported.push(code);
-    identity = { ...createConsoleIdentity(over, { sessionSecret }), report };
+    const keys = { sessionSecret, masterKey: Buffer.alloc(32, 7) };
+    identity = { ...createConsoleIdentity(over, keys, async () => undefined), report };
     announceUrl(identity.url, process.env);
   }
 

@@ -19,13 +19,17 @@ declare module 'next-auth/jwt' {
   interface JWT {
     sessionEpoch?: number;
     sessionId?: string;
+    until?: number;
   }
 }
 
-const SESSION_SECONDS = 7 * 24 * 60 * 60;
+export const SESSION_SECONDS = 7 * 24 * 60 * 60;
 
-/** The result of the sign-in callback that next-auth cannot pass on: for how many seconds attempts are refused. */
-export type SignInOutcome = { retryAfter?: string };
+/**
+ * The results of callbacks that next-auth cannot pass on: for how many seconds attempts are refused, and where the session ends at the
+ * issuer of OpenID Connect.
+ */
+export type SignInOutcome = { retryAfter?: string; signOutUrl?: string };
 
 /** Returns status and Retry-After of a thrown AppError, whose class this bundle cannot import. */
 function refusalOf(error: unknown): { status: number; retryAfter: string } {
@@ -59,8 +63,9 @@ function credentials(identity: ConsoleIdentity, outcome: SignInOutcome) {
 
 /** Returns the session of a decoded cookie; null if there is none. */
 function sessionOf(token: JWT | null | undefined): Session | null {
-  const { sub, sessionEpoch, sessionId } = token ?? {};
-  return typeof sub === 'string' && typeof sessionEpoch === 'number' ? { userId: sub, sessionEpoch, sessionId } : null;
+  const { sub, sessionEpoch, sessionId, until } = token ?? {};
+  if (typeof sub !== 'string' || typeof sessionEpoch !== 'number') return null;
+  return { userId: sub, sessionEpoch, sessionId, until };
 }
 
 /**
@@ -69,7 +74,11 @@ function sessionOf(token: JWT | null | undefined): Session | null {
  * epoch. Roles are read at each request, so nothing in the cookie becomes stale. Signing out ends the session on the server, so that a copy
  * of the cookie is invalid too. Changing the password increases the epoch, which ends all sessions.
  */
-export function authOptions(identity: ConsoleIdentity, outcome: SignInOutcome = {}): AuthOptions {
+export function authOptions(
+  identity: ConsoleIdentity,
+  outcome: SignInOutcome = {},
+  address: string | null = null,
+): AuthOptions {
   return {
     secret: identity.sessionSecret,
     useSecureCookies: identity.url.startsWith('https://'),
@@ -77,22 +86,28 @@ export function authOptions(identity: ConsoleIdentity, outcome: SignInOutcome = 
     session: { strategy: 'jwt', maxAge: SESSION_SECONDS },
     jwt: { maxAge: SESSION_SECONDS }, // its own default, 30 days, would outlive the cookie
     pages: { signIn: '/sign-in', error: '/sign-in' },
-    providers: [credentials(identity, outcome)],
+    providers: identity.passwordSignIn ? [credentials(identity, outcome)] : [],
     callbacks: {
       async jwt({ token, user }) {
         if (user) return { sub: user.id, sessionEpoch: user.sessionEpoch, sessionId: user.sessionId };
         const session = sessionOf(token);
         // If this throws, next-auth removes the cookie.
         if (!session || !(await identity.isCurrent(session))) throw new Error('The session was ended.');
-        const { userId, sessionEpoch, sessionId } = session;
-        return { sub: userId, sessionEpoch, ...(sessionId === undefined ? {} : { sessionId }) };
+        const { userId, sessionEpoch, sessionId, until } = session;
+        return {
+          sub: userId,
+          sessionEpoch,
+          ...(sessionId === undefined ? {} : { sessionId }),
+          ...(until === undefined ? {} : { until }),
+        };
       },
       session: ({ session, token }) => ({ expires: session.expires, user: { id: String(token.sub) } }),
     },
     events: {
       async signOut({ token }) {
         const session = sessionOf(token);
-        if (session) await identity.endSession(session);
+        const url = session && (await identity.endSession(session, address));
+        if (url !== null) outcome.signOutUrl = url;
       },
     },
     logger: {

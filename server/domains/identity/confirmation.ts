@@ -14,7 +14,7 @@ import { lockAddress } from './lock-queries.ts';
 import { principalCache } from './principal-cache.ts';
 import { claimAddress, forgetTokens } from './replace-accounts.ts';
 import type { ConfirmAddressInput, ConfirmAddressOutput } from './schemas.ts';
-import { limitAttempts, limitAttemptsFrom } from './sign-in.ts';
+import { limitAttempts, limitAttemptsFrom, requirePasswordSignIn } from './sign-in.ts';
 
 const PURPOSE = 'confirm_address';
 const VALID_FOR_MS = 3 * DAY_MS;
@@ -65,6 +65,7 @@ export async function confirmAddress(
   input: z.output<typeof ConfirmAddressInput>,
 ): Promise<z.input<typeof ConfirmAddressOutput>> {
   const { services } = ctx;
+  requirePasswordSignIn(services);
   const address = ctx.clientAddress ?? 'unknown';
   await limitAttemptsFrom(services, { kind: 'confirmation', address });
   const found = await findToken(services.prisma, { token: input.token, purpose: PURPOSE }, services.clock.now());

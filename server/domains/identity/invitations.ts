@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context, PublicContext } from '../../operation/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../operation/cursor.ts';
-import { projectRoles } from '../../orchestrator/ports/authority.ts';
+import { type ProjectRole, projectRoles } from '../../orchestrator/ports/authority.ts';
 import { DAY_MS, isoTimestamp } from '../../platform/clock.ts';
 import { randomToken, sha256 } from '../../platform/crypto/digest.ts';
 import { conflict, notFound } from '../../platform/errors.ts';
@@ -33,14 +33,15 @@ import type {
   ListInvitationsInput,
   ListInvitationsOutput,
 } from './schemas.ts';
-import { limitAttempts, limitAttemptsFrom } from './sign-in.ts';
+import { limitAttempts, limitAttemptsFrom, requirePasswordSignIn } from './sign-in.ts';
 
 const VALID_FOR_MS = 7 * DAY_MS;
 const tokenHash = (token: string) => new Uint8Array(sha256(token));
 /** Returns the same error for a token that is unknown, withdrawn, used or expired. */
 const invitationNotFound = () => notFound('Invitation');
 
-function storedRole(row: InvitationRow) {
+/** Returns the role that an invitation gives. */
+export function storedRole(row: InvitationRow): ProjectRole {
   const role = projectRoles.find(known => known === row.role);
   if (!role) throw new Error(`Invitation ${row.id} has an unknown role.`);
   return role;
@@ -124,6 +125,7 @@ export async function acceptInvitation(
   input: z.output<typeof AcceptInvitationInput>,
 ): Promise<z.input<typeof AcceptInvitationOutput>> {
   const { services } = ctx;
+  requirePasswordSignIn(services);
   const address = ctx.clientAddress ?? 'unknown';
   await limitAttemptsFrom(services, { kind: 'invitation', address });
   const link = { tokenHash: tokenHash(input.token), now: new Date(services.clock.now()) };

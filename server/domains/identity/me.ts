@@ -8,7 +8,7 @@ import { checkPassword } from './address-accounts.ts';
 import { carriedScopes, requireEveryScope } from './authority.ts';
 import { type ReachableRow, readReachable } from './principal-queries.ts';
 import type { ChangePasswordInput, Me, UpdateMeInput, UpdateMeOutput } from './schemas.ts';
-import { limitAttempts } from './sign-in.ts';
+import { limitAttempts, requirePasswordSignIn } from './sign-in.ts';
 
 /**
  * GET /v1/me: returns the user and what the user can reach. A token sees only the tenant to which it is bound, not the
@@ -62,6 +62,7 @@ export async function changePassword(
   input: z.output<typeof ChangePasswordInput>,
 ): Promise<undefined> {
   requireEveryScope(principal);
+  requirePasswordSignIn(services);
   const { prisma } = services;
   await limitAttempts(services, `password:${principal.userId}`);
   const user = await readAccount(prisma, principal.userId);

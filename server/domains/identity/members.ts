@@ -108,7 +108,10 @@ export async function removeMember(
 }
 
 /** Deletes the sealed address of the person's notifications. Nothing is sent there any more, so a failure is only logged. */
-async function forgetWebhook(services: Services, ref: { tenantId: string; userId: string }): Promise<void> {
+export async function forgetWebhook(
+  services: Pick<Services, 'secrets' | 'logger'>,
+  ref: { tenantId: string; userId: string },
+): Promise<void> {
   try {
     await deletePersonalSecrets(services, ref);
   } catch (error) {

@@ -14,7 +14,7 @@ import { withdrawGrantsOf } from './member-store.ts';
 import { principalCache } from './principal-cache.ts';
 import { claimAddress, forgetTokens } from './replace-accounts.ts';
 import type { RequestPasswordResetInput, ResetPasswordInput, ResetPasswordOutput } from './schemas.ts';
-import { limitAttemptsFrom } from './sign-in.ts';
+import { limitAttemptsFrom, requirePasswordSignIn } from './sign-in.ts';
 
 const PURPOSE = 'reset_password';
 const MAILED_FOR_MS = HOUR_MS;
@@ -33,6 +33,7 @@ export async function requestPasswordReset(
   { email }: z.output<typeof RequestPasswordResetInput>,
 ): Promise<undefined> {
   const { services } = ctx;
+  requirePasswordSignIn(services);
   await limitAttemptsFrom(services, { kind: 'reset', address: ctx.clientAddress ?? 'unknown', account: email });
   sendLater(services, email, async () => {
     const { prisma, clock, config } = services;
@@ -73,6 +74,7 @@ export async function resetPassword(
   input: z.output<typeof ResetPasswordInput>,
 ): Promise<z.input<typeof ResetPasswordOutput>> {
   const { services } = ctx;
+  requirePasswordSignIn(services);
   const address = ctx.clientAddress ?? 'unknown';
   await limitAttemptsFrom(services, { kind: 'reset-link', address });
   const found = await findToken(services.prisma, { token: input.token, purpose: PURPOSE }, services.clock.now());

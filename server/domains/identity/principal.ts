@@ -96,10 +96,11 @@ export async function resolvePat(
  * for a member without a role.
  */
 export async function resolveSession(
-  services: Pick<Services, 'pool'>,
+  services: Pick<Services, 'pool' | 'clock'>,
   session: Session,
   requested: RequestedScope = {},
 ): Promise<Principal | null> {
+  if (session.until !== undefined && session.until <= services.clock.now()) return null;
   const row = await findSessionPrincipal(services.pool, session, requested);
   if (!row || row.ended || row.session_epoch !== session.sessionEpoch) return null;
   const asked = requested.tenantId !== undefined || requested.projectId !== undefined;

@@ -4,8 +4,16 @@ import { DAY_MS } from '../../platform/clock.ts';
 import { requireEveryScope } from './authority.ts';
 import { endAllSessions, hasEnded, isCurrentEpoch, nextSessionEpoch, rememberEnded } from './session-store.ts';
 
-/** The content of a session cookie. Old cookies have no `sessionId`. */
-export type Session = { userId: string; sessionEpoch: number; sessionId?: string | undefined };
+/**
+ * The content of a session cookie. Old cookies have no `sessionId`; only sessions that began at the issuer of OpenID
+ * Connect have `until`, the time in ms at which they end however often they are renewed.
+ */
+export type Session = {
+  userId: string;
+  sessionEpoch: number;
+  sessionId?: string | undefined;
+  until?: number | undefined;
+};
 
 /** How long a cookie is valid after it was last renewed. */
 const SESSION_MS = 7 * DAY_MS;
@@ -28,8 +36,12 @@ export async function endSession(
 }
 
 /** Returns whether a session may continue: its user has not ended it, either alone or together with all other sessions. */
-export async function isCurrentSession({ prisma }: Pick<Services, 'prisma'>, session: Session): Promise<boolean> {
-  const { userId, sessionEpoch, sessionId } = session;
+export async function isCurrentSession(
+  { prisma, clock }: Pick<Services, 'prisma' | 'clock'>,
+  session: Session,
+): Promise<boolean> {
+  const { userId, sessionEpoch, sessionId, until } = session;
+  if (until !== undefined && until <= clock.now()) return false;
   if (!(await isCurrentEpoch(prisma, { userId, sessionEpoch }))) return false;
   return sessionId === undefined || !(await hasEnded(prisma, sessionId));
 }

@@ -1,6 +1,6 @@
 import type { Services } from '../../operation/services.ts';
 import { needsRehash } from '../../platform/crypto/password.ts';
-import { AppError } from '../../platform/errors.ts';
+import { AppError, forbidden } from '../../platform/errors.ts';
 import type { RateLimitState } from '../../platform/rate-limit.ts';
 import { rehashPassword } from './account-store.ts';
 import { matchAccount } from './address-accounts.ts';
@@ -39,12 +39,19 @@ function refuseOverLimit(
   throw new AppError(429, 'rate_limited', message, { headers: { 'Retry-After': String(Math.max(1, resetSeconds)) } });
 }
 
+/** Throws AppError 403 where people sign in through OpenID Connect only: no password is set, changed or checked. */
+export function requirePasswordSignIn({ config }: Pick<Services, 'config'>): void {
+  if (config.identity.passwordSignIn) return;
+  throw forbidden('Passwords are off on this deployment: sign in with single sign-on.', 'password_sign_in_off');
+}
+
 /**
  * Checks email and password for the sign-in form. For an unknown account and for a wrong password the answer is the
  * same, null, after the same work. Throws AppError 429 beyond the limits of the address per minute and per day, beyond
  * the limit of address and account, and when too many checks are waiting.
  */
 export async function verifyPassword(services: Services, attempt: SignInAttempt): Promise<SignedIn | null> {
+  requirePasswordSignIn(services);
   // Only text that could be an account's email gets a separate limit; all other text shares one.
   const email = Email.safeParse(attempt.email.trim()).data;
   const { address } = attempt;

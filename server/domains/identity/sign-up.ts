@@ -5,12 +5,13 @@ import { withAccount } from './address-accounts.ts';
 import { sendConfirmation } from './confirmation.ts';
 import { hasOwner } from './first-owner.ts';
 import type { SignUpInput, SignUpOutput, SignUpStatus } from './schemas.ts';
-import { limitAttempts, limitAttemptsFrom } from './sign-in.ts';
+import { limitAttempts, limitAttemptsFrom, requirePasswordSignIn } from './sign-in.ts';
 import { createWorkspaceRows, refuseTakenSlug, refuseTooManyWorkspaces } from './workspaces.ts';
 
 /** GET /v1/sign-up: returns whether the console offers to create an account. */
 export async function signUpStatus({ services }: PublicContext): Promise<z.input<typeof SignUpStatus>> {
-  return { open: services.config.identity.signUp === 'open' };
+  const { signUp, passwordSignIn } = services.config.identity;
+  return { open: signUp === 'open' && passwordSignIn };
 }
 
 /**
@@ -25,6 +26,7 @@ export async function signUp(
 ): Promise<z.input<typeof SignUpOutput>> {
   const { services } = ctx;
   if (services.config.identity.signUp !== 'open' || !(await hasOwner(services))) throw notFound('Sign-up');
+  requirePasswordSignIn(services);
   const address = ctx.clientAddress ?? 'unknown';
   const { email, name, slug, password } = input;
   await limitAttemptsFrom(services, { kind: 'sign-up', address });
