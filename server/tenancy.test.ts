@@ -28,7 +28,8 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     'identity/lock-queries.ts': ['lockAddress lockFirstOwner lockUser'],
     'identity/session-store.ts': ['endAllSessions hasEnded isCurrentEpoch nextSessionEpoch rememberEnded'],
     'identity/sign-on/store.ts': [
-      'findIdentity hasIdentity readInvitationsOf saveIdentity saveSignOnSession spendState takeSignOnSession',
+      'claimCheck deleteIdentitiesOf dropRefreshToken findIdentity hasIdentity listDueIdentities readInvitationsOf saveIdentity saveRefreshToken',
+      'saveSignOnSession spendState takeSignOnSession',
     ],
     'identity/workspace-store.ts': ['countCreatedBy readAllWorkspaces'],
   },

@@ -27,6 +27,17 @@ export function SignOnOnly({ next, problem }: { next: string | undefined; proble
   );
 }
 
+/** The page of an invitation on a deployment without passwords: single sign-on accepts it. */
+export function SignOnInstead() {
+  return (
+    <div className="flex flex-col gap-4">
+      <h1 className="text-lg font-semibold">Accept your invitation</h1>
+      <p className="text-sm text-muted">Sign in with the email address that was invited, and you join the workspace.</p>
+      <SignOnLink next={undefined} primary />
+    </div>
+  );
+}
+
 /** The line that says why a sign-in was refused. */
 export function SignInProblem({ children }: { children: string }) {
   return (

@@ -40,7 +40,19 @@ test('lists accounts, and says which are confirmed', async () => {
   expect(JSON.parse((await accounts('list', email, '--json')).out)).toMatchObject({ accounts: [{ email }] });
 });
 
+test('unlinks an account from single sign-on, and ends its sessions', async () => {
+  const { id, sessionEpoch } = await db.prisma.user.findFirstOrThrow({ where: { email } });
+  const at = new Date();
+  const person = { issuer: 'https://login.example.com', subject: 'ada', userId: id, createdAt: at, checkedAt: at };
+  await db.prisma.signOnIdentity.create({ data: person });
+  const { code, out } = await accounts('unlink', 'Viewer@acme.example.com');
+  expect([code, out]).toEqual([0, expect.stringContaining(`The account of ${email} is unlinked`)]);
+  expect(await db.prisma.signOnIdentity.count()).toBe(0);
+  expect((await db.prisma.user.findUniqueOrThrow({ where: { id } })).sessionEpoch).toBe(sessionEpoch + 1);
+});
+
 test.each([
+  [['unlink', email], `An account with single sign-on and the address ${email} not found.`],
   [['reset-password', 'nobody@acme.example.com'], 'An account with the address nobody@acme.example.com not found.'],
   [['reset-password'], "missing required argument 'email'\nSee npm run baton -- accounts reset-password --help."],
   [['reset-password', 'nonsense'], 'Not an email address: nonsense.'],

@@ -1,13 +1,14 @@
 import type { Command } from '@commander-js/extra-typings';
 import { readAllAccounts } from '../domains/identity/account-store.ts';
 import { issueResetLink } from '../domains/identity/password-reset.ts';
+import { unlinkAddress } from '../domains/identity/sign-on/unlink.ts';
 import { isoTimestamp } from '../platform/clock.ts';
 import { notFound } from '../platform/errors.ts';
 import { readEmail } from './arguments.ts';
 import { type Outcome, operatorCommand, type Run } from './command-line.ts';
 import { type DatabaseServices, openDatabase } from './open-database.ts';
 
-/** Declares `accounts`: lists accounts, and makes a link that resets a password (docs/operations.md). AppError 404 for an address without an account. */
+/** Declares `accounts`: lists accounts, makes a link that resets a password (docs/operations.md), and unlinks from single sign-on. AppError 404 for an address without an account. */
 function declareAccounts(command: Command, run: Run<DatabaseServices>): void {
   command
     .command('list')
@@ -23,6 +24,14 @@ function declareAccounts(command: Command, run: Run<DatabaseServices>): void {
     .argument('<email>', 'the address', readEmail)
     .option('--json', 'print one JSON document')
     .action((email, options) => run(services => resetPassword(services, email), options));
+  command
+    .command('unlink')
+    .description(
+      'let another person of the single sign-on provider sign in to the account of an address, and end its sessions',
+    )
+    .argument('<email>', 'the address', readEmail)
+    .option('--json', 'print one JSON document')
+    .action((email, options) => run(services => unlink(services, email), options));
 }
 
 async function list({ prisma }: DatabaseServices, email: string | undefined): Promise<Outcome> {
@@ -53,7 +62,14 @@ async function resetPassword(services: DatabaseServices, email: string): Promise
   };
 }
 
+async function unlink(services: DatabaseServices, email: string): Promise<Outcome> {
+  if (!(await unlinkAddress(services, email)))
+    throw notFound(`An account with single sign-on and the address ${email}`);
+  const text = `The account of ${email} is unlinked, and its sessions have ended. The next verified sign-in with the address links it again.`;
+  return { value: { email, unlinked: true }, text };
+}
+
 /** True once the migration that this command needs has run. */
-const SCHEMA = `to_regclass('account_tokens') IS NOT NULL`;
+const SCHEMA = `to_regclass('sign_on_identities') IS NOT NULL`;
 
 export const accounts = operatorCommand(declareAccounts, openDatabase(SCHEMA));

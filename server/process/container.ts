@@ -35,7 +35,7 @@ import { removeAbandonedConnections } from '../domains/connections/remove-abando
 import { startFailureHandlerJob } from '../domains/failure-handlers/job.ts';
 import { createHttpRequester } from '../domains/http-requests/requester.ts';
 import { settleMails } from '../domains/identity/account-mail.ts';
-import { type ConsoleIdentity, createConsoleIdentity } from '../domains/identity/console.ts';
+import type { ConsoleIdentity } from '../domains/identity/console.ts';
 import { type IdentityKeys, loadIdentityKeys, openSecretStore, verifyMasterKey } from '../domains/identity/keys.ts';
 import { settleLastUsed } from '../domains/identity/principal.ts';
 import { createAgentTools } from '../domains/mcp-servers/calls/agent-tools.ts';
@@ -75,7 +75,7 @@ import type { Database } from '../platform/postgres/database.ts';
 import { RequestTurns } from '../platform/request-turns.ts';
 import { openCluster } from './open-cluster.ts';
 import { openForwarding } from './open-forwarding.ts';
-import { createSignOnRecorder } from './sign-on-recorder.ts';
+import { openSignIn } from './open-sign-in.ts';
 import { type MetricsRegistry, startTelemetry, type Telemetry } from './telemetry.ts';
 
 /** The running service, as surfaces and the process see it. */
@@ -192,7 +192,7 @@ async function compose(
     services,
     ...surfaces,
     ...demos,
-    identity: createConsoleIdentity(services, keys, createSignOnRecorder(services)),
+    identity: openSignIn(services, keys, alarm),
     ready: orchestrator.ready,
     async close() {
       if (Reflect.get(globalThis, published) === container) Reflect.deleteProperty(globalThis, published);

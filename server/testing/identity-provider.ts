@@ -13,6 +13,8 @@ export type IdentityProvider = {
   issuer: string;
   /** The person who signs in from now on. */
   person: TestPerson;
+  /** The subjects that were removed at the provider. */
+  readonly removed: Set<string>;
   /** Changes the answers of the token endpoint from now on; null: they are the real ones. */
   tamper: ((answer: Json, sign: { real: Signer; stranger: Signer }) => Promise<Json> | Json) | null;
   /** Changes the metadata from now on; null: they are the real ones. */
@@ -39,6 +41,7 @@ export async function startIdentityProvider(options: {
   const given: IdentityProvider = {
     issuer,
     person: { sub: 'ada', email: 'ada@example.com', email_verified: true, name: 'Ada' },
+    removed: new Set(),
     tamper: null,
     tamperMetadata: null,
     requests,
@@ -100,14 +103,18 @@ function configuration(
         client_secret: signOnClientSecret,
         redirect_uris: [redirectUri],
         post_logout_redirect_uris: [signedOutUri],
-        grant_types: ['authorization_code'],
+        grant_types: ['authorization_code', 'refresh_token'],
         token_endpoint_auth_method: 'client_secret_post',
         id_token_signed_response_alg: 'ES256',
       },
     ],
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups', '_claim_names'] },
     conformIdTokenClaims: userinfo,
-    findAccount: (_, id) => ({ accountId: id, claims: () => ({ ...given.person, sub: id }) }),
+    findAccount: (_, id) =>
+      given.removed.has(id) ? undefined : { accountId: id, claims: () => ({ ...given.person, sub: id }) },
+    // Without consent at each sign-in, as most providers do.
+    issueRefreshToken: async (_, client) => client.grantTypeAllowed('refresh_token'),
+    rotateRefreshToken: true,
     features: {
       devInteractions: { enabled: false },
       rpInitiatedLogout: {
@@ -121,7 +128,7 @@ function configuration(
     },
     interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
     pkce: { required: () => true },
-    ttl: { AccessToken: 3600, Grant: 86_400, Session: 3600, Interaction: 600, IdToken: 3600 },
+    ttl: { AccessToken: 3600, RefreshToken: 86_400, Grant: 86_400, Session: 3600, Interaction: 600, IdToken: 3600 },
     cookies: { keys: ['of the tests'] },
     jwks: { keys: [jwk] } as NonNullable<Configuration['jwks']>,
   };

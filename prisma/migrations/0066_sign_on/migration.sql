@@ -6,11 +6,13 @@ CREATE TABLE "sign_on_identities" (
     "subject" TEXT NOT NULL,
     "user_id" UUID NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
-    "signed_in_at" TIMESTAMPTZ(3) NOT NULL,
+    "refresh_token" BYTEA,
+    "checked_at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "sign_on_identities_pkey" PRIMARY KEY ("issuer", "subject")
 );
 CREATE UNIQUE INDEX "sign_on_identities_issuer_user_id_key" ON "sign_on_identities"("issuer", "user_id");
+CREATE INDEX "sign_on_identities_due_idx" ON "sign_on_identities"("checked_at") WHERE "refresh_token" IS NOT NULL;
 
 -- A row is needed no longer than the session lasts.
 CREATE TABLE "sign_on_sessions" (

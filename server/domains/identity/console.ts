@@ -3,7 +3,8 @@ import { randomToken } from '../../platform/crypto/digest.ts';
 import type { IdentityKeys } from './keys.ts';
 import { endSession, isCurrentSession, type Session } from './sessions.ts';
 import { type SignedIn, type SignInAttempt, verifyPassword } from './sign-in.ts';
-import { createSignOn, type RecordSignOn, type SignOn } from './sign-on/sign-on.ts';
+import type { RecordSignOn } from './sign-on/parts.ts';
+import { createSignOn, type SignOn } from './sign-on/sign-on.ts';
 
 /**
  * The functions that next-auth's route reaches through the container, instead of importing them (app/container.ts says why).

@@ -62,7 +62,9 @@ async function apply(
   const invitations = (await readInvitationsOf(tx, person.email, at)).filter(({ tenantId }) => isFree(tenantId));
   const hasRole = granted.size > 0 || invitations.length > 0 || (await tenantsOf(tx, known, person)).some(isFree);
   if (!hasRole) {
-    if (known === null) return { account: null, userId: null, ended: { tokens: [], left: [] } };
+    // An account that never signed in here loses nothing: it may be the operator's, who tries the settings.
+    if (known === null || !(await hasIdentity(tx, known.id, issuer)))
+      return { account: null, userId: null, ended: { tokens: [], left: [] } };
     const ended = await followGroups(work, known.id, { workspaces, granted });
     await endAllSessions(tx, known.id);
     return { account: null, userId: known.id, ended };

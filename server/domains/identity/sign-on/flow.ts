@@ -55,7 +55,7 @@ export async function beginSignOn(
   return { url: url.href, cookie: seal(key, Buffer.from(JSON.stringify(flow)), PLACE).toString('base64url') };
 }
 
-export type FinishedSignOn = { person: Person; idToken: string; next: string };
+export type FinishedSignOn = { person: Person; idToken: string; refreshToken: string | undefined; next: string };
 /** Called with the subject as soon as the issuer has proved it, so that a later refusal can name the account. */
 export type OnSubject = (subject: string) => void;
 
@@ -91,7 +91,8 @@ export async function finishSignOn(
       throw new SignOnRefused('sign_on_untrusted', 'the issuer sent no ID token');
     onSubject(claims.sub);
     const all = await readClaims(client, { claims, accessToken: tokens.access_token }, settings);
-    return { person: readPerson(claims.sub, all, settings), idToken: tokens.id_token, next: flow.next };
+    const { id_token: idToken, refresh_token: refreshToken } = tokens;
+    return { person: readPerson(claims.sub, all, settings), idToken, refreshToken, next: flow.next };
   } catch (error) {
     throw refusalOf(error);
   }
@@ -118,7 +119,7 @@ export async function clientOf(services: OauthServices, { oauth }: SignOnSetting
  * Converts a failure of the client. The error itself is not passed on, because it can quote tokens. An answer that does
  * not verify has a code of its own (`OAUTH_…`), which names the check.
  */
-function refusalOf(error: unknown): Error {
+export function refusalOf(error: unknown): SignOnRefused {
   if (error instanceof SignOnRefused) return error;
   if (error instanceof AuthorizationResponseError) return denied(error.error);
   const failure = oauthFailure(error);

@@ -26,7 +26,9 @@ import { addMember, createUser } from '../account-store.ts';
 import { createInvitation } from '../invitations.ts';
 import { resolvePat, resolveSession } from '../principal.ts';
 import { verifyPassword } from '../sign-in.ts';
-import { createSignOn, type SignOn, type SignOnRecord } from './sign-on.ts';
+import type { SignOnRecord } from './parts.ts';
+import { createSignOn, type SignOn } from './sign-on.ts';
+import { unlinkAddress } from './unlink.ts';
 
 const URL_OF_BATON = 'http://127.0.0.1:4000';
 const roleMap = {
@@ -230,6 +232,14 @@ describe('roles follow the groups at each sign-in', () => {
     expect(await roleOf((await admitted(person)).id)).toBe('project_contributor');
   });
 
+  test('an account that has never signed in there loses nothing', async () => {
+    const email = 'with-a-password@example.com';
+    await createTestMember(services, acme, 'project_contributor', email);
+    const before = await everything();
+    expect(await signInAs(newPerson([], { email }))).toEqual({ refused: 'sign_on_no_role' });
+    expect(await everything()).toEqual(before);
+  });
+
   test('the last administrator keeps the role, but neither tokens nor sessions', async () => {
     const alone = await createTestTenant(services, { slug: 'alone' });
     const map = JSON.stringify({ staff: { workspace: 'alone', role: 'project_viewer' } });
@@ -332,8 +342,12 @@ describe('a hostile answer: one line, nothing changed, nobody let in', () => {
     const person = newPerson();
     await admitted(person);
     const before = await everything();
-    expect(await signInAs({ ...person, sub: 'its-next-owner' })).toEqual({ refused: 'sign_on_address_taken' });
+    const next = { ...person, sub: 'its-next-owner' };
+    expect(await signInAs(next)).toEqual({ refused: 'sign_on_address_taken' });
     expect(await everything()).toEqual(before);
+    await unlinkAddress(services, person.email);
+    expect((await admitted(next)).email).toBe(person.email);
+    expect(await signInAs(person)).toEqual({ refused: 'sign_on_address_taken' });
   });
 
   test.each([

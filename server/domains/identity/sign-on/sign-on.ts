@@ -10,19 +10,11 @@ import { readMemberships } from '../member-store.ts';
 import type { Session } from '../sessions.ts';
 import { limitAttemptsFrom, type SignedIn } from '../sign-in.ts';
 import { admitPerson } from './account.ts';
-import { beginSignOn, clientOf, type FlowOptions, type FlowServices, finishSignOn } from './flow.ts';
+import { beginSignOn, clientOf, finishSignOn } from './flow.ts';
+import type { Parts, RecordSignOn } from './parts.ts';
+import { keepRefreshToken, recheckPeople } from './recheck.ts';
 import { type SignOnReason, SignOnRefused } from './refusal.ts';
 import { findIdentity, saveSignOnSession, takeSignOnSession } from './store.ts';
-
-/** A sign-in or sign-out, for the audit log of a workspace. */
-export type SignOnRecord = {
-  tenantId: string;
-  userId: string;
-  operation: 'sign_in' | 'sign_out';
-  outcome: string;
-  address: string | null;
-};
-export type RecordSignOn = (record: SignOnRecord) => Promise<void>;
 
 /** A session of a sign-in through the issuer. It ends at `until`, however often it is renewed. */
 export type SignedOn = SignedIn & { sessionId: string; until: number; next: string };
@@ -38,6 +30,8 @@ export type SignOn = {
   }): Promise<SignOnOutcome<SignedOn>>;
   /** Returns where the session at the issuer ends, after that of the console; null if there is nothing to end there. */
   end(session: Session, address: string | null): Promise<string | null>;
+  /** Asks the issuer about the people of whom it was not asked for five minutes; ends the access of those whom it refuses. */
+  recheck(closing: AbortSignal): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -45,8 +39,6 @@ export const CALLBACK_PATH = '/api/auth/oidc/callback';
 /** The issuer is asked again this often whether the person may sign in, because then the person has to. */
 const SESSION_MS = 12 * HOUR_MS;
 const ID_TOKEN_PLACE = ['sign-on', 'id-token'];
-
-type Parts = FlowOptions & { services: Services; record: RecordSignOn; flow: FlowServices };
 
 /** Returns null without an issuer. */
 export function createSignOn(services: Services, masterKey: Uint8Array, record: RecordSignOn): SignOn | null {
@@ -66,6 +58,7 @@ export function createSignOn(services: Services, masterKey: Uint8Array, record: 
     begin: next => orRefusal(services, () => beginSignOn(parts.flow, parts, next)),
     finish: answer => finish(parts, answer),
     end: (session, address) => end(parts, session, address),
+    recheck: closing => recheckPeople(parts, closing),
     close: () => egress.close(),
   };
 }
@@ -104,6 +97,7 @@ async function finish(
     before = await membersOf(services, issuer, subject);
     const account = await admitPerson(services, finished.person, settings);
     const sessionId = randomToken(16);
+    await keepRefreshToken(parts, finished.person.subject, finished.refreshToken);
     await keepIdToken(parts, { sessionId, userId: account.id, idToken: finished.idToken });
     const { id, email, name, sessionEpoch } = account;
     const until = services.clock.now() + SESSION_MS;

@@ -25,7 +25,7 @@ export async function hasIdentity(db: Database, userId: string, issuer: string):
   return (await db.signOnIdentity.findUnique({ where: { issuer_userId: { issuer, userId } } })) !== null;
 }
 
-/** Records a sign-in. Rejects with Prisma's P2002 if the account signs in as another person of the issuer. */
+/** Records which account signs in as a person. Rejects with Prisma's P2002 if the account signs in as another person of the issuer. */
 export async function saveIdentity(
   db: Database,
   { issuer, subject, userId }: PersonRef & { userId: string },
@@ -33,8 +33,8 @@ export async function saveIdentity(
 ): Promise<void> {
   await db.signOnIdentity.upsert({
     where: { issuer_subject: { issuer, subject } },
-    create: { issuer, subject, userId, createdAt: at, signedInAt: at },
-    update: { signedInAt: at },
+    create: { issuer, subject, userId, createdAt: at, checkedAt: at },
+    update: {},
   });
 }
 
@@ -86,4 +86,53 @@ export async function revokeTokensIn(
 ): Promise<string[]> {
   const pats = await tx.pat.updateManyAndReturn({ where: { ...ref, revokedAt: null }, data: { revokedAt: at } });
   return pats.map(({ id }) => id);
+}
+
+/** Keeps the sealed token by which the issuer is asked about a person, and when it was asked; null: it gives none. */
+export async function saveRefreshToken(
+  db: Database,
+  { issuer, subject }: PersonRef,
+  { refreshToken, checkedAt }: { refreshToken: Uint8Array<ArrayBuffer> | null; checkedAt: Date },
+): Promise<void> {
+  await db.signOnIdentity.updateMany({ where: { issuer, subject }, data: { refreshToken, checkedAt } });
+}
+
+/** Returns people about whom the issuer was last asked before this time, the longest ago first. */
+export function listDueIdentities(db: Database, issuer: string, before: Date, take: number): Promise<SignOnIdentity[]> {
+  return db.signOnIdentity.findMany({
+    where: { issuer, refreshToken: { not: null }, checkedAt: { lt: before } },
+    orderBy: { checkedAt: 'asc' },
+    take,
+  });
+}
+
+/**
+ * Notes that the issuer is asked about a person now. Returns false if somebody else has asked since the row was read, as
+ * the person does who signs in: a token that is sent twice counts as stolen at some issuers.
+ */
+export async function claimCheck(
+  db: Database,
+  { issuer, subject, checkedAt }: SignOnIdentity,
+  now: Date,
+): Promise<boolean> {
+  const { count } = await db.signOnIdentity.updateMany({
+    where: { issuer, subject, checkedAt },
+    data: { checkedAt: now },
+  });
+  return count > 0;
+}
+
+/** Forgets this refresh token of a person. Returns false if it has been replaced. */
+export async function dropRefreshToken(
+  db: Database,
+  { issuer, subject }: PersonRef,
+  sealed: Uint8Array,
+): Promise<boolean> {
+  const where = { issuer, subject, refreshToken: new Uint8Array(sealed) };
+  return (await db.signOnIdentity.updateMany({ where, data: { refreshToken: null } })).count > 0;
+}
+
+/** Ends that an account signs in as a person, of any issuer. Returns false if it did not. */
+export async function deleteIdentitiesOf(db: Database, userId: string): Promise<boolean> {
+  return (await db.signOnIdentity.deleteMany({ where: { userId } })).count > 0;
 }
