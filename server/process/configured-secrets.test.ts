@@ -20,6 +20,7 @@ const held: Record<string, string> = {
   BATON_SMTP_URL: 'smtp-password-10',
   BATON_STRIPE_SECRET_KEY: 'sk_live_11',
   BATON_STRIPE_WEBHOOK_SECRET: 'whsec_stripe_12',
+  BATON_OIDC_CLIENT_SECRET: 'sign-on-client-secret-14',
   BATON_VAULT_SECRET_ID: 'vault-secret-id-13',
 };
 const { BATON_VAULT_SECRET_ID: secretId = '', ...others } = held;
@@ -37,6 +38,8 @@ const base = {
   BATON_VAULT_ADDR: 'https://vault.example.com:8200',
   BATON_MESSAGING_API_URL: 'https://messages.example.com',
   BATON_STRIPE_PUBLISHABLE_KEY: 'pk_live_public',
+  BATON_OIDC_ISSUER: 'https://id.example.com',
+  BATON_OIDC_CLIENT_ID: 'baton',
   ...endpoints('SUITE'),
   ...endpoints('MESSAGING'),
 };
@@ -50,7 +53,7 @@ const configured = [
 test('every setting that holds a secret is known here, and can come from a file', () => {
   expect([...SECRET_VARIABLES].sort()).toEqual(Object.keys(held).sort());
   const secretive = configVariables.filter(name =>
-    /SECRET(?!_STORE)|TOKEN$|PASSWORD|_KEY|SMTP_URL|DATABASE_URL|_PAT$/.test(name),
+    /SECRET(?!_STORE)|TOKEN$|PASSWORD$|_KEY|SMTP_URL|DATABASE_URL|_PAT$/.test(name),
   );
   expect(Object.keys(held).sort()).toEqual(secretive.filter(name => !name.includes('PUBLISHABLE')).sort());
 });

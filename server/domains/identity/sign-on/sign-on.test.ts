@@ -453,13 +453,15 @@ describe('the way back from the issuer', () => {
   });
 
   test('is limited for each address like any sign-in', async () => {
-    const limits = { principal: 0, address: 0, signIn: 2, wrongCodes: 0 };
+    const limits = { principal: 0, address: 0, signIn: 1, signInPerAddress: 2, wrongCodes: 0 };
     const signOn = signOnOf({ ...services, rateLimiter: createRequestLimiter(limits, systemClock) });
-    const forged = () =>
-      signOn.finish({ cookie: 'forged', params: new URLSearchParams('state=x&code=y'), address: '192.0.2.9' });
-    await forged();
-    await forged();
-    await expect(forged()).rejects.toMatchObject({ status: 429 });
+    const forged = (state: string, address = '192.0.2.9') =>
+      signOn.finish({ cookie: 'forged', params: new URLSearchParams({ state, code: 'x' }), address });
+    await forged('one');
+    await forged('two');
+    await expect(forged('three')).rejects.toMatchObject({ status: 429 });
+    await forged('one', '192.0.2.10');
+    await expect(forged('one', '192.0.2.10')).rejects.toMatchObject({ status: 429 });
   });
 });
 

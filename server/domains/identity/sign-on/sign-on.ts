@@ -2,7 +2,7 @@ import { buildEndSessionUrl } from 'openid-client';
 import type { Services } from '../../../operation/services.ts';
 import type { SignOnSettings } from '../../../operation/sign-on-settings.ts';
 import { HOUR_MS } from '../../../platform/clock.ts';
-import { deriveKey, randomToken } from '../../../platform/crypto/digest.ts';
+import { deriveKey, randomToken, sha256 } from '../../../platform/crypto/digest.ts';
 import { open, seal } from '../../../platform/crypto/envelope.ts';
 import { hostOf } from '../../../platform/egress/addresses.ts';
 import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
@@ -84,7 +84,9 @@ async function finish(
   { address, ...answer }: Parameters<SignOn['finish']>[0],
 ): Promise<SignOnOutcome<SignedOn>> {
   const { services, settings, record } = parts;
-  await limitAttemptsFrom(services, { kind: 'sign-on', address });
+  // Limited for each sign-in, and for the address: a whole office may arrive within a minute, from one address.
+  const state = sha256(answer.params.get('state') ?? '').toString('base64url');
+  await limitAttemptsFrom(services, { kind: 'sign-on', address, account: state });
   let subject: string | undefined;
   const onSubject = (proved: string) => {
     subject = proved;
