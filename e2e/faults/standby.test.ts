@@ -10,6 +10,11 @@ async function expectStandby(scenario: Scenario, standby: Service): Promise<void
   await standby.until('standby');
   const { status, body } = await standby.readyz();
   expect([status, body]).toEqual([503, expect.objectContaining({ database: 'migrated', orchestrator: 'standby' })]);
+  // A rollout may go on, though no traffic should come here.
+  const rollout = await fetch(`${standby.url}/readyz?role=any`);
+  const said = await rollout.json();
+  expect([rollout.status, said]).toEqual([200, expect.objectContaining({ status: 'standby' })]);
+  expect(said).not.toHaveProperty('error');
   expect((await fetch(`${standby.url}/healthz`)).status).toBe(200);
   const headers = { Authorization: scenario.client.authorization, 'Content-Type': 'application/json' };
   // A standby answers reads like the leader.

@@ -1,6 +1,7 @@
 import type { Services } from '../operation/services.ts';
 import type { Cluster } from '../orchestrator/ports/cluster.ts';
 import type { Orchestrator } from '../orchestrator/ports/orchestrator.ts';
+import { invalid } from '../platform/errors.ts';
 import type { Page } from './rest.ts';
 
 const json = 'application/json; charset=utf-8';
@@ -16,19 +17,23 @@ export function healthz({ cluster }: Pick<Services, 'cluster'>): Page {
 
 /**
  * Answers whether to send traffic here (docs/specification/http.md#service-endpoints): the database is reachable,
- * migrations are applied, and the orchestrator leads, or is a node of a cluster that reaches who does.
+ * migrations are applied, and the orchestrator leads, or is a node of a cluster that reaches who does. With `?role=any` it
+ * answers whether a rollout may go on: a standby is well, though no traffic should go there.
  */
 export function readyz(services: Pick<Services, 'pool' | 'orchestrator' | 'logger' | 'cluster' | 'replication'>): Page {
   return {
     contentType: json,
     limited: false,
-    async render() {
+    async render(search = '') {
+      const role = new URLSearchParams(search).get('role');
+      if (role !== null && role !== 'any') throw invalid('The query parameter role of /readyz takes only "any".');
       const database = await databaseState(services);
       const orchestrator = services.orchestrator.status();
       const fault = services.cluster === null ? null : clusterFault(services.cluster, services.orchestrator);
       const serves = services.cluster === null ? orchestrator === 'leading' : fault === null;
       const ready = database === 'migrated' && serves;
       const status = ready ? 'ready' : orchestrator === 'standby' && fault === null ? 'standby' : 'unavailable';
+      const isWell = ready || (role === 'any' && database === 'migrated' && status === 'standby');
       const reason = services.orchestrator.unavailableReason() ?? fault;
       const replication = services.replication?.state();
       const body = {
@@ -38,9 +43,9 @@ export function readyz(services: Pick<Services, 'pool' | 'orchestrator' | 'logge
         ...(services.cluster === null ? {} : { members: services.cluster.members().length }),
         ...(replication === undefined ? {} : { replication }),
         ...(reason === null ? {} : { reason }),
-        ...(ready ? {} : { error: `Not ready: ${status}.`, code: status }),
+        ...(isWell ? {} : { error: `Not ready: ${status}.`, code: status }),
       };
-      return { status: ready ? 200 : 503, body: JSON.stringify(body) };
+      return { status: isWell ? 200 : 503, body: JSON.stringify(body) };
     },
   };
 }

@@ -507,6 +507,11 @@ test('health answers', async () => {
   expect((await send('/healthz', { as: null })).body).toEqual({ status: 'ok' });
   const ready = await send('/readyz', { as: null });
   expect([ready.status, ready.body.database]).toEqual([503, 'migrated']); // these services have no orchestrator
+  expect((await send('/readyz?role=any', { as: null })).status).toBe(503);
+  expect(await send('/readyz?role=leader', { as: null })).toMatchObject({
+    status: 422,
+    body: { code: 'invalid', error: 'The query parameter role of /readyz takes only "any".' },
+  });
 });
 
 test('the fetch handler answers as the server does', async () => {

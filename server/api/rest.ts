@@ -21,7 +21,8 @@ import { isStreamPath } from './stream-query.ts';
 /** A page of the API that is not an operation: `/healthz`, `/metrics`, `/v1/openapi.json`. GET and HEAD only. */
 export type Page = {
   contentType: string;
-  render: () => Promise<{ status: number; body: string }>;
+  /** `search` is the query, with its question mark; empty without one. */
+  render: (search?: string) => Promise<{ status: number; body: string }>;
   limited: boolean;
   /** The bearer token that it requires; null: no token is configured, so the page is closed. Absent: it is public. */
   token?: string | null;
@@ -89,7 +90,7 @@ async function respondPage(options: RestOptions, exchange: Exchange, page: Page)
   if (page.limited) await limit(options, exchange, null);
   if (exchange.request.method !== 'GET' && exchange.request.method !== 'HEAD') return otherMethod(exchange, ['GET']);
   if (page.token !== undefined) checkToken(page.token, exchange.request);
-  const { status, body } = await page.render();
+  const { status, body } = await page.render(exchange.request.search);
   return { status, headers: { ...exchange.headers, 'Content-Type': page.contentType }, body };
 }
 

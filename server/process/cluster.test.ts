@@ -53,6 +53,8 @@ test('a node that stands by is ready, until it has reached no other one for five
   await expect
     .poll(async () => (await get(standby, '/readyz')).body, { timeout: 15_000 })
     .toMatchObject({ status: 'unavailable', reason: 'This node reaches no other node of the cluster.' });
+  // A node of a cluster that cannot serve must not let a rollout go on either.
+  expect((await get(standby, '/readyz?role=any')).status).toBe(503);
   await expect.poll(() => leader.services.cluster?.isCutOff(), { timeout: 15_000 }).toBe(true);
   expect(await get(leader, '/readyz')).toMatchObject({ status: 200, body: { orchestrator: 'leading', members: 2 } });
 });
