@@ -8,6 +8,7 @@ const names = [
   'retention',
   'workspaces',
   'accounts',
+  'migrate',
   'rotate-master-key',
   'backup',
 ];

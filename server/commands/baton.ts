@@ -25,6 +25,10 @@ const program = createProgram({
     description: 'create and list workspaces (docs/operations.md)',
     load: async () => (await import('./workspaces.ts')).workspaces,
   },
+  migrate: {
+    description: 'migrate an external database before this version starts (docs/deploy.md)',
+    load: async () => (await import('./migrate.ts')).migration,
+  },
   runs: {
     description: 'list and stop the active runs of a workspace (docs/operations.md)',
     load: async () => (await import('./runs.ts')).runs,

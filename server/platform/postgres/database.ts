@@ -84,6 +84,15 @@ export async function openDatabase(
   }
 }
 
+/**
+ * Migrates the external PostgreSQL at `url` as `openDatabase` does, and opens nothing: a step before the start. Returns the
+ * names of the migrations that it applied. Throws StartupError with one line for everything that an operator can fix.
+ */
+export async function migrateExternal(url: string, mode: ReplicationMode, logger: Logger): Promise<string[]> {
+  await checkServer(url, mode);
+  return migrate(url, logger);
+}
+
 /** Creates the pool of the service, with `max` connections. A broken connection never ends the process. */
 export function createPool(url: string, max: number, logger: Logger): pg.Pool {
   const pool = new pg.Pool({
