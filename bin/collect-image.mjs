@@ -90,7 +90,9 @@ async function closure(names) {
     const package_ = await installed(next.name, next.from);
     if (package_ === undefined || found.has(package_.folder)) continue;
     found.add(package_.folder);
-    for (const name of Object.keys(package_.manifest.dependencies ?? {})) pending.push({ name, from: package_.folder });
+    const { dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = package_.manifest;
+    const peers = Object.keys(peerDependencies).filter(name => peerDependenciesMeta[name]?.optional !== true);
+    for (const name of [...Object.keys(dependencies), ...peers]) pending.push({ name, from: package_.folder });
   }
   return found;
 }

@@ -6,7 +6,7 @@ import { parseDocument } from 'yaml';
 import { nodeFlags } from '../../bin/node-flags.mjs';
 import { configVariables } from '../../server/operation/config.ts';
 
-/** These tests read `deploy/` without the programs that it is for: chart.test.ts runs Helm. */
+/** These tests read `deploy/` without the programs that it is for: image.test.ts and chart.test.ts run those. */
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const paths = readdirSync(join(root, 'deploy'), { recursive: true, withFileTypes: true })
