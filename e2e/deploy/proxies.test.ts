@@ -74,13 +74,14 @@ async function startCaddy(): Promise<ChildProcess> {
     ['run', '--config', new URL('Caddyfile', proxies).pathname, '--adapter', 'caddyfile'],
     {
       env: {
+        NODE_ENV: 'production',
         PATH: process.env.PATH,
         HOME: folder,
         XDG_DATA_HOME: folder,
         SITE: `https://localhost:${port}`,
         HTTP_PORT: String(await freePort()),
         NODES: `127.0.0.1:${scenario.port}`,
-      } as NodeJS.ProcessEnv,
+      },
       stdio: 'ignore',
     },
   );

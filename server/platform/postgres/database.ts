@@ -88,8 +88,12 @@ export async function openDatabase(
  * Migrates the external PostgreSQL at `url` as `openDatabase` does, and opens nothing: a step before the start. Returns the
  * names of the migrations that it applied. Throws StartupError with one line for everything that an operator can fix.
  */
-export async function migrateExternal(url: string, mode: ReplicationMode, logger: Logger): Promise<string[]> {
-  await checkServer(url, mode);
+export async function migrateExternal(
+  url: string,
+  mode: ReplicationMode | undefined,
+  logger: Logger,
+): Promise<string[]> {
+  await checkServer(url, mode ?? 'warn');
   return migrate(url, logger);
 }
 
