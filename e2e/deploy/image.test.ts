@@ -3,7 +3,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { scratchFolder } from '../../server/testing/scratch-folder.ts';
-import { buildImage, MountedImage, missingForImage } from '../fixtures/image.ts';
+import { buildImage, MountedImage, missingForImage, removeImages } from '../fixtures/image.ts';
 import { OwnPostgres } from '../fixtures/postgres.ts';
 
 const missing = missingForImage();
@@ -46,6 +46,7 @@ afterAll(async () => {
   relay?.close();
   await postgres?.[Symbol.asyncDispose]();
   await image?.[Symbol.asyncDispose]();
+  if (image && process.env.BATON_TEST_DEPLOY === '1') await removeImages();
   if (sockets) await rm(sockets, { recursive: true, force: true });
 });
 
