@@ -6,7 +6,7 @@ type Item = { at: number; act: () => void; background: boolean };
  */
 export class Agenda {
   now = 0;
-  /** The number of actions that have run. */
+  /** The number of actions that have run. Background work counts a tenth: nodes look at each other for as long as a run waits. */
   steps = 0;
   #items: Item[] = [];
   #foreground = 0;
@@ -42,7 +42,7 @@ export class Agenda {
     if (next === undefined) return false;
     if (!next.background) this.#foreground -= 1;
     this.now = next.at;
-    this.steps += 1;
+    this.steps += next.background ? 0.1 : 1;
     next.act();
     return true;
   }
