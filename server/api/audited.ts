@@ -74,7 +74,7 @@ function actorOf(principal: Principal | null, output: unknown): Actor | null {
   return tenantId === undefined || userId === undefined ? null : { tenantId, projectId: null, userId, patId: null };
 }
 
-/** The longest text that is recorded as an id or a command. */
+/** The maximum number of characters of a text that is recorded as an id or a command. */
 const MAX_ID_LENGTH = 200;
 
 /** Returns the named fields that are short texts or numbers. */

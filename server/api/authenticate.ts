@@ -49,7 +49,7 @@ function findCredential(header: Headers, https: boolean): Credential {
 }
 
 /**
- * Returns the principal of the credential; null if it is missing or not valid (401). AppError 403 if the tenant or
+ * Returns the principal of the credential; null if it is missing or not valid (401). Throws AppError 403 if the tenant or
  * project in `X-Tenant-Id`/`X-Project-Id` is not the PAT's own, or not one that the session's user may use.
  */
 export async function authenticate(

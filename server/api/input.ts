@@ -15,7 +15,7 @@ export type RawInput = { path: readonly string[]; fields: Record<string, unknown
 
 /**
  * Parses the raw input of an operation with its schema. Path parameters are assigned last, so that no body
- * can override `{id}`. AppError 422 with `details` for the fields; 404 if a path parameter is malformed,
+ * can override `{id}`. Throws AppError 422 with `details` for the fields; 404 if a path parameter is malformed,
  * since it then names nothing.
  */
 export function parseInput(entry: RegisteredOperation, raw: RawInput): unknown {
@@ -155,7 +155,7 @@ export function requireJson(contentType: string | undefined): void {
   throw new AppError(415, 'unsupported_media_type', 'The request body must be sent as application/json.');
 }
 
-/** Parses the bytes of a JSON request body. AppError 400 for malformed JSON, 422 for a number that would be rounded. */
+/** Parses the bytes of a JSON request body. Throws AppError 400 for malformed JSON, 422 for a number that would be rounded. */
 export function readJson(bytes: Uint8Array): unknown {
   try {
     return checkedNumbers(() => parseRequestJson(utf8.decode(bytes)));
@@ -165,7 +165,7 @@ export function readJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Calls `read`. AppError 422, with the path, for a number that could only be rounded. */
+/** Calls `read`. Throws AppError 422, with the path, for a number that could only be rounded. */
 export function checkedNumbers<T>(read: () => T): T {
   try {
     return read();
@@ -176,7 +176,7 @@ export function checkedNumbers<T>(read: () => T): T {
   }
 }
 
-/** The same for an object; an empty body is an empty object. AppError 422 for any other value. */
+/** The same for an object; an empty body is an empty object. Throws AppError 422 for any other value. */
 export function readJsonBody(bytes: Uint8Array): Record<string, unknown> {
   const body = bytes.byteLength === 0 ? {} : readJson(bytes);
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {

@@ -49,13 +49,13 @@ export async function serveNode(
   const { relayed } = answer;
   if (relayed !== undefined && !Buffer.isBuffer(relayed)) return sendRelayed(answer, relayed, response);
   const isHead = request.method === 'HEAD';
-  const sent = relayed ? { ...answer, body: relayed } : await encoded(answer, request);
+  const sent = relayed ? { ...answer, body: relayed } : await compressBody(answer, request);
   if (response.destroyed) return;
   sendNode(sent, response, isHead);
   if (!request.complete) discardRest(request);
 }
 
-const encoded = async (answer: ApiResponse, { method, headers }: IncomingMessage): Promise<SentResponse> =>
+const compressBody = async (answer: ApiResponse, { method, headers }: IncomingMessage): Promise<SentResponse> =>
   method === 'HEAD' ? answer : compressed(answer, headers['accept-encoding']);
 
 const disconnectOf =
@@ -163,7 +163,7 @@ function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array> 
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const gone = () => reject(badRequest('The request body ended early.', 'malformed_body'));
+    const onEarlyEnd = () => reject(badRequest('The request body ended early.', 'malformed_body'));
     request.on('data', (chunk: Buffer) => {
       size += chunk.byteLength;
       if (size <= limit) chunks.push(chunk);
@@ -171,11 +171,11 @@ function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array> 
     });
     request.once('end', () => {
       // `close` follows every request. Creating an error with a stack for each took 4 % of the time of a start.
-      request.off('close', gone);
+      request.off('close', onEarlyEnd);
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
     });
-    request.once('error', gone);
-    request.once('close', gone);
+    request.once('error', onEarlyEnd);
+    request.once('close', onEarlyEnd);
   });
 }
 
@@ -202,21 +202,21 @@ async function sendStream(
   response.writeHead(status, headers);
   for await (const piece of text) {
     if (response.destroyed) break;
-    if (!response.write(piece)) await drained(response, ended);
+    if (!response.write(piece)) await waitForDrain(response, ended);
   }
   response.end();
 }
 
-/** Resolves when there is room again, or the client is gone. A client that does not read when the stream ends is cut off. */
-function drained(response: ServerResponse, ended: AbortSignal): Promise<void> {
+/** Resolves when the client has read enough or is gone. A client that does not read when the stream ends is cut off. */
+function waitForDrain(response: ServerResponse, ended: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     const cut = () => response.destroy();
-    const go = () => {
-      response.off('drain', go).off('close', go);
+    const finish = () => {
+      response.off('drain', finish).off('close', finish);
       ended.removeEventListener('abort', cut);
       resolve();
     };
-    response.on('drain', go).on('close', go);
+    response.on('drain', finish).on('close', finish);
     ended.addEventListener('abort', cut);
     if (ended.aborted) cut();
   });

@@ -50,7 +50,7 @@ export class OpenStreams {
     throw new AppError(503, 'shutting_down', 'The server is shutting down.', { headers: { 'Retry-After': '5' } });
   }
 
-  /** Counts a stream until its connection closes. AppError 503 once the server shuts down, 429 beyond the limits. */
+  /** Counts a stream until its connection closes. Throws AppError 503 once the server shuts down, 429 beyond the limits. */
   count(principal: Principal, connection: Connection): void {
     this.refuseWhileClosing();
     const exceeded = this.#counts.take(principal, connection);

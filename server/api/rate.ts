@@ -19,7 +19,7 @@ export async function takeRequest(
   return principal ? limiter.take('principal', principalKey(principal)) : limiter.take('address', `address:${address}`);
 }
 
-/** Counts a request for `key` instead of for its address, for which it was counted before the caller was known. */
+/** Moves the count of a request from its address to `key`, once the caller is known. */
 export async function countAs(
   limiter: RequestLimiter,
   key: string,

@@ -12,7 +12,7 @@ export type ApiRequest = {
   header: (name: string) => string | undefined;
   /** All header names, in lower case. */
   headerNames: () => readonly string[];
-  /** Reads the body's bytes, once for all callers. AppError 413 beyond `limit`, 400 if the client disconnected. */
+  /** Reads the body's bytes, once for all callers. Throws AppError 413 beyond `limit`, 400 if the client disconnected. */
   body: (limit: number) => Promise<Uint8Array>;
   /** The client's address for the rate limiter. */
   address: string;

@@ -151,7 +151,7 @@ describe('credentials', () => {
     }
   });
 
-  test('over https only the cookie is accepted that no other host can set', async () => {
+  test('over https, only the __Host- cookie is accepted, which no other host can set', async () => {
     const config = testConfig({ BATON_URL: 'https://baton.example.com' });
     const https = await startTestApi(createTestServices(api.db, { config }), things);
     const cookie = (await sessionCookieOf(tenant.viewer)).slice('next-auth.session-token='.length);
@@ -205,7 +205,7 @@ describe('authority', () => {
 });
 
 describe('query parameters', () => {
-  test('are read as their schema says', async () => {
+  test('are parsed by their schema', async () => {
     const { body } = await send('/v1/things?limit=7&active=false&ids=a&ids=b');
     expect(body.input).toEqual({ limit: 7, active: false, ids: ['a', 'b'] });
   });
@@ -262,7 +262,7 @@ describe('request bodies', () => {
   });
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', ''])(
-    'as %j it is 415',
+    'a body of type %j is 415',
     async type => {
       const raw = new TextEncoder().encode('{}');
       expect((await patch({ raw, headers: type ? { 'Content-Type': type } : {} })).status).toBe(415);
@@ -294,7 +294,7 @@ describe('request bodies', () => {
     expect((await patch({ raw: '{"__proto__":{"name":"x"}}', headers: asJson })).status).toBe(422);
   });
 
-  test('100 levels are fine, more are 400, however many', async () => {
+  test('100 levels of nesting are accepted, more are 400', async () => {
     const nested = (levels: number) => `{"free":${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}}`;
     expect((await patch({ raw: nested(98), headers: asJson })).status).toBe(200);
     for (const levels of [100, 150_000]) {
@@ -339,7 +339,7 @@ describe('responses', () => {
     expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
   });
 
-  test('carry the headers an operation sets, and it gets those it declares', async () => {
+  test('carry the headers that an operation sets, and the operation gets the request headers that it declares', async () => {
     const headers = { 'If-Match': '"6"' };
     const { body, headers: answered } = await send(thing, { method: 'PATCH', headers, body: {} });
     expect([body.condition, answered.get('etag')]).toEqual(['"6"', '"7"']);
@@ -431,7 +431,7 @@ describe('requests of other sites', () => {
 });
 
 describe('rate limits', () => {
-  async function limited(
+  async function withLimits(
     limits: { principal: number; address: number },
     run: (at: TestApi, clock: ManualClock) => Promise<void>,
   ) {
@@ -441,8 +441,8 @@ describe('rate limits', () => {
     await run(at, clock).finally(() => at.close());
   }
 
-  test('a principal gets its requests a minute and no more', async () => {
-    await limited({ principal: 2, address: 100 }, async (at, clock) => {
+  test('a principal that exceeds its requests per minute gets 429', async () => {
+    await withLimits({ principal: 2, address: 100 }, async (at, clock) => {
       const first = await send('/v1/things', {}, at);
       expect(['limit', 'remaining', 'reset'].map(name => first.headers.get(`ratelimit-${name}`))).toEqual([
         '2',
@@ -459,7 +459,7 @@ describe('rate limits', () => {
   });
 
   test('the tokens of a user share a limit, and another user has a separate one', async () => {
-    await limited({ principal: 2, address: 100 }, async at => {
+    await withLimits({ principal: 2, address: 100 }, async at => {
       const services = createTestServices(api.db);
       const tokenOf = async (who: Principal) => (await createTestPat(services, who, ['workflow:read'])).token;
       const tokens = [await tokenOf(api.tenant.owner), await tokenOf(api.tenant.owner)];
@@ -470,8 +470,8 @@ describe('rate limits', () => {
     });
   });
 
-  test('without a credential the address is counted, and does not hinder a principal behind it', async () => {
-    await limited({ principal: 100, address: 2 }, async (at, clock) => {
+  test('requests without a credential count for the address, not for a principal at that address', async () => {
+    await withLimits({ principal: 100, address: 2 }, async (at, clock) => {
       expect((await send('/v1/things', { as: null }, at)).status).toBe(401);
       expect((await send('/v1/public', { method: 'POST', as: null }, at)).status).toBe(201);
       expect((await send('/v1/things', { as: 'pat_wrong' }, at)).status).toBe(429);
@@ -503,7 +503,7 @@ test('a client that disconnects in the middle of its body does not affect other 
   expect((await send('/v1/things')).status).toBe(200);
 });
 
-test('health answers', async () => {
+test('/healthz and /readyz answer', async () => {
   expect((await send('/healthz', { as: null })).body).toEqual({ status: 'ok' });
   const ready = await send('/readyz', { as: null });
   expect([ready.status, ready.body.database]).toEqual([503, 'migrated']); // these services have no orchestrator

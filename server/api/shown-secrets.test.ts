@@ -77,19 +77,19 @@ async function expectRedacted(secret: string, work: () => unknown): Promise<void
 }
 
 test.each(['/v1/careless-error', '/api/trpc/careless_error', '/mcp'])(
-  'the token of a request to %s is in no line that is logged meanwhile',
+  'the token of a request to %s is not logged',
   async path => {
     await expectRedacted(token, () => post(path, { Authorization: `Bearer ${token}` }));
   },
 );
 
-test('nor is the cookie of a session', async () => {
+test('the cookie of a session is not logged', async () => {
   const cookie = await sessionCookieOf(tenant.owner);
   const session = cookie.slice(cookie.indexOf('=') + 1);
   await expectRedacted(session, () => post('/v1/careless-error', { Cookie: cookie, 'Sec-Fetch-Site': 'same-origin' }));
 });
 
-test('nor is the token of a stream, wherever it is sent', async () => {
+test('the token of a stream is not logged, wherever it is sent', async () => {
   const url = `${api.url.replace('http', 'ws')}/v1/workflows/none/stream`;
   for (const open of [
     () => new WebSocket(url, ['bearer', token]),
@@ -99,7 +99,7 @@ test('nor is the token of a stream, wherever it is sent', async () => {
   }
 });
 
-test('nor are the token and the signing secrets of a delivery', async () => {
+test('the token and the signing secret of a delivery are not logged', async () => {
   const Authorization = `Bearer ${token}`;
   const { id } = await post('/v1/workflows', { Authorization }, JSON.stringify({ name: 'Orders', graph: chain('a') }));
   const made = await post('/v1/inbound-webhooks', { Authorization }, JSON.stringify({ workflow_id: id, name: 'Shop' }));

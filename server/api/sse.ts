@@ -42,7 +42,7 @@ export class EventStream {
   }
 
   /**
-   * Returns the text of the frames. AppError 429 if too many streams are open, 503 while the server shuts down; then the stream
+   * Returns the text of the frames. Throws AppError 429 if too many streams are open, 503 while the server shuts down; then the stream
    * has ended.
    */
   open(

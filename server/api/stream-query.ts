@@ -23,7 +23,7 @@ export function scopeInQuery(search: string, header: string): string | undefined
   return name === undefined ? undefined : (new URLSearchParams(search).get(name) ?? undefined);
 }
 
-/** Reads `?run_id=` and `?after=` (docs/specification/events.md#stream). AppError 422 for anything else but the scope. */
+/** Reads `?run_id=` and `?after=` (docs/specification/events.md#stream). Throws AppError 422 for anything else but the scope. */
 export function readStreamQuery(search: string): StreamQuery {
   const query: StreamQuery = {};
   const details: ErrorDetail[] = [];

@@ -219,7 +219,7 @@ function calledIn({ byName }: Registry, pathname: string): RegisteredOperation[]
 
 /**
  * Converts the request for tRPC, with only the header that selects its format; credentials and the rest are read from
- * the API's own request. AppError 413 for a body beyond the limit, 400 for one that ends early.
+ * the API's own request. Throws AppError 413 for a body beyond the limit, 400 for one that ends early.
  */
 async function toCall(request: ApiRequest): Promise<{ call: Request; marked: boolean }> {
   const { method, pathname, header } = request;
@@ -245,7 +245,7 @@ function markedSearch(search: string): string {
   return `?${parameters}`;
 }
 
-/** The input with its exact numbers. AppError 422 for one that would have been rounded. */
+/** The input with its exact numbers. Throws AppError 422 for one that would have been rounded. */
 function exactInput(input: unknown, { marked }: TrpcContext): unknown {
   return marked ? checkedNumbers(() => reviveNumbers(input as Json, refuseNumber)) : input;
 }

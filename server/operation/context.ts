@@ -16,19 +16,19 @@ export type Principal = {
 /** The raw request; only operations that declare `raw` get it. */
 export type RawRequest = {
   /**
-   * The exact bytes of the body. AppError 415 unless it is sent as application/json or the operation reads other types,
+   * The exact bytes of the body. Throws AppError 415 unless it is sent as application/json or the operation reads other types,
    * 413 beyond the limit, 400 if it ends early.
    */
   body: () => Promise<Uint8Array>;
   /** The headers whose names begin with `prefix`, by their lower-case names. */
   headersWith: (prefix: string) => [name: string, value: string][];
   /**
-   * Counts the request towards the limit of `key` (`subscription:<id>`) instead of the client's address. AppError 429.
+   * Counts the request towards the limit of `key` (`subscription:<id>`) instead of the client's address. Throws AppError 429.
    */
   countAs: (key: string) => Promise<void>;
   /**
    * Hands the request over to the node that leads the workspace. Returns true if that node has answered, and then the operation's
-   * own output is ignored; false if the request is to be handled here. AppError 503.
+   * own output is ignored; false if the request is to be handled here. Throws AppError 503.
    */
   handOver: (tenantId: string) => Promise<boolean>;
 };

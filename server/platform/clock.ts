@@ -14,7 +14,7 @@ export const systemClock: Clock = { now: () => Date.now() };
 /** Calls `ring` once after about `delayMs`; returns a function that cancels it. No other code waits in real time. */
 export type Alarm = {
   (delayMs: number, ring: () => void): () => void;
-  /** The longest that timers wait before they read the clock again, in ms; by default an hour. */
+  /** The maximum time that timers wait before they read the clock again, in ms; by default an hour. */
   longestMs?: number;
 };
 

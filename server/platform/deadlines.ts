@@ -2,7 +2,7 @@ import type { Alarm } from './clock.ts';
 
 type Limits = {
   alarm: Alarm;
-  /** The longest that `work` may take. */
+  /** The maximum time that `work` may take. */
   ms: number;
   /** Names `work` in the error: "the lock attempt". */
   what: string;

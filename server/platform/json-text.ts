@@ -57,7 +57,7 @@ export function canonicalNumber(value: number | bigint): number | bigint {
   return isInt64(exact) ? exact : value;
 }
 
-/** Reads a number as a person writes it. Digits alone are exact up to 64 bits; NaN for what is no number or has more. */
+/** Reads a number as a person writes it. Integers are exact; NaN for integers beyond 64 bits and for other text. */
 export function readNumber(text: string): number | bigint {
   if (!/^\s*[-+]?\d+\s*$/.test(text)) return text.trim() === '' ? Number.NaN : canonicalNumber(Number(text));
   const exact = BigInt(text.trim().replace('+', ''));
@@ -124,7 +124,7 @@ export function refuseNumber(literal: string, path: () => string): never {
   throw new JsonNumberError(path(), problem);
 }
 
-/** Begins each marked number. Random, so that no text from outside can pass for one; NUL is rare in texts. */
+/** The beginning of each marked number. It is random, so that text from outside cannot contain it. */
 const MARK = `\0${crypto.randomUUID()}:`;
 const WRITTEN_MARK = JSON.stringify(MARK).slice(0, -1);
 
@@ -133,7 +133,7 @@ const BACKSLASH = 0x5c;
 const MINUS = 0x2d;
 const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
 /** Digits and `.`, `e`, `E`, `+`, `-`. */
-const isOfNumber = (code: number) =>
+const isNumberCharacter = (code: number) =>
   isDigit(code) || code === 0x2e || code === 0x65 || code === 0x45 || code === 0x2b || code === MINUS;
 
 /**
@@ -155,7 +155,7 @@ export function markNumbers(text: string): string {
       continue;
     }
     const start = at;
-    while (isOfNumber(text.charCodeAt(at))) at++;
+    while (isNumberCharacter(text.charCodeAt(at))) at++;
     const literal = text.slice(start, at);
     if (!isInexact(literal)) continue;
     marked += `${text.slice(copied, start)}${WRITTEN_MARK}${literal}"`;
@@ -164,7 +164,7 @@ export function markNumbers(text: string): string {
   return marked === '' ? text : marked + text.slice(copied);
 }
 
-/** RFC 8259, section 6. What is no number stays as it is, for the parser to refuse. */
+/** A number (RFC 8259, section 6). Other literals stay as they are, and the parser refuses them. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 function isInexact(literal: string): boolean {

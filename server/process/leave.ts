@@ -1,4 +1,4 @@
-/** The longest time that a process which has stopped stays for what is left in its event loop. */
+/** The maximum time that a process which has stopped stays for what is left in its event loop. */
 const LINGER_MS = 200;
 
 /**

@@ -10,8 +10,8 @@ import { VERSION } from './version.ts';
 type Parts = { config: Config; connectionString: string; clock: Clock; alarm: Alarm; logger: Logger };
 
 /**
- * Makes this process a node, if it is to be one. Throws MisconfiguredError where it does not fit in with the nodes that
- * run: before anything is written that they rely on.
+ * Makes this process a node of the cluster. Returns null without a cluster. Throws MisconfiguredError if its settings
+ * differ from those of the running nodes, before it writes anything that they rely on.
  */
 export async function openCluster({ config, ...parts }: Parts): Promise<Membership | null> {
   const { cluster, http } = config;
@@ -30,8 +30,8 @@ export async function openCluster({ config, ...parts }: Parts): Promise<Membersh
 }
 
 /**
- * The bundled plans are the same for all builds here: a release that changes them rolls, and each plan is created once. No
- * key can be found out by its fingerprint.
+ * Returns the settings that all nodes must share. The bundled plans are not compared: a rolling release may change them,
+ * and each plan is created once. A fingerprint does not reveal its key.
  */
 function factsOf({ identity, billing, cluster }: Config): Facts {
   const masterKey = parseMasterKey(identity.masterKey ?? '', 'BATON_MASTER_KEY');

@@ -3,20 +3,20 @@ import { proxyNotice, startupBanner } from './startup-banner.ts';
 
 const url = 'http://127.0.0.1:3000';
 
-test('a later start says where the service is and nothing else', () => {
+test('a later start shows only the URL of the service', () => {
   expect(startupBanner(url, { created: false }).trim()).toBe(`Baton is ready at ${url}`);
 });
 
-test('a first start shows what was made, once', () => {
+test('a first start shows the created owner, password and token', () => {
   const text = startupBanner(url, { created: true, tenantId: 'main', email: 'a@b.c', password: 'pw', pat: 'pat_x' });
   for (const part of ['a@b.c', 'pw', 'pat_x', `${url}/sign-in`, 'shown this once']) expect(text).toContain(part);
 });
 
-test('a configured owner knows the password already', () => {
+test('a first start with a configured owner shows no password', () => {
   expect(startupBanner(url, { created: true, tenantId: 'main', email: 'a@b.c' })).not.toContain('shown this once');
 });
 
-test('without an owner it shows the way to set one up', () => {
+test('a start without an owner shows the link to set one up', () => {
   expect(startupBanner(url, { created: false, setupToken: 'token' })).toMatch(/\/setup[\s\S]*token/);
 });
 
@@ -31,7 +31,7 @@ test.each([
   ['https://baton.example.com', 0, true],
   ['http://baton.example.com', 0, true],
   ['https://baton.example.com', 1, false],
-])('%s with %d trusted proxies: all clients are one address: %s', (address, trustedProxies, warned) => {
+])('%s with %d trusted proxies warns that all clients have one address: %s', (address, trustedProxies, warned) => {
   const notice = proxyNotice({ url: address, port: 3000, trustedProxies });
   expect(notice !== null).toBe(warned);
   expect(startupBanner(address, { created: false }, undefined, notice).includes('BATON_TRUSTED_PROXIES')).toBe(warned);

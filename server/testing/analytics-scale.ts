@@ -3,8 +3,8 @@ import { SCALE } from './run-scale.ts';
 
 /**
  * Writes usage for the runs of `generateHistory` like the engine's commits would: the start and end of each run, its
- * steps, tool calls and tokens, all in one workspace. Every `together` runs of a workflow share a commit. Durations of
- * 0.2 to 12 s.
+ * steps, tool calls and tokens, all in one workspace. Every `together` runs of a workflow share a commit. Runs take 0.2
+ * to 12 s.
  */
 export async function generateUsage(pool: Pool, { together = 5 } = {}): Promise<void> {
   const client = await pool.connect();
@@ -17,14 +17,14 @@ export async function generateUsage(pool: Pool, { together = 5 } = {}): Promise<
                                                                 * (1 + abs(hashtext(workflow_id::text)) % 5))::int
        WHERE ended_at IS NOT NULL`,
     );
-    await client.query(usage(together));
+    await client.query(insertUsageSql(together));
     await client.query('ANALYZE run_usage');
   } finally {
     client.release(true);
   }
 }
 
-const usage = (together: number) => `
+const insertUsageSql = (together: number) => `
   INSERT INTO run_usage (id, tenant_id, project_id, workflow_id, action, quantity, microcredits, attempts, created_at, step_type, subject,
                          outcome, started_by)
   SELECT gen_random_uuid(), '${SCALE.tenant}', project_id, workflow_id, action, sum(quantity), sum(microcredits), json_agg(line), min(at),

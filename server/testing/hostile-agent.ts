@@ -76,13 +76,13 @@ export function ruleFor(
   if (tool === 'ghost' || !isValid) return 'denied';
   const named = entries.filter(({ tools }) => tools.includes(tool));
   const deciding = named.length > 0 ? named : entries.filter(({ tools }) => tools.includes('*'));
-  const says = (approval: Entry['approval']) => deciding.some(each => each.approval === approval);
-  if (deciding.length === 0 || says('deny')) return 'denied';
+  const someHave = (approval: Entry['approval']) => deciding.some(each => each.approval === approval);
+  if (deciding.length === 0 || someHave('deny')) return 'denied';
   const { reads, open, destroys } = HOSTILE_TOOLS[tool];
-  if (destroys || says('ask')) return 'asks';
+  if (destroys || someHave('ask')) return 'asks';
   const isWildcard = deciding.some(({ tools }) => tools.includes('*'));
   if (reads) return isTainted && isPrivate && open && isWildcard ? 'asks' : 'free';
-  if (says(undefined)) return 'asks';
+  if (someHave(undefined)) return 'asks';
   return isTainted && isWildcard ? 'asks' : 'free';
 }
 

@@ -62,7 +62,7 @@ async function listen(server: Server): Promise<number> {
 export async function startHttpServer(handler: Handler): Promise<TestServer> {
   const seen: Seen[] = [];
   const waiting = new Set<() => void>();
-  const look = (): void => {
+  const notifyWaiters = (): void => {
     for (const one of [...waiting]) one();
   };
   const listener: RequestListener = async (request, response) => {
@@ -74,8 +74,8 @@ export async function startHttpServer(handler: Handler): Promise<TestServer> {
       message: typeof message === 'string' ? message : undefined,
       params: field(body, 'params'),
     });
-    response.once('close', look);
-    look();
+    response.once('close', notifyWaiters);
+    notifyWaiters();
     await handler(request, response, body);
   };
   const server = createServer((request, response) => void listener(request, response));
@@ -85,7 +85,7 @@ export async function startHttpServer(handler: Handler): Promise<TestServer> {
     socket.on('error', () => undefined);
     socket.once('close', () => {
       open--;
-      look();
+      notifyWaiters();
     });
   });
   const port = await listen(server);
@@ -214,14 +214,14 @@ export async function startEverything(mode: 'streamableHttp' | 'sse'): Promise<A
     env: { ...process.env, PORT: String(port) },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let said = '';
+  let output = '';
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
-  // Its output is read continuously: it writes a line per request, and would die of a closed pipe.
+  // The output is read continuously: the server writes a line per request, and a closed pipe would end it.
   child.stderr.on('data', chunk => {
-    said += String(chunk);
-    if (/listening on port|is running on port/.test(said)) resolve();
+    output += String(chunk);
+    if (/listening on port|is running on port/.test(output)) resolve();
   });
-  child.once('exit', () => reject(new Error(`server-everything ended: ${said}`)));
+  child.once('exit', () => reject(new Error(`server-everything ended: ${output}`)));
   await listening;
   return {
     url: `http://127.0.0.1:${port}/${mode === 'sse' ? 'sse' : 'mcp'}`,

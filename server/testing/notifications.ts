@@ -19,7 +19,7 @@ export type NotificationWorld = Awaited<ReturnType<typeof startNotificationWorld
 type Ref = { id: string; runID: string };
 type Deliveries = z.output<typeof ListDeliveriesOutput>['deliveries'];
 
-/** A failing run's graph. */
+/** The graph of a run that fails. */
 export const failing: Graph = { steps: [{ id: 'fail', type: 'lua_script', script: 'error("no")', depends_on: [] }] };
 
 /**

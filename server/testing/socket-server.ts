@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
-/** Servers that write what they like to the socket, for tests of clients: they need not speak HTTP. */
+/** Servers that write arbitrary bytes to the socket, for tests of clients. */
 export type SocketServers = {
-  /** Starts a server, on a free port unless `port` is given, that answers once it has read the head of a request. */
+  /** Starts a server that calls `answer` for the head of each request, and returns its URL. Default: a free port. */
   serve(answer: (socket: Socket, head: string) => void, port?: number): Promise<string>;
   /** The open connections of all servers. */
   readonly sockets: ReadonlySet<Socket>;
   close(): Promise<void>;
 };
 
-/** Creates servers on 127.0.0.1, which end together. */
+/** Creates servers on 127.0.0.1 that are closed together. */
 export function createSocketServers(): SocketServers {
   const servers: Server[] = [];
   const sockets = new Set<Socket>();

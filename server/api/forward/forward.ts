@@ -57,7 +57,7 @@ export class Forward {
 
   /**
    * Returns the answer of the node that leads the workspace; null if the request is to be handled here, because this node leads it
-   * or none is known to. The request must have been authenticated and counted. `limit`: of its body. AppError 503 if the other node
+   * or none is known to. The request must have been authenticated and counted. `limit`: of its body. Throws AppError 503 if the other node
    * could not be reached or did not answer, or if the request was forwarded to this node, which does not lead the workspace.
    */
   async toOwner(
@@ -82,7 +82,7 @@ export class Forward {
     return answer;
   }
 
-  /** Returns whether this node handles the request. AppError 503 if it was forwarded to this node, which does not lead. */
+  /** Returns whether this node handles the request. Throws AppError 503 if it was forwarded to this node, which does not lead. */
   isHere({ forwarded = false }: { forwarded?: boolean }, tenantId: string): boolean {
     const { kind } = this.#options.ownerOf(tenantId);
     if (forwarded && kind !== 'here') throw notTheOwner();
@@ -91,7 +91,7 @@ export class Forward {
 
   /**
    * Calls `send` with the address of the owner, again while it throws UndeliveredError. Returns null as soon as the owner is this
-   * node, or unknown. AppError 503 after two seconds, or for UnansweredError.
+   * node, or unknown. Throws AppError 503 after two seconds, or for UnansweredError.
    */
   async attempt<T>(tenantId: string, left: AbortSignal, send: (url: string) => Promise<T>): Promise<T | null> {
     const { ownerOf, count } = this.#options;

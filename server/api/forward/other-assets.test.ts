@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const edge of edges.splice(0)) await edge.close(0);
 });
 
-/** Starts a node with the files of a build; `asked` has the paths that it was asked for. */
+/** Starts a node with the files of a build. Returns its URL and the list of paths that were requested from it. */
 async function startNode(id: string, files: Record<string, string>, members: Member[]) {
   const folder = join(scratchFolder(), id);
   await mkdir(folder, { recursive: true });
@@ -30,13 +30,13 @@ async function startNode(id: string, files: Record<string, string>, members: Mem
   const forward = new Forward({ self: id, ownerOf, seal, alarm: systemAlarm, count });
   forwards.push(forward);
   const others = assetsOfOthers({ node: { id, url: '' }, members: () => members }, forward);
-  const asked: string[] = [];
+  const requestedPaths: string[] = [];
   const edge = await listen(
     { host: '127.0.0.1', port: 0 },
     () => ({
       async request(request, response) {
         const path = request.url ?? '';
-        asked.push(path);
+        requestedPaths.push(path);
         receiveForwarded(request, seal);
         if (await own(path, request, response)) return;
         if (await others(path, request, response)) return;
@@ -51,10 +51,10 @@ async function startNode(id: string, files: Record<string, string>, members: Mem
   const state = { level: 1, version: '1', leads: true, isLeading: false,
     shards: [], isHeard: true };
   members.push({ id, url, ...state });
-  return { url, asked };
+  return { url, requestedPaths };
 }
 
-test('a script of another build comes from the node that has it, which is asked once for what nobody has', async () => {
+test('a script of another build comes from the node that has it, and a missing one is requested there once', async () => {
   const members: Member[] = [];
   const old = await startNode('old', { 'old-1.js': 'old()' }, members);
   const young = await startNode('young', { 'new-1.js': 'new()' }, members);
@@ -64,13 +64,13 @@ test('a script of another build comes from the node that has it, which is asked 
   expect(answer.headers.get('content-type')).toContain('javascript');
   expect(await (await fetch(`${old.url}/_next/static/new-1.js`)).text()).toBe('new()');
 
-  old.asked.length = 0;
-  young.asked.length = 0;
+  old.requestedPaths.length = 0;
+  young.requestedPaths.length = 0;
   for (let at = 0; at < 3; at++) expect((await fetch(`${young.url}/_next/static/none.js`)).status).toBe(404);
-  // The other node was asked once, and asked nobody.
-  expect(old.asked).toEqual(['/_next/static/none.js']);
-  expect(young.asked).toHaveLength(3);
+  // The other node received one request and sent none.
+  expect(old.requestedPaths).toEqual(['/_next/static/none.js']);
+  expect(young.requestedPaths).toHaveLength(3);
   for (const path of ['/_next/image', '/v1/none.js', '/_next/static/none.exe'])
     expect((await fetch(young.url + path)).status).toBe(404);
-  expect(old.asked).toHaveLength(1);
+  expect(old.requestedPaths).toHaveLength(1);
 });

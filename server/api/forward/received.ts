@@ -11,7 +11,7 @@ export function forwardedBy(request: IncomingMessage): Forwarded | null {
 
 /**
  * Reads the header of a request that another node forwarded; `seal` is null outside of a cluster, where no such header is believed.
- * AppError 400 for a header that no node of this cluster wrote for this request, or not in these seconds. It is not passed over in
+ * Throws AppError 400 for a header that no node of this cluster wrote for this request, or not in these seconds. It is not passed over in
  * silence: two nodes whose clocks differ would then count each other as clients, and could forward one request in a circle.
  */
 export function receiveForwarded(request: IncomingMessage, seal: ForwardSeal | null): void {

@@ -10,7 +10,7 @@ import type { SignedRequest } from './signature.ts';
 
 /** Close codes that a client of an interrupted stream gets, so that it comes back with its position. */
 export type Interrupted = { code: number; reason: string };
-/** A client's request for a WebSocket. `interrupted`: what it is told if the other node is lost. */
+/** A client's request for a WebSocket. `interrupted`: the close code that it gets if the other node is lost. */
 export type SocketRequest = Pick<SignedRequest, 'header'> & {
   request: IncomingMessage;
   socket: Duplex;
@@ -21,7 +21,7 @@ export type SocketRequest = Pick<SignedRequest, 'header'> & {
   interrupted: Interrupted;
 };
 
-/** The WebSockets whose other end is at the node that leads their workspace. */
+/** The WebSockets that are forwarded to the nodes that lead their workspaces. */
 export class ForwardedSockets {
   readonly #forward: Forward;
   readonly #open = new Set<(why: Interrupted) => void>();
@@ -32,7 +32,7 @@ export class ForwardedSockets {
 
   /**
    * Joins the client's connection with the node that leads the workspace. Returns false if this node has to accept the WebSocket
-   * itself. AppError 503, with nothing sent, if the other node could not be reached.
+   * itself. Throws AppError 503, with nothing sent, if the other node could not be reached.
    */
   async join(client: SocketRequest, tenantId: string): Promise<boolean> {
     const { socket, request, header, pathname, search, address } = client;
@@ -82,7 +82,7 @@ export class ForwardedSockets {
       connection.destroy();
       if (why !== null && sent.isOpen) endConnection(socket, closeFrame(why.code, why.reason));
       else if (sent.isClosed) endConnection(socket, '');
-      // Within a frame, another one would be taken for its content: the client sees a broken connection, and comes back as well.
+      // Within a frame, a close frame would be read as content. The client sees a broken connection, and reconnects too.
       else socket.destroy();
     };
     this.#open.add(end);

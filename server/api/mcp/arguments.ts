@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { invalid } from '../../platform/errors.ts';
 
 /**
- * Parses the arguments of a tool that is not an operation. AppError 422 with `details`, as for
+ * Parses the arguments of a tool that is not an operation. Throws AppError 422 with `details`, as for
  * the fields of an operation.
  */
 export function readArguments<Schema extends z.ZodType>(

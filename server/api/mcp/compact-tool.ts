@@ -3,7 +3,7 @@ import type { JsonMap, JsonValue } from '../../orchestrator/core/index.ts';
 import { isObject } from '../../platform/json.ts';
 
 /**
- * The most characters of a description and of an input schema in `tools/list`, which every conversation with an assistant pays for:
+ * The maximum number of characters of a description and of an input schema in `tools/list`, which every conversation with an assistant pays for:
  * compact-tool.test.ts bounds the whole.
  */
 const MAX_DESCRIPTION_CHARACTERS = 100;

@@ -24,7 +24,7 @@ export type PlatformTool = {
   /** Its answers contain secrets: hidden unless the deployment enables the risk group. */
   readonly risk: boolean;
   readonly definition: Tool;
-  /** Its description in `tools/list`, where the first sentences of the whole do not say it. */
+  /** The short description in `tools/list`, if the first sentences of the full description are no summary. */
   readonly brief?: string;
   /** Returns whether this caller's role and scopes allow it; otherwise it is not listed. */
   usable(principal: Principal): boolean;

@@ -7,7 +7,7 @@ import { listUsesOfAgent } from './queries.ts';
 import type { ArchiveAgentInput } from './schemas.ts';
 import { requireAgent } from './view.ts';
 
-/** The most workflows that an error names. */
+/** The maximum number of workflows that an error names. */
 const MAX_USES_SHOWN = 20;
 
 /**

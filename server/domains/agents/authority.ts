@@ -8,7 +8,7 @@ import { findAnswerers } from '../identity/answerer-queries.ts';
 import { effectiveRole } from '../identity/principal.ts';
 import { type ActsFor, findActsFor, findRights } from './authority-queries.ts';
 
-/** The longest time for which a run keeps a right that its user has lost. */
+/** The maximum time for which a run keeps a right that its user has lost. */
 export const STANDING_TTL_MS = 2_000;
 const CAPACITY = 10_000;
 

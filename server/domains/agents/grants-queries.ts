@@ -144,7 +144,7 @@ export type AskedCallRow = {
   own_agent_id: string | null;
   /** The conversation in which the run answers. Null: there is none, or the person may not see it. */
   thread_id: string | null;
-  /** The source of the text from outside because of which the agent asks. */
+  /** The source of the outside text that makes the agent ask. */
   outside: string | null;
   /** The source of the private data that the call could send out. */
   private: string | null;

@@ -28,7 +28,7 @@ const rest: Use = (name, input = {}, as = chat.acme.contributor) => clients.REST
 
 const model = 'openai_compatible/scripted';
 const call = (name: string, args: object = {}) => ({ name, arguments: args });
-const calls = (...of: object[]) => ({ content: [{ calls: of }] });
+const calls = (...toolCalls: object[]) => ({ content: [{ calls: toolCalls }] });
 const says = (text: string) => ({ content: [{ text }] });
 const script = (...answers: object[]) => chat.fake.script({ answers } as never);
 
@@ -41,7 +41,7 @@ const echo: Json = {
     additionalProperties: false,
   },
 };
-const waits: Json = { steps: [{ id: 'ask', type: 'human_task', instructions: 'Is it?' }] };
+const asksPerson: Json = { steps: [{ id: 'ask', type: 'human_task', instructions: 'Is it?' }] };
 const workflowTools = (workflow_ids: string[], approval = 'auto') => ({ type: 'workflow', workflow_ids, approval });
 const agentTool = (agent_id: string, approval = 'auto') => ({ type: 'agent', agent_id, approval });
 const clerk = (tools: object[], more: Json = {}): Json => ({
@@ -67,7 +67,7 @@ async function start(use: Use, id: string, input: Json = {}): Promise<Ref> {
 }
 type Summary = ClientAnswer & { status: string; output: Json | null; orchestration_phase: string };
 const summary = async (use: Use, ref: Ref) => (await use('runs_get_summary', ref)) as Summary;
-async function ended(use: Use, ref: Ref): Promise<Summary> {
+async function waitForEnd(use: Use, ref: Ref): Promise<Summary> {
   await expect.poll(async () => (await summary(use, ref)).orchestration_phase, { timeout: 20_000 }).toBe('complete');
   return summary(use, ref);
 }
@@ -104,7 +104,7 @@ describe.each(clientSurfaces)('over %s', surface => {
       { match: { last: 'Count to three.' }, content: [{ text: 'Three of them.' }] },
     );
     const ref = await start(use, id);
-    expect(await ended(use, ref)).toMatchObject({
+    expect(await waitForEnd(use, ref)).toMatchObject({
       status: 'completed',
       output: { text: 'Shoes, three.', ended_by: 'answered', tool_calls: 2, outside: 'by the tool `look_up`' },
     });
@@ -120,7 +120,7 @@ describe.each(clientSurfaces)('over %s', surface => {
   });
 
   test('stopping the caller stops the runs for which it waits', async () => {
-    const [slow, inner] = [await publish(use, 'Slow', waits), await publish(use, 'Inner', waits)];
+    const [slow, inner] = [await publish(use, 'Slow', asksPerson), await publish(use, 'Inner', asksPerson)];
     const asks = await newAgent(use, 'Asker', [workflowTools([inner])]);
     const id = await publish(use, 'Desk', clerk([workflowTools([slow]), agentTool(asks)]));
     script(
@@ -138,7 +138,7 @@ describe.each(clientSurfaces)('over %s', surface => {
       await expect.poll(async () => (await summary(use, each)).status, { timeout: 20_000 }).toBe('stopped');
   });
 
-  test('a workflow or agent that cannot be a tool is a problem with its path', async () => {
+  test('a workflow or agent that cannot be a tool is reported with its path', async () => {
     const foreign = await publish(use, 'Theirs', echo, other.owner);
     const archived = await publish(use, 'Archived', echo);
     await rest('workflows_archive', { id: archived });
@@ -171,7 +171,7 @@ describe.each(clientSurfaces)('over %s', surface => {
     const wrong = [{ text: 1 }, {}, { text: 'x', more: 1 }, { text: 'x'.repeat(41) }, [], { text: '{{input.secret}}' }];
     script(calls(...wrong.map(args => call('look_up', args))), says('Done.'));
     const ref = await start(use, id, { secret: 7731 });
-    expect(await ended(use, ref)).toMatchObject({ status: 'completed', output: { text: 'Done.' } });
+    expect(await waitForEnd(use, ref)).toMatchObject({ status: 'completed', output: { text: 'Done.' } });
     // The last arguments are valid: a template that a model writes is plain text.
     const [, run] = [...(await calledBy(ref))][0] ?? [];
     expect(await calledBy(ref)).toHaveProperty('size', 1);
@@ -198,7 +198,7 @@ describe.each(clientSurfaces)('over %s', surface => {
     const { tasks } = (await rest('tasks_list_run', ref)) as unknown as { tasks: Json[] };
     expect(tasks[0]).not.toHaveProperty('grants');
     expect(await use('tasks_complete', answer)).toMatchObject({ status: 'completed' });
-    expect(await ended(use, ref)).toMatchObject({ output: { text: 'Done.' } });
+    expect(await waitForEnd(use, ref)).toMatchObject({ output: { text: 'Done.' } });
     expect((await calledBy(ref)).size).toBe(1);
   });
 
@@ -219,7 +219,7 @@ describe.each(clientSurfaces)('over %s', surface => {
       says('0'),
     );
     const ref = await start(use, id);
-    expect(await ended(use, ref)).toMatchObject({ output: { text: '0' } });
+    expect(await waitForEnd(use, ref)).toMatchObject({ output: { text: '0' } });
     const one = (await calledBy(ref)).get(first) ?? ref;
     const two = (await calledBy(one)).get(second) ?? ref;
     expect(await errorOf(use, two, 'agent.1.1')).toBe('agents_too_deep');

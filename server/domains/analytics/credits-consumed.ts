@@ -8,7 +8,7 @@ import { sumTotals, type Totals, topWorkflows } from './store.ts';
 
 const microcreditColumns = BILLABLE_ACTIONS.map(action => ACTION_COLUMNS[action].microcredits);
 
-/** The total charge, in microcredits. */
+/** Returns the total charge, in microcredits. */
 export const microcreditsOf = (totals: Totals): number =>
   microcreditColumns.reduce((sum, column) => sum + (totals[column] ?? 0), 0);
 
@@ -19,7 +19,7 @@ export function quantityOf(totals: Totals, action: BillableAction): number {
   return totals[ACTION_COLUMNS[action].quantity] ?? 0;
 }
 
-/** GET /v1/analytics/credits-consumed: the charges, by billable action and by workflow. AppError 422, 503. */
+/** GET /v1/analytics/credits-consumed: the charges, by billable action and by workflow. Throws AppError 422, 503. */
 export function creditsConsumed(
   ctx: Context,
   input: z.output<typeof AnalyticsInput>,

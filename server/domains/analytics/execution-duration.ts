@@ -7,7 +7,7 @@ import { type DurationRow, listDurations, subjectOf, topWorkflows } from './stor
 
 /**
  * GET /v1/analytics/execution-duration: the time from start to end of runs that completed or failed. Stopped runs are
- * left out: they do not show how long their workflow takes. AppError 422, 503.
+ * left out: they do not show how long their workflow takes. Throws AppError 422, 503.
  */
 export function executionDuration(
   ctx: Context,
@@ -42,17 +42,17 @@ function summaryOf(rows: readonly DurationRow[]) {
     minMs = Math.min(minMs, row.minMs);
     maxMs = Math.max(maxMs, row.maxMs);
   }
-  const some = runs > 0;
+  const hasRuns = runs > 0;
   // The middle of a bin may lie outside of the durations in it.
-  const within = (ms: number | null | undefined) => (ms == null ? null : Math.min(maxMs, Math.max(minMs, ms)));
+  const clamp = (ms: number | null | undefined) => (ms == null ? null : Math.min(maxMs, Math.max(minMs, ms)));
   const [p50, p95, p99] = histogram.percentiles(0.5, 0.95, 0.99);
   return {
     runs,
-    avg_ms: some ? Math.round(totalMs / runs) : null,
-    min_ms: some ? minMs : null,
-    max_ms: some ? maxMs : null,
-    p50_ms: within(p50),
-    p95_ms: within(p95),
-    p99_ms: within(p99),
+    avg_ms: hasRuns ? Math.round(totalMs / runs) : null,
+    min_ms: hasRuns ? minMs : null,
+    max_ms: hasRuns ? maxMs : null,
+    p50_ms: clamp(p50),
+    p95_ms: clamp(p95),
+    p99_ms: clamp(p99),
   };
 }

@@ -13,31 +13,31 @@ describe('a range', () => {
   test.each<[string, object, string[]]>([
     ['the last 30 days by default', {}, ['2026-03-01T00:00Z', '2026-03-30T10:15Z']],
     [
-      'a week of a zone, over its change',
+      'a week of a zone, over its clock change',
       { window: 'week', time_zone: 'Europe/Berlin' },
       ['2026-03-23T23:00Z', '2026-03-30T10:15Z'],
     ],
     [
-      'everything, from the day of the first',
+      'everything, from the day of the first run',
       { window: 'all', time_zone: 'Asia/Kathmandu' },
       ['2025-12-24T18:15Z', '2026-03-30T10:15Z'],
     ],
     [
-      'exactly what was asked',
+      'exactly the requested one',
       { from: '2026-01-01T00:15:00.000Z', to: '2026-01-01T00:45:00.000Z' },
       ['2026-01-01T00:15Z', '2026-01-01T00:45Z'],
     ],
     ['until now', { from: '2026-03-30T10:00:00.000Z' }, ['2026-03-30T10:00Z', '2026-03-30T10:15Z']],
-    ['from the first until', { to: '2026-01-01T00:00:00.000Z' }, ['2025-12-24T00:00Z', '2026-01-01T00:00Z']],
+    ['from the first run until', { to: '2026-01-01T00:00:00.000Z' }, ['2025-12-24T00:00Z', '2026-01-01T00:00Z']],
     [
-      'the day before what is asked, where the first came later',
+      'the day before the requested end, if the first run is later',
       { to: '2020-01-02T00:00:00.000Z' },
       ['2020-01-01T00:00Z', '2020-01-02T00:00Z'],
     ],
     ['no earlier than 2000', { from: '1970-01-01T00:00:00.000Z' }, ['2000-01-01T00:00Z', '2026-03-30T10:15Z']],
   ])('%s', (_, input, expected) => expect(range(input)).toEqual(expected));
 
-  test('without parameters is today', () => {
+  test('of everything is today if there are no runs', () => {
     expect(range({ window: 'all' }, null)).toEqual(['2026-03-30T00:00Z', '2026-03-30T10:15Z']);
   });
 
@@ -96,7 +96,15 @@ describe('points', () => {
   });
 
   test('are by default as many as a chart shows well', () => {
-    const of = (days: number) => defaultGranularity({ from: 0, to: days * 86_400_000 });
-    expect([1, 3, 4, 92, 93, 731, 732].map(of)).toEqual(['hour', 'hour', 'day', 'day', 'week', 'week', 'month']);
+    const granularityFor = (days: number) => defaultGranularity({ from: 0, to: days * 86_400_000 });
+    expect([1, 3, 4, 92, 93, 731, 732].map(granularityFor)).toEqual([
+      'hour',
+      'hour',
+      'day',
+      'day',
+      'week',
+      'week',
+      'month',
+    ]);
   });
 });

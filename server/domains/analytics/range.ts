@@ -22,7 +22,7 @@ const MAX_POINTS = 2_000;
  * 30 days with today, or the first day with figures (`earliest`; null = nothing yet). Instants within a quarter of an
  * hour are rounded outward: figures are rolled up by quarters, and other sources cannot split one either, because rows of
  * usage hold a commit's attempts under one time, and retention deletes them. The answer names the range that it counts.
- * AppError 422 for an empty range.
+ * Throws AppError 422 for an empty range.
  */
 export function rangeOf(input: z.output<typeof AnalyticsInput>, now: number, earliest: number | null): Range {
   const zone = createZone(input.time_zone);
@@ -60,7 +60,7 @@ export function defaultGranularity({ from, to }: Pick<Range, 'from' | 'to'>): Gr
 }
 
 /**
- * Returns the start of each point of a series; the first may be before the range. AppError 422 for more than 2,000
+ * Returns the start of each point of a series; the first may be before the range. Throws AppError 422 for more than 2,000
  * points, with the granularity that would fit.
  */
 export function pointsOf({ from, to, zone }: Range, granularity: Granularity): number[] {

@@ -86,14 +86,13 @@ afterAll(async () => {
   await db.close();
 });
 
-/** Days of runs: some end at once, some wait for hours for a person or to be stopped, some wait to the end. */
+/** Generates days of runs: some end at once, some wait for hours for a person or a stop, some still wait at the end. */
 async function live(): Promise<void> {
   const { services } = container;
   const waiting: { person: Principal; id: string; run: string }[] = [];
   for (let round = 0; round < 14; round++) {
     for (const [index, person] of people.entries()) {
-      const of = workflows.get(person) ?? {};
-      for (const [name, id] of Object.entries(of)) {
+      for (const [name, id] of Object.entries(workflows.get(person) ?? {})) {
         if ((round + index) % 3 === 2 && name !== 'asking') continue;
         const params = { n: round % 4, trigger_type: ['api', 'schedule', 'nightly'][(round + index) % 3] };
         const { run_id: run } = (await call(person, 'workflows_execute_command', { id, command: 'start', params })) as {
@@ -200,20 +199,21 @@ describe.each(cases)('person $person asks for $input', ({ person, input }) => {
   test('success rate, runs and steps', async () => {
     const rate = await ask<Record<string, number>>('analytics_success_rate');
     const { started, ended, attempts } = await about(rate);
-    const of = (status: string) => count(ended, run => run.status === status);
+    const countEnded = (status: string) => count(ended, run => run.status === status);
+    const [completed, failed, stopped] = [countEnded('completed'), countEnded('failed'), countEnded('stopped')];
     expect(rate).toMatchObject({
       total: ended.length,
-      completed: of('completed'),
-      failed: of('failed'),
-      stopped: of('stopped'),
-      success_rate: ended.length === of('stopped') ? null : of('completed') / (of('completed') + of('failed')),
+      completed,
+      failed,
+      stopped,
+      success_rate: ended.length === stopped ? null : completed / (completed + failed),
     });
     const runs = await ask<{ by_trigger: unknown[]; by_workflow: unknown[] }>('analytics_runs_count');
     expect(runs).toMatchObject({
       started: started.length,
-      completed: of('completed'),
-      failed: of('failed'),
-      stopped: of('stopped'),
+      completed,
+      failed,
+      stopped,
     });
     const triggers = Map.groupBy(started, run => run.trigger_type);
     expect(runs.by_trigger).toHaveLength(triggers.size);
@@ -239,13 +239,13 @@ describe.each(cases)('person $person asks for $input', ({ person, input }) => {
     const types = Map.groupBy(attempts, attempt => attempt.type);
     const { steps } = await ask<{ steps: unknown[] }>('analytics_steps_summary');
     expect(steps).toHaveLength(types.size);
-    for (const [step_type, of] of types)
+    for (const [step_type, own] of types)
       expect(steps).toContainEqual({
         step_type,
-        completed: count(of, attempt => attempt.ended === 'completed'),
-        failed: count(of, attempt => attempt.ended === 'failed'),
-        retried: count(of, attempt => attempt.ended === 'retried'),
-        microcredits: sum(of.map(attempt => attempt.credits)),
+        completed: count(own, attempt => attempt.ended === 'completed'),
+        failed: count(own, attempt => attempt.ended === 'failed'),
+        retried: count(own, attempt => attempt.ended === 'retried'),
+        microcredits: sum(own.map(attempt => attempt.credits)),
       });
   });
 
@@ -259,11 +259,11 @@ describe.each(cases)('person $person asks for $input', ({ person, input }) => {
     expect(answer.by_action).toContainEqual({ action: 'workflow_step', quantity: attempts.length, microcredits });
     const workflows = Map.groupBy(attempts, attempt => attempt.workflow_id);
     expect(answer.by_workflow).toHaveLength(workflows.size);
-    for (const [workflow_id, of] of workflows)
+    for (const [workflow_id, own] of workflows)
       expect(answer.by_workflow).toContainEqual({
         workflow_id,
         workflow_name: 'Under test',
-        microcredits: sum(of.map(attempt => attempt.credits)),
+        microcredits: sum(own.map(attempt => attempt.credits)),
       });
   });
 
@@ -296,10 +296,10 @@ describe.each(cases)('person $person asks for $input', ({ person, input }) => {
     compare(answer, judged);
     const workflows = Map.groupBy(judged, run => run.workflow_id);
     expect(answer.by_workflow.map(({ workflow_id }) => workflow_id).sort()).toEqual([...workflows.keys()].sort());
-    for (const of of answer.by_workflow) compare(of, workflows.get(of.workflow_id) ?? []);
+    for (const durations of answer.by_workflow) compare(durations, workflows.get(durations.workflow_id) ?? []);
   });
 
-  test.each(['hour', 'day', 'week', 'month'] as const)('by the %s', async granularity => {
+  test.each(['hour', 'day', 'week', 'month'] as const)('time series by the %s', async granularity => {
     type Series = { points: ({ at: string } & Record<string, number>)[] };
     const runs = await ask<Series>('analytics_runs_timeseries', { granularity });
     const usage = await ask<Series>('analytics_usage_timeseries', { granularity });
@@ -345,12 +345,12 @@ describe.each(cases)('person $person asks for $input', ({ person, input }) => {
         microcredits: sum(used.map(({ credits }) => credits)),
       });
     }
-    // Without a gap, and nothing beside the points.
+    // The points have no gaps, and contain every run.
     expect(sum(runs.points.map(point => point.started ?? 0))).toBe(started.length);
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test('of one workflow', async () => {
+  test('runs of one workflow', async () => {
     for (const id of Object.values(workflows.get(people[person] ?? ({} as Principal)) ?? {})) {
       const answer = await ask<{ by_workflow: { workflow_id: string }[] }>('analytics_runs_count', { workflow_id: id });
       const { started, ended } = await about(answer, id);

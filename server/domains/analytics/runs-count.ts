@@ -4,7 +4,7 @@ import type { AnalyticsInput, RunsCount } from './schemas.ts';
 import { queryRollups } from './snapshot.ts';
 import { sumTotals, sumTriggers, topWorkflows } from './store.ts';
 
-/** GET /v1/analytics/runs-count: runs that started and ended, by trigger type and by workflow. AppError 422, 503. */
+/** GET /v1/analytics/runs-count: runs that started and ended, by trigger type and by workflow. Throws AppError 422, 503. */
 export function runsCount(ctx: Context, input: z.output<typeof AnalyticsInput>): Promise<z.input<typeof RunsCount>> {
   return queryRollups(ctx, input, async ({ db, scope, segments }) => {
     const totals = await sumTotals(db, scope, segments);

@@ -15,7 +15,7 @@ export type AnsweredRange = { from: string; to: string; time_zone: string; as_of
 export type RollupQuery = { db: Queryable; scope: Scope; range: Range; segments: Segment[]; answered: AnsweredRange };
 
 /**
- * Runs `work` on one snapshot of the database, so that the numbers of an answer agree with each other. AppError 503
+ * Runs `work` on one snapshot of the database, so that the numbers of an answer agree with each other. Throws AppError 503
  * `analytics_unavailable` if the database is unavailable or does not answer in time.
  */
 export async function inSnapshot<T>({ services }: Context, work: (db: Queryable) => Promise<T>): Promise<T> {

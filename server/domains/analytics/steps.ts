@@ -4,7 +4,7 @@ import type { AnalyticsInput, StepsExecuted, StepsSummary } from './schemas.ts';
 import { queryRollups } from './snapshot.ts';
 import { sumSteps, sumTotals } from './store.ts';
 
-/** GET /v1/analytics/steps-executed: attempts that ended by themselves. AppError 422, 503. */
+/** GET /v1/analytics/steps-executed: attempts that ended by themselves. Throws AppError 422, 503. */
 export function stepsExecuted(
   ctx: Context,
   input: z.output<typeof AnalyticsInput>,
@@ -16,7 +16,7 @@ export function stepsExecuted(
   });
 }
 
-/** GET /v1/analytics/steps-summary: the same by step type, with its cost. AppError 422, 503. */
+/** GET /v1/analytics/steps-summary: the same by step type, with its cost. Throws AppError 422, 503. */
 export function stepsSummary(
   ctx: Context,
   input: z.output<typeof AnalyticsInput>,

@@ -12,7 +12,7 @@ export const subjectOf = ({ workflowId, kind }: Scope): string => workflowId ?? 
 /** The counts of analytics_totals by their columns; microcredits where the name says so. */
 export type Totals = Record<string, number>;
 
-/** The most workflows that an answer lists. */
+/** The maximum number of workflows that an answer lists. */
 const MAX_WORKFLOWS = 20;
 
 /**

@@ -4,7 +4,7 @@ import type { AnalyticsInput, SuccessRate } from './schemas.ts';
 import { queryRollups } from './snapshot.ts';
 import { sumTotals } from './store.ts';
 
-/** GET /v1/analytics/success-rate: how the ended runs ended. AppError 422, 503. */
+/** GET /v1/analytics/success-rate: how the ended runs ended. Throws AppError 422, 503. */
 export function successRate(
   ctx: Context,
   input: z.output<typeof AnalyticsInput>,

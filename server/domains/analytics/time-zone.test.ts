@@ -11,7 +11,7 @@ const instant = fc
 
 /** Returns the time on a wall clock, read from Intl in another way than the code does: `2026-03-29 01:45`. */
 const formats = new Map<string, Intl.DateTimeFormat>();
-function shown(zone: string, at: number): string {
+function wallClock(zone: string, at: number): string {
   let format = formats.get(zone);
   if (!format) {
     format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' });
@@ -20,7 +20,7 @@ function shown(zone: string, at: number): string {
   return format.format(at);
 }
 
-/** Returns the name of a bucket by its own clock: the part of `shown` that must be the same throughout the bucket. */
+/** Returns the part of a wall-clock time that must be the same throughout a bucket. */
 function nameOf(unit: Unit, text: string): string {
   switch (unit) {
     case 'hour':
@@ -36,9 +36,9 @@ function nameOf(unit: Unit, text: string): string {
   }
 }
 
-/** Instants around which a zone changes its clocks, found by walking through the years. */
-function changes(zone: string, from: number, to: number): number[] {
-  const offset = (at: number) => Date.parse(`${shown(zone, at).replace(' ', 'T')}:00Z`) - at;
+/** Returns instants around which a zone changes its clocks, found by comparing the offsets of adjacent days. */
+function findClockChanges(zone: string, from: number, to: number): number[] {
+  const offset = (at: number) => Date.parse(`${wallClock(zone, at).replace(' ', 'T')}:00Z`) - at;
   const found: number[] = [];
   for (let at = from; at < to; at += 86_400_000) if (offset(at) !== offset(at + 86_400_000)) found.push(at);
   return found;
@@ -67,23 +67,25 @@ describe.each(units)('%s', unit => {
     fc.assert(
       fc.property(fc.constantFrom(...zones), instant, (name, at) => {
         const start = createZone(name).startOf(unit, at);
-        // Clocks that go back over midnight show a day again that has ended; all others name one bucket one way.
-        const turned =
-          shown(name, at) < shown(name, start) || shown(name, start) < shown(name, start - QUARTER_HOUR_MS);
-        if (!turned) expect(nameOf(unit, shown(name, at))).toBe(nameOf(unit, shown(name, start)));
-        if (!turned)
-          expect(nameOf(unit, shown(name, start - QUARTER_HOUR_MS))).not.toBe(nameOf(unit, shown(name, start)));
+        // Clocks that go back over midnight show the previous day again. All others show one name for a bucket.
+        const isTurnedBack =
+          wallClock(name, at) < wallClock(name, start) ||
+          wallClock(name, start) < wallClock(name, start - QUARTER_HOUR_MS);
+        if (!isTurnedBack) expect(nameOf(unit, wallClock(name, at))).toBe(nameOf(unit, wallClock(name, start)));
+        if (!isTurnedBack)
+          expect(nameOf(unit, wallClock(name, start - QUARTER_HOUR_MS))).not.toBe(nameOf(unit, wallClock(name, start)));
       }),
       { numRuns: 1_000 },
     );
   });
 });
 
-const of = (zone: string, unit: Unit, from: string, to: string): string[] => {
-  const made = createZone(zone);
+/** Returns the wall-clock times at which the buckets of a period start. */
+const bucketStarts = (name: string, unit: Unit, from: string, to: string): string[] => {
+  const zone = createZone(name);
   const starts: string[] = [];
-  for (let at = made.startOf(unit, Date.parse(from)); at < Date.parse(to); at = made.next(unit, at))
-    starts.push(shown(zone, at));
+  for (let at = zone.startOf(unit, Date.parse(from)); at < Date.parse(to); at = zone.next(unit, at))
+    starts.push(wallClock(name, at));
   return starts;
 };
 
@@ -96,12 +98,12 @@ describe('where clocks change', () => {
     ['Asia/Kolkata', '2026-01-01T00:00:00Z', '2026-01-01T02:00:00Z', ['05', '06', '07']],
     ['Asia/Kathmandu', '2026-01-01T00:00:00Z', '2026-01-01T02:00:00Z', ['05', '06', '07']],
   ])('hours of %s from %s', (zone, from, to, hours) => {
-    expect(of(zone, 'hour', from, to).map(text => text.slice(11, 13))).toEqual(hours);
+    expect(bucketStarts(zone, 'hour', from, to).map(text => text.slice(11, 13))).toEqual(hours);
   });
 
-  test('a day starts after a skipped midnight, and with the first of two', () => {
+  test('a day starts after a skipped midnight, and at the first of two midnights', () => {
     // Clocks of Beirut go from 24:00 to 01:00, those of Havana from 01:00 back to 00:00, those of St. John's went from 00:01 back.
-    expect(of('Asia/Beirut', 'day', '2024-03-30T12:00:00Z', '2024-04-01T12:00:00Z')).toEqual([
+    expect(bucketStarts('Asia/Beirut', 'day', '2024-03-30T12:00:00Z', '2024-04-01T12:00:00Z')).toEqual([
       '2024-03-30 00:00',
       '2024-03-31 01:00',
       '2024-04-01 00:00',
@@ -110,7 +112,7 @@ describe('where clocks change', () => {
     const day = zone.startOf('day', Date.parse('2026-11-01T12:00:00Z'));
     expect(new Date(day).toISOString()).toBe('2026-11-01T04:00:00.000Z');
     expect(zone.next('day', day) - day).toBe(25 * 3_600_000);
-    expect(of('America/St_Johns', 'day', '2010-11-06T12:00:00Z', '2010-11-08T12:00:00Z')).toEqual([
+    expect(bucketStarts('America/St_Johns', 'day', '2010-11-06T12:00:00Z', '2010-11-08T12:00:00Z')).toEqual([
       '2010-11-06 00:00',
       '2010-11-07 00:00',
       '2010-11-08 00:00',
@@ -118,23 +120,23 @@ describe('where clocks change', () => {
   });
 
   test('a day that a zone skipped has no length, and is left out', () => {
-    expect(of('Pacific/Apia', 'day', '2011-12-29T12:00:00Z', '2011-12-31T20:00:00Z')).toEqual([
+    expect(bucketStarts('Pacific/Apia', 'day', '2011-12-29T12:00:00Z', '2011-12-31T20:00:00Z')).toEqual([
       '2011-12-29 00:00',
       '2011-12-31 00:00',
       '2012-01-01 00:00',
     ]);
   });
 
-  test('around every change of a year, a day holds what its clocks call that day', () => {
+  test('a day around a clock change contains only times that its clocks show with one date', () => {
     // One zone in five: all of them take 16 s.
     for (const name of zones.filter((_, n) => n % 5 === 0)) {
-      for (const at of changes(name, Date.UTC(2024, 0, 1), Date.UTC(2025, 0, 1))) {
+      for (const at of findClockChanges(name, Date.UTC(2024, 0, 1), Date.UTC(2025, 0, 1))) {
         const zone = createZone(name);
         for (const near of [at - 86_400_000, at, at + 86_400_000]) {
           const start = zone.startOf('day', near);
           const texts: string[] = [];
           for (let q = start; q < zone.next('day', start); q += QUARTER_HOUR_MS)
-            texts.push(shown(name, q).slice(0, 10));
+            texts.push(wallClock(name, q).slice(0, 10));
           expect(new Set(texts), `${name} ${new Date(near).toISOString()}`).toEqual(new Set([texts[0]]));
         }
       }
@@ -143,7 +145,7 @@ describe('where clocks change', () => {
 });
 
 test('weeks begin on Monday', () => {
-  expect(of('America/New_York', 'week', '2026-03-04T12:00:00Z', '2026-03-24T00:00:00Z')).toEqual([
+  expect(bucketStarts('America/New_York', 'week', '2026-03-04T12:00:00Z', '2026-03-24T00:00:00Z')).toEqual([
     '2026-03-02 00:00',
     '2026-03-09 00:00',
     '2026-03-16 00:00',

@@ -9,7 +9,7 @@ import type { RunsTimeseries, TimeseriesInput, UsageTimeseries } from './schemas
 import { queryRollups } from './snapshot.ts';
 import { sumSeries, type Totals } from './store.ts';
 
-/** GET /v1/analytics/runs-timeseries. AppError 422 (more than 2,000 points), 503. */
+/** GET /v1/analytics/runs-timeseries. Throws AppError 422 (more than 2,000 points), 503. */
 export function runsTimeseries(
   ctx: Context,
   input: z.output<typeof TimeseriesInput>,
@@ -22,7 +22,7 @@ export function runsTimeseries(
   }));
 }
 
-/** GET /v1/analytics/usage-timeseries. AppError 422 (more than 2,000 points), 503. */
+/** GET /v1/analytics/usage-timeseries. Throws AppError 422 (more than 2,000 points), 503. */
 export function usageTimeseries(
   ctx: Context,
   input: z.output<typeof TimeseriesInput>,

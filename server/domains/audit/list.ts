@@ -63,7 +63,7 @@ function toSession(session: Session | undefined): z.input<typeof AuditEntry>['se
   };
 }
 
-/** GET /v1/audit-log/export: the same as CSV. AppError 422 `too_many_rows`. */
+/** GET /v1/audit-log/export: the same as CSV. Throws AppError 422 `too_many_rows`. */
 export async function exportAudit(
   { principal, services }: Context,
   filters: z.output<typeof ExportAuditInput>,

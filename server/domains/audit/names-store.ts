@@ -10,7 +10,7 @@ export type NameReader = {
   may: { read: boolean; chat: boolean; memory: boolean };
 };
 
-/** The most characters of a memory that are shown as its name. */
+/** The maximum number of characters of a memory that are shown as its name. */
 const MEMORY_NAME_LENGTH = 60;
 
 const MANAGED = `

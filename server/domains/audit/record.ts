@@ -16,7 +16,7 @@ type Writer = {
 };
 
 /**
- * The longest time that an answer waits for its entry. Writing an entry takes a millisecond. If the database hangs, a
+ * The maximum time that an answer waits for its entry. Writing an entry takes a millisecond. If the database hangs, a
  * request may already have waited 14 s for its own queries, and must be answered within 15 s.
  */
 const MAX_WAIT_MS = 500;

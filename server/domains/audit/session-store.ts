@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 
-/** The longest time between two saves of one editing session. */
+/** The maximum time between two saves of one editing session. */
 const PAUSE_MINUTES = 15;
-/** The most saves of a session that are counted: about three hours of an editor that saves each second. */
+/** The maximum number of saves of a session that are counted: about three hours of an editor that saves each second. */
 const MAX_SAVES = 10_000;
 
 /** SQL for the longest time between two saves of one editing session. */

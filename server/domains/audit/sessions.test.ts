@@ -41,14 +41,14 @@ async function send(method: string, path: string, token: string, body?: unknown)
   return answer.status === 204 ? {} : ((await answer.json()) as Record<string, unknown>);
 }
 
-async function created(name: string): Promise<string> {
+async function createWorkflow(name: string): Promise<string> {
   return String((await send('POST', '/v1/workflows', tokens.owner, { name })).id);
 }
 
-let saved = 0;
+let saveCount = 0;
 async function save(id: string, token = tokens.owner): Promise<void> {
-  saved += 1;
-  await send('PATCH', `/v1/workflows/${id}`, token, { description: `Text ${saved}` });
+  saveCount += 1;
+  await send('PATCH', `/v1/workflows/${id}`, token, { description: `Text ${saveCount}` });
   await settleAudit(service.container.services);
 }
 
@@ -58,7 +58,7 @@ const listed = async (id: string, query = ''): Promise<Entry[]> => {
 };
 
 test('a person’s saves with pauses of at most a quarter of an hour are one entry; the log keeps every save', async () => {
-  const id = await created('Orders');
+  const id = await createWorkflow('Orders');
   const start = clock.now();
   for (let n = 0; n < 5; n += 1) {
     await save(id);
@@ -83,7 +83,7 @@ test('a person’s saves with pauses of at most a quarter of an hour are one ent
 });
 
 test('a period includes only its part of a session', async () => {
-  const id = await created('Cut');
+  const id = await createWorkflow('Cut');
   const times: string[] = [];
   for (let n = 0; n < 4; n += 1) {
     await save(id);
@@ -99,7 +99,7 @@ test('a period includes only its part of a session', async () => {
 });
 
 test('two people who save alternately have two sessions, and another draft has its own session', async () => {
-  const [id, other] = [await created('Shared'), await created('Other')];
+  const [id, other] = [await createWorkflow('Shared'), await createWorkflow('Other')];
   for (let n = 0; n < 3; n += 1) {
     await save(id);
     await save(id, tokens.contributor);
@@ -114,15 +114,15 @@ test('two people who save alternately have two sessions, and another draft has i
   expect((await listed(other)).map(({ session }) => session?.saves)).toEqual([3]);
 });
 
-test('the saves of two servers, and those of before a crash, are one session', async () => {
-  const id = await created('Crashed');
+test('saves through two servers, before and after a crash, are one session', async () => {
+  const id = await createWorkflow('Crashed');
   const { pool, logger } = service.container.services;
   const { userId, tenantId, projectId } = acme.owner;
   // Acknowledged saves are in the database: another server continues without the memory of the first.
   const other = new pg.Pool({ ...pool.options });
-  const record = (of: pg.Pool, revision: number) =>
+  const record = (server: pg.Pool, revision: number) =>
     recordAudit(
-      { pool: of, logger, clock },
+      { pool: server, logger, clock },
       {
         ...{ userId, tenantId, projectId, patId: null, surface: 'trpc', operation: 'workflows_patch', action: null },
         ...{ target: { id, revision: String(revision) }, outcome: 'ok', requestId: 'r', clientAddress: null },
@@ -138,7 +138,7 @@ test('the saves of two servers, and those of before a crash, are one session', a
 });
 
 test('refused saves are separate entries, and deleted things are shown by id', async () => {
-  const id = await created('Gone');
+  const id = await createWorkflow('Gone');
   await save(id);
   const reader = (await createTestPat(service.container.services, acme.owner, ['workflow:read'])).token;
   const answer = await fetch(`${service.url}/v1/workflows/${id}`, {

@@ -4,7 +4,7 @@ import { listTools } from '../mcp-servers/catalog/list-tools.ts';
 import type { FindToolsInput, FindToolsOutput } from './schemas.ts';
 
 type Output = z.input<typeof FindToolsOutput>;
-/** The most characters of a description in a list, enough to choose a tool. */
+/** The maximum number of characters of a description in a list, enough to choose a tool. */
 const MAX_DESCRIPTION = 200;
 
 /**

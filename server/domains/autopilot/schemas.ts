@@ -14,11 +14,11 @@ import {
   WorkflowSchema,
 } from '../workflows/schemas.ts';
 
-/** The most edits of a proposal over all requests. */
+/** The maximum number of edits of a proposal over all requests. */
 export const MAX_PROPOSAL_EDITS = 1_000;
-/** The most bytes of the edits of a proposal as JSON. */
+/** The maximum number of bytes of the edits of a proposal as JSON. */
 export const MAX_PROPOSAL_BYTES = 4 * 1024 * 1024;
-/** The most open proposals of a project. */
+/** The maximum number of open proposals of a project. */
 export const MAX_OPEN_PROPOSALS = 100;
 /** The number of consecutive answers with errors after which a proposal needs input. */
 export const MAX_ROUNDS = 6;
@@ -144,7 +144,7 @@ export const ChangedWorkflow = z.strictObject({
   changed: z.boolean().meta({ description: 'false: the draft was as wanted already, so that nothing was written' }),
 });
 
-/** The most checks of a trial. */
+/** The maximum number of checks of a trial. */
 export const MAX_CHECKS = 50;
 const CHECK_OPS = [
   'equals',

@@ -1,4 +1,4 @@
-/** The declaration that the operations share which change what a workspace pays. */
+/** The fields that all operations that change a workspace's payments share. */
 export const billingChange = {
   tag: 'Billing',
   feature: 'billing',

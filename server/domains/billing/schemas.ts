@@ -31,7 +31,6 @@ export const LedgerEntry = z.strictObject({
   consumed: z.number().int(),
   expired: z.number().int(),
   granted: z.number().int(),
-  /** The total balance after the entry, if the list is not filtered by kind. */
   note: z.string(),
   created_at: Timestamp,
 });
@@ -44,7 +43,7 @@ export const ListLedgerOutput = z.strictObject({ entries: z.array(LedgerEntry), 
 
 // --- Usage -----------------------------------------------------------------------------------------------------------
 
-/** One line of the metered usage: what one attempt used of one action. */
+/** One line of the metered usage: the quantity of one action that one attempt used. */
 export const UsageLine = z.strictObject({
   /** The time of the commit that charged it; several lines may share it. */
   id: Id,
@@ -207,7 +206,7 @@ const planChoice = { plan_code: PlainText(100).optional(), payment_price_id: Pla
 const oneChoice = (input: { plan_code?: string | undefined; payment_price_id?: string | undefined }) =>
   (input.plan_code === undefined) !== (input.payment_price_id === undefined);
 const choose = { path: ['plan_code'], message: 'give either plan_code or payment_price_id' };
-/** Repeats that rule for the description of the API. */
+/** The rule of `oneChoice` as JSON Schema, for the description of the API. */
 const choices = (['plan_code', 'payment_price_id'] as const).map((chosen, at, both) => ({
   title: `By ${chosen}`,
   required: [chosen],

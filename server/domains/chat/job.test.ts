@@ -12,22 +12,22 @@ afterAll(() => chat.close());
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2030, 0, 1);
-const ids = async () => (await chat.act('chat_list_threads', {})).threads.map(({ id }) => id);
+const listThreadIds = async () => (await chat.act('chat_list_threads', {})).threads.map(({ id }) => id);
 /** Sets the time of the last change of a thread. */
-const changedAt = (id: string, at: number) =>
+const setChangedAt = (id: string, at: number) =>
   chat.service.db.pool.query('UPDATE chat_threads SET updated_at = $2 WHERE id = $1', [id, new Date(at)]);
 
 test('threads are kept for the retention of their workspace, and for ever by default', async () => {
   const { pool } = chat.service.db;
   const purge = (now: number) => purgeThreads(pool, new Date(now));
   const [kept, old] = [await chat.thread(), await chat.thread()];
-  await changedAt(kept, NOW - 30 * DAY);
-  await changedAt(old, NOW - 30 * DAY - 1);
+  await setChangedAt(kept, NOW - 30 * DAY);
+  await setChangedAt(old, NOW - 30 * DAY - 1);
   expect(await purge(NOW)).toBe(0);
   await chat.act('chat_patch_settings', { retention_days: 30 });
   expect(await purge(NOW - 1)).toBe(0);
   expect(await purge(NOW)).toBe(1);
-  expect(await ids()).toEqual([kept]);
+  expect(await listThreadIds()).toEqual([kept]);
   for (const retention_days of [0, 36_501])
     await expect(chat.act('chat_patch_settings', { retention_days })).rejects.toMatchObject({ status: 422 });
 });
@@ -38,24 +38,24 @@ test('answers are saved and started in the workspaces of the shards that are led
   await chat.act('chat_send_message', { id: thread, text: 'Hello' });
   await chat.settled(thread);
   const { pool } = chat.service.db;
-  const become = (status: string) =>
+  const setStatus = (status: string) =>
     pool.query(`UPDATE chat_messages SET status = $2 WHERE thread_id = $1 AND run_id IS NOT NULL`, [thread, status]);
   const { rows } = await pool.query<{ tenant_id: string }>('SELECT tenant_id FROM chat_threads WHERE id = $1', [
     thread,
   ]);
-  const mine = shardOf(rows[0]?.tenant_id ?? '', 4);
-  const led = { count: 4, led: new Set([mine]) };
-  const others = { count: 4, led: new Set([0, 1, 2, 3].filter(shard => shard !== mine)) };
+  const ownShard = shardOf(rows[0]?.tenant_id ?? '', 4);
+  const led = { count: 4, led: new Set([ownShard]) };
+  const others = { count: 4, led: new Set([0, 1, 2, 3].filter(shard => shard !== ownShard)) };
   for (const [status, list] of [
     ['queued', listStartable],
     ['running', listEnded],
   ] as const) {
-    await become(status);
+    await setStatus(status);
     const found = async (shards: Shards) =>
       (await list(pool, { threadId: null, shards, limit: 20 })).map(({ threadId }) => threadId);
     expect([await found(ALL_SHARDS), await found(led), await found(others)]).toEqual([[thread], [thread], []]);
   }
-  await become('completed');
+  await setStatus('completed');
 });
 
 test('the models of the workspace answer if the request names none', async () => {
@@ -70,14 +70,14 @@ test('the models of the workspace answer if the request names none', async () =>
   expect(await chat.act('chat_patch_settings', { daily_credits: 5 })).toMatchObject(settings);
   chat.fake.requests.length = 0;
   chat.fake.script({ answers: [{ content: [{ text: 'One.' }] }, { content: [{ text: 'Two.' }] }] });
-  const asked = () => chat.fake.requests.map(({ body }) => (body as { model: string }).model);
+  const requestedModels = () => chat.fake.requests.map(({ body }) => (body as { model: string }).model);
   const thread = await chat.thread();
   await chat.act('chat_send_message', { id: thread, text: 'Hello' });
   await chat.settled(thread);
-  expect(asked()).toEqual(['second']);
+  expect(requestedModels()).toEqual(['second']);
   const { thread_id } = await chat.act('autopilot_chat', { text: 'Hello' });
   await chat.settled(String(thread_id));
-  expect(asked()).toEqual(['second', 'scripted']);
+  expect(requestedModels()).toEqual(['second', 'scripted']);
   await expect(chat.act('chat_patch_settings', { assistant_model: 'openai/gpt-5' })).rejects.toMatchObject({
     status: 422,
     code: 'model_not_configured',
@@ -111,7 +111,7 @@ test('a saved answer outlives the log of its run, and an unsaved one fails with 
   await chat.settled(id);
   await pool.query('DELETE FROM runs WHERE id = $1', [run_id]);
   expect((await chat.messages(id)).map(saidIn)).toEqual(['Hello', 'Kept.']);
-  // This simulates a process that was down beyond the retention of runs. The first answer may be saved meanwhile.
+  // Simulates a process that was down longer than runs are kept. The first answer may be saved before that.
   await pool.query(
     `UPDATE chat_messages SET id = $2::text, run_id = $2::uuid, status = 'running', parts = '[]'
       WHERE thread_id = $1 AND role = 'assistant'`,

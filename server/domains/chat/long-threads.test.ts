@@ -54,18 +54,18 @@ test('a thread of 300 messages is summarised once for a window of 8,192 tokens',
   expect(saidIn(last)).toBe('Bread.');
   const summary = last?.parts.filter(({ type }) => type === 'data-summary');
   expect(summary).toMatchObject([{ data: { text: 'It is about a shop.' } }]);
-  const [, asked] = requests();
+  const [, firstRequest] = requests();
   expect(requests()).toHaveLength(2);
-  expect(JSON.stringify(asked)).toContain('It is about a shop.');
+  expect(JSON.stringify(firstRequest)).toContain('It is about a shop.');
   // Messages of people and models alternate in the rest.
-  const roles = (asked ?? []).map(({ role }) => role);
+  const roles = (firstRequest ?? []).map(({ role }) => role);
   expect(roles).toEqual(roles.map((_, at) => (at % 2 === 0 ? 'user' : 'assistant')));
 
   await chat.act('chat_send_message', { id, text: 'When is it that it closes?' });
   expect(saidIn((await chat.settled(id)).at(-1))).toBe('At six.');
   expect(requests()).toHaveLength(3);
-  const again = JSON.stringify(requests()[2]);
-  expect(again).toContain('It is about a shop.');
-  expect(again).toContain('What is it that it sells?');
-  expect(again).not.toContain('"1: ');
+  const thirdRequest = JSON.stringify(requests()[2]);
+  expect(thirdRequest).toContain('It is about a shop.');
+  expect(thirdRequest).toContain('What is it that it sells?');
+  expect(thirdRequest).not.toContain('"1: ');
 });

@@ -231,7 +231,7 @@ export const StreamInput = z.strictObject({
     .optional()
     .meta({ description: 'The id of the last event that the client has, without the header Last-Event-ID' }),
 });
-/** The most characters of one read, and the longest time that a read waits. */
+/** The maximum number of characters of one read, and the maximum time that a read waits. */
 const MAX_READ_CHARS = 50_000;
 const MAX_READ_WAIT_S = 30;
 export const ReadAnswerInput = z.strictObject({

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => chat.close());
 
-const cap = (daily_credits: number | null) => chat.act('chat_patch_settings', { daily_credits });
+const setDailyLimit = (daily_credits: number | null) => chat.act('chat_patch_settings', { daily_credits });
 const script = () => chat.fake.script({ answers: [{ match: {}, ...ANSWER }] });
 const spentBy = async ({ userId }: Principal) => {
   const { rows } = await chat.service.db.pool.query<{ spent: number }>(
@@ -31,7 +31,7 @@ const spentBy = async ({ userId }: Principal) => {
 test('twenty concurrent messages exceed the daily limit by at most one turn', async () => {
   script();
   const { contributor } = chat.acme;
-  await cap(1);
+  await setDailyLimit(1);
   const threads = await Promise.all(Array.from({ length: 20 }, () => chat.thread({}, contributor)));
   const send = (id: string) => chat.act('chat_send_message', { id, text: 'Hello' }, contributor);
   const accepted = (await Promise.allSettled(threads.map(send))).filter(({ status }) => status === 'fulfilled');
@@ -47,7 +47,7 @@ test('twenty concurrent messages exceed the daily limit by at most one turn', as
   // The provider counts more tokens than were reserved, so the last turn exceeds the limit.
   expect(await spentBy(contributor)).toBeLessThanOrEqual(TURN + STEPS + 0.02);
   expect(chat.fake.requests).toHaveLength(1);
-  // Each person has a limit of their own.
+  // Each person has a separate limit.
   const theirs = await chat.thread({}, chat.acme.viewer);
   await chat.act('chat_send_message', { id: theirs, text: 'Hello' }, chat.acme.viewer);
   expect((await chat.settled(theirs, chat.acme.viewer)).at(-1)?.metadata.status).toBe('completed');
@@ -55,7 +55,7 @@ test('twenty concurrent messages exceed the daily limit by at most one turn', as
 
 test('messages do not wait for each other if the limit allows all of them', async () => {
   chat.fake.script({ answers: [{ match: {}, content: [{ hold: 'both' }, { text: 'Hello.' }] }] });
-  await cap(100);
+  await setDailyLimit(100);
   chat.fake.requests.length = 0;
   const ids = [await chat.thread(), await chat.thread()];
   for (const id of ids) await chat.act('chat_send_message', { id, text: 'Hello' });
@@ -68,17 +68,17 @@ test('the rest of the limit bounds the length of an answer', async () => {
   chat.fake.requests.length = 0;
   const { owner } = chat.acme;
   const before = await spentBy(owner);
-  await cap(Math.ceil((before + 0.02) * 1_000_000) / 1_000_000);
+  await setDailyLimit(Math.ceil((before + 0.02) * 1_000_000) / 1_000_000);
   chat.fake.script({ answers: [{ match: {}, content: [{ text: 'Hello.' }], usage: { input: 100, output: 60 } }] });
   const id = await chat.thread();
   await chat.act('chat_send_message', { id, text: 'Hello' });
   await chat.settled(id);
-  const most = (chat.fake.requests[0]?.body as { max_tokens?: number } | undefined)?.max_tokens;
-  expect(most).toBeGreaterThan(16);
-  expect(most).toBeLessThan(400);
+  const maxTokens = (chat.fake.requests[0]?.body as { max_tokens?: number } | undefined)?.max_tokens;
+  expect(maxTokens).toBeGreaterThan(16);
+  expect(maxTokens).toBeLessThan(400);
 });
 
-test('a trial counts towards the same limit: it is refused without credits, and its model calls with too few', async () => {
+test('a trial is refused if no daily credits are left, and its model calls if too few are left', async () => {
   script();
   const { viewer, owner } = chat.acme;
   const steps = Array.from({ length: 10 }, (_, n) => ({
@@ -93,13 +93,13 @@ test('a trial counts towards the same limit: it is refused without credits, and 
     (await chat.act('autopilot_propose', { title: 'T', edits: steps.map(step => ({ type: 'add_step', step })) }, by))
       .id;
   const [theirs, own] = [await propose(viewer), await propose(owner)];
-  await cap((await spentBy(owner)) / 2);
+  await setDailyLimit((await spentBy(owner)) / 2);
   await expect(chat.act('autopilot_try_proposal', { id: own, checks })).rejects.toMatchObject({
     status: 422,
     code: 'ai_budget_exhausted',
   });
   // Two turns exceed the limit: each costs 1.2 credits and its step.
-  await cap((await spentBy(viewer)) + 2 * TURN);
+  await setDailyLimit((await spentBy(viewer)) + 2 * TURN);
   chat.fake.requests.length = 0;
   const { workflow_id, run_id } = await chat.act('autopilot_try_proposal', { id: theirs, checks }, viewer);
   await reached(chat.service.container.services, owner, { id: workflow_id, runID: run_id });
@@ -109,5 +109,5 @@ test('a trial counts towards the same limit: it is refused without credits, and 
   });
   expect(chat.fake.requests).toHaveLength(2);
   expect((await chat.act('chat_get_settings', {}, viewer)).used_today).toBeGreaterThan(2 * TURN);
-  await cap(null);
+  await setDailyLimit(null);
 });

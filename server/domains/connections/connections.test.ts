@@ -47,7 +47,8 @@ const load = async (id: string, { tenantId, projectId } = acme) => {
 };
 const patch = (id: string, more: object, who = acme.contributor) => call(who, 'connections_patch', { id, ...more });
 const list = async (more: object = {}, who = acme.contributor) => (await call(who, 'connections_list', more)) as Page;
-const names = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']));
+const credentialsNamed = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']));
 
 describe('creating', () => {
   it('answers without the secrets, and loads with them', async () => {
@@ -94,8 +95,8 @@ describe('creating', () => {
 
   it('accepts values at a limit, and refuses values beyond it', async () => {
     const good = [
-      { credentials: names(1) },
-      { credentials: names(32) },
+      { credentials: credentialsNamed(1) },
+      { credentials: credentialsNamed(32) },
       { credentials: { [`${'a'.repeat(61)}._-`]: 'v' } },
       { credentials: { token: 'x'.repeat(8192) } },
       { credentials: { constructor: 'v', toString: 'v' } },
@@ -108,7 +109,7 @@ describe('creating', () => {
     }
     const bad = [
       { credentials: {} },
-      { credentials: names(33) },
+      { credentials: credentialsNamed(33) },
       { credentials: { ['a'.repeat(65)]: 'v' } },
       { credentials: { '': 'v' } },
       { credentials: { 'with space': 'v' } },
@@ -231,15 +232,15 @@ describe('changing', () => {
   });
 
   it('leaves 1 to 32 credentials', async () => {
-    const { id } = await make({ credentials: names(31) });
+    const { id } = await make({ credentials: credentialsNamed(31) });
     await patch(id, { credentials: { last: 'v' } });
     await expect(patch(id, { credentials: { more: 'v' } })).rejects.toMatchObject({ status: 422 });
-    const none = Object.fromEntries(Object.keys(names(31)).map(name => [name, null]));
+    const none = Object.fromEntries(Object.keys(credentialsNamed(31)).map(name => [name, null]));
     await expect(patch(id, { credentials: { ...none, last: null } })).rejects.toMatchObject({ status: 422 });
     expect(Object.keys((await load(id))?.values ?? {})).toHaveLength(32);
   });
 
-  it('loses none of several concurrent changes', async () => {
+  it('keeps all concurrent changes', async () => {
     const { id } = await make();
     await Promise.all(Array.from({ length: 12 }, (_, index) => patch(id, { credentials: { [`k${index}`]: 'v' } })));
     const values = (await load(id))?.values ?? {};
@@ -247,7 +248,7 @@ describe('changing', () => {
     expect((await list({ q: id })).connections[0]?.credential_keys.toSorted()).toEqual(Object.keys(values).toSorted());
   });
 
-  it('404 for another workspace, whatever is wrong with the body', async () => {
+  it('is 404 for another workspace, even if the body is invalid', async () => {
     const { id } = await make();
     for (const [name, input] of [
       ['connections_get', { id }],
@@ -283,7 +284,7 @@ describe('using', () => {
 });
 
 describe('deleting', () => {
-  /** An MCP instance, and a profile of it, that use these connections. */
+  /** Creates an MCP instance and its profile, which use the connection. Returns the id of the instance. */
   async function bind(connectionId: string, projectId: string): Promise<string> {
     const at = new Date(clock.now());
     const base = { tenantId: acme.tenantId, createdBy: acme.owner.userId, createdAt: at, updatedAt: at };
@@ -358,9 +359,9 @@ describe('deleting', () => {
     expect(await db.prisma.mcpInstance.findUnique({ where: { id: instance } })).toMatchObject({ connectionId: null });
   });
 
-  it('sees workflows that call a model of the key’s provider, in the draft or in what starts', async () => {
+  it('names workflows that call a model of the key’s provider', async () => {
     const { id } = await make({ provider: 'openai', service: 'llm' });
-    const make2 = async (name: string, model: string, status = 'draft') => {
+    const insertWorkflow = async (name: string, model: string, status = 'draft') => {
       const at = new Date(clock.now());
       const graph = { steps: [{ id: 'a', type: 'llm_call', name: 'A', model, prompt: 'x' }] };
       const { tenantId, projectId } = acme;
@@ -380,9 +381,9 @@ describe('deleting', () => {
         },
       });
     };
-    await make2('Asks', 'openai/gpt');
-    await make2('Asks another', 'openai_compatible/gpt');
-    await make2('Asked once', 'openai/gpt', 'archived');
+    await insertWorkflow('Asks', 'openai/gpt');
+    await insertWorkflow('Asks another', 'openai_compatible/gpt');
+    await insertWorkflow('Asked once', 'openai/gpt', 'archived');
     expect(await call(acme.contributor, 'connections_usage', { id })).toMatchObject({
       total: 1,
       workflows: [{ name: 'Asks' }],
@@ -407,7 +408,7 @@ describe('the legacy path', () => {
     });
     await call(acme.contributor, 'mcp_connections_delete', { id });
     await expect(call(acme.contributor, 'connections_get', { id })).rejects.toMatchObject(missing);
-    // Role and scope of both are asked for in server/api/authority.test.ts.
+    // server/api/authority.test.ts tests the role and the scope of both.
     const twins = connectionOperations.filter(({ name }) => name.startsWith('mcp_'));
     for (const twin of twins) {
       const original = connectionOperations.find(({ name }) => `mcp_${name}` === twin.name);

@@ -7,7 +7,7 @@ import type { Connection, CreateConnectionInput } from './schemas.ts';
 import { toConnection } from './view.ts';
 
 /**
- * POST /v1/connections. No answer contains its secrets, not even this one. AppError 403 for sharing it without being a
+ * POST /v1/connections. No answer contains its secrets, not even this one. Throws AppError 403 for sharing it without being a
  * `tenant_admin`, 503 if the secret store is unavailable.
  */
 export async function createConnection(

@@ -7,7 +7,7 @@ import { readStored } from './stored.ts';
 
 /**
  * GET /v1/connections/{id}/credentials: the names, and when each secret was set. Reveals nothing of the secrets, not
- * even their length or last letters, which would say too much about a short one. AppError 404; 503 if the secret store
+ * even their length or last letters, which would say too much about a short one. Throws AppError 404; 503 if the secret store
  * is unavailable; 409 if it has lost the secret.
  */
 export async function credentialMetadata(

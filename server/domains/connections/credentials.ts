@@ -24,7 +24,7 @@ export type Destination = string | ((connection: Settings) => string);
  * Returns the secrets of a connection for a call to `destination`; null if the project sees no such connection. This is
  * the only way in which credentials leave the secret store (server/structure.test.ts): they are released for an origin
  * that they are bound to, with a fetch that reaches no other. An access token that is about to expire is refreshed
- * first. AppError 409 `credential_origin_refused`; 503 `secret_store_unavailable` or `oauth_unavailable`; 409
+ * first. Throws AppError 409 `credential_origin_refused`; 503 `secret_store_unavailable` or `oauth_unavailable`; 409
  * `connection_expired` or `connection_incomplete` if a person has to connect it again.
  */
 export async function loadCredentials(

@@ -12,7 +12,7 @@ import { usageOf } from './usage.ts';
 /**
  * DELETE /v1/connections/{id}. A connection in use is refused with 409 `connection_in_use` and the list of its users,
  * unless forced, which leaves the users without a connection. Hides the row, then deletes the secret, then the row: a
- * crash in between leaves a hidden row, which `removeAbandonedConnections` deletes. AppError 403 for a connection that
+ * crash in between leaves a hidden row, which `removeAbandonedConnections` deletes. Throws AppError 403 for a connection that
  * is shared with the workspace, unless by a `tenant_admin`; 404; 503 if the secret store is unavailable, and then
  * nothing has changed.
  */

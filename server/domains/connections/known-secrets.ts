@@ -10,7 +10,7 @@ import { readStored, type StoreServices } from './stored.ts';
 const SHORTEST_TELLING = 8;
 /** How long the values of a connection are kept in memory: many texts are checked one after the other. */
 export const VALUES_KEPT_MS = 30_000;
-/** The most connections whose values are kept, of all workspaces. */
+/** The maximum number of connections whose values are kept, of all workspaces. */
 const MAX_KEPT = 500;
 
 type Kept = { revision: number; values: readonly string[]; until: number };
@@ -22,7 +22,7 @@ type Scope = { tenantId: string; projectId: string };
 
 /**
  * Returns whether a text holds a credential of a connection that the project sees, in any form that redaction knows. The values
- * themselves never leave this function. AppError 503 when the secret store is away.
+ * themselves never leave this function. Throws AppError 503 when the secret store is away.
  */
 export async function readKnownSecrets(services: StoreServices, scope: Scope): Promise<(text: string) => boolean> {
   const redactor = await readSecretRedactor(services, scope, SHORTEST_TELLING);
@@ -31,7 +31,7 @@ export async function readKnownSecrets(services: StoreServices, scope: Scope): P
 
 /**
  * Returns a function that redacts the credentials of all connections that the project sees. Values with fewer than
- * `shortest` characters are not redacted, nor those that occur in every text. AppError 503 if the secret store is
+ * `shortest` characters are not redacted, nor those that occur in every text. Throws AppError 503 if the secret store is
  * unavailable.
  */
 export async function readSecretRedactor(

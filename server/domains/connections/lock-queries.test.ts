@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createTestDatabase } from '../../testing/postgres.ts';
 import { withConnectionLock } from './lock-queries.ts';
 
-test('more holders than the pool has connections leave some of these for their work', async () => {
+test('more lock holders than connections do not use up the pool', async () => {
   await using db = await createTestDatabase();
   const pool = new pg.Pool({ connectionString: db.url, max: 4, connectionTimeoutMillis: 10_000 });
   try {

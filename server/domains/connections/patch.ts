@@ -16,7 +16,7 @@ type Input = z.output<typeof PatchConnectionInput>;
 type Values = Readonly<Record<string, string>>;
 
 /**
- * PATCH /v1/connections/{id}. A secret that is not named stays unchanged, and is not read. AppError 404; 403 for a
+ * PATCH /v1/connections/{id}. A secret that is not named stays unchanged, and is not read. Throws AppError 404; 403 for a
  * connection that is shared with the workspace, or for sharing it, unless by a `tenant_admin`; 409 `connection_in_use`
  * if other projects use a connection that would no longer be shared; 422 if no credential would be left, more than 32
  * would, the provider's own flow manages them, or another origin (`secret_required`) requires them to be entered again;

@@ -27,7 +27,7 @@ type SavingServices = Pick<Services, 'pool' | 'prisma' | 'secrets' | 'clock' | '
 /**
  * Saves a connection: first a hidden row, then the secret, then the row becomes visible. A crash in between leaves a
  * hidden row, through which `removeAbandonedConnections` finds the secret; writing the secret first would leave one
- * without a row. AppError 503 if the secret store is unavailable: nothing is left.
+ * without a row. Throws AppError 503 if the secret store is unavailable: nothing is left.
  */
 export async function saveNew(services: SavingServices, made: NewConnection): Promise<ConnectionRow> {
   const { prisma, clock } = services;

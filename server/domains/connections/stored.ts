@@ -22,7 +22,7 @@ type MaybeLost = { row: ConnectionRow; document: CredentialDocument | null };
 /**
  * Returns the connection with its secret; null if the tenant does not have it. Secret and row are two writes, and
  * between them a reader could combine a new key with an old base URL. So both name a revision, and if the two differ
- * the reader waits for the writer. AppError 503 if the secret store is unavailable, 409 `connection_incomplete` if it
+ * the reader waits for the writer. Throws AppError 503 if the secret store is unavailable, 409 `connection_incomplete` if it
  * has lost the secret.
  */
 export async function readStored(services: StoreServices, ref: ConnectionRef): Promise<StoredConnection | null> {

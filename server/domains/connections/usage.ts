@@ -8,7 +8,7 @@ type Usage = z.input<typeof ConnectionUsage>;
 
 /**
  * GET /v1/connections/{id}/usage: the users that would be left without a connection. Names only those of the request's
- * project. AppError 404.
+ * project. Throws AppError 404.
  */
 export async function connectionUsage(ctx: Context, { id }: z.output<typeof ById>): Promise<Usage> {
   return usageOf(ctx, id);

@@ -25,7 +25,7 @@ let clock: ManualClock;
 let acme: TestTenant;
 let call: ReturnType<typeof createCall<typeof runOperations>>;
 
-async function begin(settings: Record<string, string> = {}): Promise<void> {
+async function startService(settings: Record<string, string> = {}): Promise<void> {
   running = await startTestService({ BATON_URL: 'https://baton.example.com', ...settings });
   clock = new ManualClock(Date.now());
   services = { ...running.services, clock };
@@ -50,7 +50,7 @@ async function run(id: string, as?: Principal): Promise<Ref> {
   return ref;
 }
 /** Does the work of one pass of the job. Returns how many starts were attempted. */
-async function pass(): Promise<number> {
+async function runPass(): Promise<number> {
   while (await enqueueNext(services));
   return startDueHandlers(services);
 }
@@ -81,14 +81,14 @@ const rejections = async () =>
   (await running.db.pool.query('SELECT run_id, workflow_id, code FROM run_rejections ORDER BY run_id')).rows;
 
 describe('on_failure', () => {
-  beforeEach(() => begin());
+  beforeEach(() => startService());
 
   test('starts the workflow with the summary of the failed run', async () => {
     const handler = await publish({ steps: lua('return input.failed_run.error.code') });
     const workflow = await failingWith(handler.toUpperCase());
     const ref = await run(workflow);
     await run(await publish({ steps: lua('return 1'), on_failure: { workflow_id: handler } }));
-    expect(await pass()).toBe(1);
+    expect(await runPass()).toBe(1);
     const failed = await failedRun(ref);
     await reached(services, acme.owner, { id: handler, runID: failed.handler });
     expect(await runsOf(handler)).toEqual([
@@ -114,10 +114,10 @@ describe('on_failure', () => {
         url: `https://baton.example.com/workflows/${workflow}/runs/${ref.runID}?tenant=acme&project=${acme.projectId}`,
       },
     });
-    expect(await pass()).toBe(0);
+    expect(await runPass()).toBe(0);
   });
 
-  test('starts for failed runs whose numbers are held while later ones are read, once each', async () => {
+  test('starts once for each failed run, even if rows with later numbers are committed first', async () => {
     const handler = await publish({ steps: lua('return 1') });
     const workflow = await failingWith(handler);
     const [held, later] = [await run(workflow), await run(workflow)];
@@ -131,24 +131,24 @@ describe('on_failure', () => {
         while (await enqueueNext(services));
       },
     );
-    expect(await pass()).toBe(2);
+    expect(await runPass()).toBe(2);
     const handlers = [(await failedRun(held)).handler, (await failedRun(later)).handler];
     expect((await runsOf(handler)).map(({ id }) => id).sort()).toEqual(handlers.sort());
-    expect(await pass()).toBe(0);
+    expect(await runPass()).toBe(0);
   });
 
   test('starts in the workspaces of the shards that are led, and in no others', async () => {
     const handler = await publish({ steps: lua('return 1') });
     await run(await failingWith(handler));
     while (await enqueueNext(services));
-    const mine = shardOf(acme.tenantId, 4);
-    const others = new Set([0, 1, 2, 3].filter(shard => shard !== mine));
+    const ownShard = shardOf(acme.tenantId, 4);
+    const others = new Set([0, 1, 2, 3].filter(shard => shard !== ownShard));
     expect(await startDueHandlers(services, { count: 4, led: others })).toBe(0);
-    expect(await startDueHandlers(services, { count: 4, led: new Set([mine]) })).toBe(1);
+    expect(await startDueHandlers(services, { count: 4, led: new Set([ownShard]) })).toBe(1);
     expect(await runsOf(handler)).toHaveLength(1);
   });
 
-  test('is beneath the run that failed', async () => {
+  test('starts a run that is beneath the failed run', async () => {
     const handler = await publish({ steps: lua('return 1') });
     const workflow = await failingWith(handler);
     const { tenantId, projectId } = acme;
@@ -158,7 +158,7 @@ describe('on_failure', () => {
     const below = { id: workflow, runID: nested.runId };
     await reached(services, acme.owner, below);
     const top = await run(workflow);
-    expect(await pass()).toBe(2);
+    expect(await runPass()).toBe(2);
     const beneathOf = async (ref: Ref) => {
       const text = `SELECT data->'beneath' AS beneath FROM run_events WHERE run_id = $1 AND seq = 1`;
       return (await running.db.pool.query(text, [(await failedRun(ref)).handler])).rows[0]?.beneath;
@@ -179,7 +179,7 @@ describe('on_failure', () => {
     expect(started).toHaveLength(2);
     // Simulates that the starts were committed, but nothing after them.
     await running.db.pool.query('UPDATE failure_handler_progress SET usage_seq = 0');
-    expect(await pass()).toBe(2);
+    expect(await runPass()).toBe(2);
     expect(await runsOf(handler)).toEqual(started);
     expect(await attempts()).toEqual([]);
   });
@@ -189,7 +189,7 @@ describe('on_failure', () => {
     const foreign = await publishGraph(services, globex.owner, { steps: lua('return 1') });
     await run(await failingWith(foreign));
     await run(await failingWith('x'));
-    expect(await pass()).toBe(1);
+    expect(await runPass()).toBe(1);
     expect(await runsOf(foreign)).toEqual([]);
     expect(await attempts()).toEqual([]);
   });
@@ -198,30 +198,30 @@ describe('on_failure', () => {
     const handler = await publish({ steps: lua('return 1') });
     const failed = await failedRun(await run(await failingWith(handler)));
     await running.db.pool.query(`UPDATE workflows SET status = 'archived' WHERE id = $1`, [handler]);
-    expect(await pass()).toBe(1);
+    expect(await runPass()).toBe(1);
     expect(await rejections()).toEqual([{ run_id: failed.handler, workflow_id: handler, code: 'workflow_archived' }]);
     expect(await attempts()).toEqual([]);
   });
 
-  test('is linked to no run that only claims to handle a failure', async () => {
+  test('creates no link to a run that only claims to handle a failure', async () => {
     const handler = await publish({ steps: lua('return 1') });
     const failed = await run(await failingWith(handler));
     expect(await linksOf(failed)).toEqual([null, null]);
-    const claims = async (run_id: unknown) => {
+    const linksOfClaim = async (run_id: unknown) => {
       const params = { trigger_type: 'on_failure', trigger_payload: { failed_run: { run_id } } };
       const started = await call(acme.owner, 'workflows_execute_command', { id: handler, command: 'start', params });
       return linksOf({ id: handler, runID: (started as { run_id: string }).run_id });
     };
-    expect(await claims(failed.runID)).toEqual([null, null]);
-    expect(await claims('x')).toEqual([null, null]);
-    expect(await claims({})).toEqual([null, null]);
+    expect(await linksOfClaim(failed.runID)).toEqual([null, null]);
+    expect(await linksOfClaim('x')).toEqual([null, null]);
+    expect(await linksOfClaim({})).toEqual([null, null]);
   });
 
   test('starts nothing when a handler fails, or a run that a handler called', async () => {
     const last = await publish({ steps: lua('return 1') });
     const handler = await failingWith(last);
     const failed = await failedRun(await run(await failingWith(handler)));
-    expect(await pass()).toBe(1);
+    expect(await runPass()).toBe(1);
     await reached(services, acme.owner, { id: handler, runID: failed.handler });
     const called = await run(handler);
     await running.db.pool.query(`INSERT INTO child_runs VALUES ($1, $2, $3, 'call', false)`, [
@@ -229,7 +229,7 @@ describe('on_failure', () => {
       failed.handler,
       handler,
     ]);
-    expect(await pass()).toBe(0);
+    expect(await runPass()).toBe(0);
     expect(await runsOf(last)).toEqual([]);
   });
 
@@ -238,10 +238,10 @@ describe('on_failure', () => {
     const handler = await publish({ steps: [...lua('return 1'), request] });
     const workflow = await failingWith(handler);
     await run(workflow, withScopes(acme.contributor, 'workflow:run'));
-    expect(await pass()).toBe(1);
+    expect(await runPass()).toBe(1);
     expect(await runsOf(handler)).toEqual([]);
     await run(workflow, withScopes(acme.contributor, 'workflow:run', 'mcp:execute'));
-    expect(await pass()).toBe(1);
+    expect(await runPass()).toBe(1);
     expect(await runsOf(handler)).toHaveLength(1);
   });
 });
@@ -251,13 +251,13 @@ describe('a start that is refused for a passing reason', () => {
   let failed: Failed;
   let holding: Ref;
   beforeEach(async () => {
-    await begin({ BATON_MAX_ACTIVE_RUNS_PER_TENANT: '1' });
+    await startService({ BATON_MAX_ACTIVE_RUNS_PER_TENANT: '1' });
     handler = await publish({ steps: lua('return 1') });
     failed = await failedRun(await run(await failingWith(handler)));
     holding = await start(await publish(asking()));
-    expect(await pass()).toBe(1);
+    expect(await runPass()).toBe(1);
     expect(await attempts()).toEqual([{ attempts: 1 }]);
-    expect(await pass()).toBe(0);
+    expect(await runPass()).toBe(0);
   });
 
   test('is repeated later', async () => {
@@ -268,18 +268,18 @@ describe('a start that is refused for a passing reason', () => {
     });
     await reached(services, acme.owner, holding);
     clock.advance(MINUTE_MS);
-    expect(await pass()).toBe(1);
+    expect(await runPass()).toBe(1);
     expect((await runsOf(handler)).map(({ id }) => id)).toEqual([failed.handler]);
     expect(await attempts()).toEqual([]);
   });
 
   test('is given up after an hour', async () => {
-    let more = 0;
+    let retries = 0;
     while ((await attempts()).length > 0) {
       clock.advance(HOUR_MS);
-      more += await pass();
+      retries += await runPass();
     }
-    expect(more).toBe(5);
+    expect(retries).toBe(5);
     expect(await runsOf(handler)).toEqual([]);
     expect(await rejections()).toEqual([
       { run_id: failed.handler, workflow_id: handler, code: 'too_many_active_runs' },

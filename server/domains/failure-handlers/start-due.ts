@@ -14,7 +14,7 @@ import { type DueHandler, listDueHandlers, postponeHandler, removeHandler } from
 
 /** The delay after each attempt until the next one: six attempts within an hour. */
 const RETRY_AFTER_MS: readonly number[] = [MINUTE_MS / 6, MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, 35 * MINUTE_MS];
-/** The most starts at a time, so that many failures do not delay the starts of requests. */
+/** The maximum number of starts at a time, so that many failures do not delay the starts of requests. */
 const LIMIT = 20;
 
 /**

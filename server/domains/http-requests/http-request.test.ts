@@ -52,7 +52,7 @@ const handlers: Record<string, Handler> = {
   '/to-other': (_, response) => void response.writeHead(307, { location: `${other.url}/echo` }).end(),
 };
 
-const act = async (
+const callOperation = async (
   name: (typeof operations)[number]['name'],
   input: object,
   by: Pick<TestTenant, 'contributor'> = acme,
@@ -87,49 +87,53 @@ async function connect(
   by: Pick<TestTenant, 'contributor'> = acme,
 ): Promise<string> {
   const connection = { display_name: 'Key', provider: 'custom', service: 'api_key', credentials, origins };
-  return (await act('connections_create', connection, by)).id;
+  return (await callOperation('connections_create', connection, by)).id;
 }
 
 async function publish(...steps: object[]): Promise<string> {
-  const { id } = await act('workflows_create', { name: `W ${newId()}`, graph: { steps } });
-  await act('workflows_publish_version', { id });
+  const { id } = await callOperation('workflows_create', { name: `W ${newId()}`, graph: { steps } });
+  await callOperation('workflows_publish_version', { id });
   return id;
 }
 
 async function start(id: string, trigger_payload: object = {}) {
-  const started = await act('workflows_execute_command', { id, command: 'start', params: { trigger_payload } });
+  const started = await callOperation('workflows_execute_command', {
+    id,
+    command: 'start',
+    params: { trigger_payload },
+  });
   return { id, runID: String(started.run_id) };
 }
 
-async function outcome(ref: { id: string; runID: string }) {
+async function outcomeOf(ref: { id: string; runID: string }) {
   await reached(service.container.services, acme.contributor, ref);
-  const listed = await act('runs_list_events', { ...ref, limit: 200 });
+  const listed = await callOperation('runs_list_events', { ...ref, limit: 200 });
   const events = listed.events as unknown as Event[];
   const of = (type: string) => events.filter(event => event.event_type === type);
   const result = of('step_completed').at(-1)?.data.result as Record<string, unknown> | undefined;
   return { events, of, result, error: of('step_failed')[0]?.data.error };
 }
 
-const runWith = async (input: object, ...steps: object[]) => outcome(await start(await publish(...steps), input));
-const runs = (...steps: object[]) => runWith({}, ...steps);
+const runWith = async (input: object, ...steps: object[]) => outcomeOf(await start(await publish(...steps), input));
+const runSteps = (...steps: object[]) => runWith({}, ...steps);
 const lastSeen = () => api.seen.at(-1) as SeenRequest;
 
 async function problems(...steps: object[]): Promise<{ path: string; code: string }[]> {
-  const { id } = await act('workflows_create', { name: `W ${newId()}`, graph: { steps } });
-  const { errors } = (await act('workflows_validate', { id })) as unknown as {
+  const { id } = await callOperation('workflows_create', { name: `W ${newId()}`, graph: { steps } });
+  const { errors } = (await callOperation('workflows_validate', { id })) as unknown as {
     errors: { path: string; code: string }[];
   };
   return errors.map(({ path, code }) => ({ path, code }));
 }
 
 describe('an http_request', () => {
-  test('gives status, headers and the body: JSON parsed, text as text', async () => {
-    expect((await runs(step('/orders'))).result).toMatchObject({
+  test('returns the status, the headers and the body, parsed if it is JSON', async () => {
+    expect((await runSteps(step('/orders'))).result).toMatchObject({
       status: 200,
       headers: { 'content-type': 'application/json' },
       body: { data: { orders: [10, 11] } },
     });
-    expect((await runs(step('/text'))).result).toMatchObject({ status: 200, body: 'Grüße' });
+    expect((await runSteps(step('/text'))).result).toMatchObject({ status: 200, body: 'Grüße' });
   });
 
   test('renders templates everywhere; what they insert into the URL stays in its place', async () => {
@@ -167,10 +171,10 @@ describe('an http_request', () => {
   });
 
   test('sends a form, a text, or parts', async () => {
-    await runs(step('/echo', { method: 'POST', form: { a: 'x y', b: [1, 2] } }));
+    await runSteps(step('/echo', { method: 'POST', form: { a: 'x y', b: [1, 2] } }));
     expect(lastSeen()).toMatchObject({ body: 'a=x+y&b=1&b=2' });
     expect(lastSeen().headers['content-type']).toBe('application/x-www-form-urlencoded');
-    await runs(step('/echo', { method: 'PUT', text: '<a/>', headers: { 'Content-Type': 'application/xml' } }));
+    await runSteps(step('/echo', { method: 'PUT', text: '<a/>', headers: { 'Content-Type': 'application/xml' } }));
     expect(lastSeen()).toMatchObject({ method: 'PUT', body: '<a/>' });
     expect(lastSeen().headers['content-type']).toBe('application/xml');
     const multipart = [
@@ -192,54 +196,54 @@ describe('an http_request', () => {
 
   test('carries an idempotency key where a repetition could do harm, unless the author sets one', async () => {
     const ref = await start(await publish(step('/echo', { method: 'DELETE' })));
-    await outcome(ref);
+    await outcomeOf(ref);
     expect(lastSeen().headers['idempotency-key']).toBe(`${ref.runID}:send`);
-    await runs(step('/echo', { method: 'POST', headers: { 'Idempotency-Key': 'own' } }));
+    await runSteps(step('/echo', { method: 'POST', headers: { 'Idempotency-Key': 'own' } }));
     expect(lastSeen().headers['idempotency-key']).toBe('own');
-    await runs(step('/echo'));
+    await runSteps(step('/echo'));
     expect(lastSeen().headers).not.toHaveProperty('idempotency-key');
   });
 
   test('takes the statuses of expect for success, 2xx by default', async () => {
-    const { error, of } = await runs(step('/missing', { retry_count: 3 }));
+    const { error, of } = await runSteps(step('/missing', { retry_count: 3 }));
     expect(error).toMatchObject({
       code: 'unexpected_status',
       message: expect.stringMatching(/\/missing answered 404: .*no such order/),
     });
     expect(of('step_retrying')).toEqual([]);
-    expect((await runs(step('/missing', { expect: ['2xx', 404] }))).result).toMatchObject({ status: 404 });
-    expect((await runs(step('/echo', { expect: [201] }))).error).toMatchObject({ code: 'unexpected_status' });
-    const kept = await runs(step('/to-echo', { expect: ['3xx'], follow_redirects: false }));
+    expect((await runSteps(step('/missing', { expect: ['2xx', 404] }))).result).toMatchObject({ status: 404 });
+    expect((await runSteps(step('/echo', { expect: [201] }))).error).toMatchObject({ code: 'unexpected_status' });
+    const kept = await runSteps(step('/to-echo', { expect: ['3xx'], follow_redirects: false }));
     expect(kept.result).toMatchObject({ status: 302, headers: { location: '/echo' } });
   });
 
-  test('is tried again after 408, 429 and 5xx, as late as the server asks', async () => {
+  test('is retried after 408, 429 and 5xx, not earlier than the server asks', async () => {
     refusals = [{ status: 408 }, { status: 429, headers: { 'retry-after': '1' } }, { status: 503 }];
-    const { result, of } = await runs(step('/flaky', { retry_count: 3 }));
+    const { result, of } = await runSteps(step('/flaky', { retry_count: 3 }));
     expect(result).toMatchObject({ body: { ok: true } });
     const delays = of('step_retrying').map(({ data }) => data.delay_ms);
     expect(delays).toEqual([0, 1_000, 0]);
     refusals = [{ status: 500 }];
-    expect((await runs(step('/flaky'))).error).toMatchObject({ code: 'unexpected_status' });
+    expect((await runSteps(step('/flaky'))).error).toMatchObject({ code: 'unexpected_status' });
   });
 
-  test('is tried again when nothing listens', async () => {
+  test('is retried if the connection is refused', async () => {
     const gone = await startHttpServer({});
     await gone.close();
-    const { error, of } = await runs({ ...step(''), url: gone.url, retry_count: 1 });
+    const { error, of } = await runSteps({ ...step(''), url: gone.url, retry_count: 1 });
     expect(error).toMatchObject({ code: 'http_unreachable' });
     expect(of('step_retrying')).toHaveLength(1);
   });
 
-  test('ends its connection when its run is stopped, and when its time is up', async () => {
+  test('ends its connection when its run is stopped or its time limit passes', async () => {
     const before = api.seen.length;
     const ref = await start(await publish(step('/wait')));
     await expect.poll(() => api.seen.length).toBe(before + 1);
     const params = { run_id: ref.runID, mode: 'immediate' };
-    await act('workflows_execute_command', { id: ref.id, command: 'stop', params });
+    await callOperation('workflows_execute_command', { id: ref.id, command: 'stop', params });
     await lastSeen().left;
-    expect((await outcome(ref)).of('step_cancelled')).toHaveLength(1);
-    const { error } = await runs(step('/wait', { timeout_s: 1 }));
+    expect((await outcomeOf(ref)).of('step_cancelled')).toHaveLength(1);
+    const { error } = await runSteps(step('/wait', { timeout_s: 1 }));
     expect(error).toMatchObject({ code: 'step_timed_out' });
     await lastSeen().left;
   });
@@ -253,7 +257,7 @@ describe('an http_request', () => {
   });
 
   test('is charged as one step', async () => {
-    const { of } = await runs(step('/echo'));
+    const { of } = await runSteps(step('/echo'));
     expect(of('step_completed')[0]?.data).not.toHaveProperty('consumed');
   });
 });
@@ -271,8 +275,8 @@ describe('publishing checks an http_request', () => {
       }),
       { ...step('/y', { method: 'POST', body: 1, text: 'x', expect: ['1xx'] }), id: 'other' },
     ];
-    const { id } = await act('workflows_create', { name: `W ${newId()}`, graph: { steps } });
-    const refused = await refusal(act('workflows_publish_version', { id }));
+    const { id } = await callOperation('workflows_create', { name: `W ${newId()}`, graph: { steps } });
+    const refused = await refusal(callOperation('workflows_publish_version', { id }));
     expect([refused.status, refused.code]).toEqual([422, 'invalid_graph']);
     expect(refused.details?.map(({ path, code }) => `${path} ${code}`)).toEqual([
       'expect[0] invalid_field',
@@ -289,7 +293,7 @@ describe('publishing checks an http_request', () => {
     ]);
   });
 
-  test('its address, where no name has to be looked up', async () => {
+  test('for a refused address, if that needs no name lookup', async () => {
     const refused = [{ path: 'url', code: 'egress_refused' }];
     for (const url of [
       'http://10.0.0.1/',
@@ -303,7 +307,7 @@ describe('publishing checks an http_request', () => {
     expect(await problems({ ...step(''), url: 'http://10.0.0.1{{input.a}}/' })).toEqual([]);
   });
 
-  test('whether its connection has the credentials that are sent', async () => {
+  test('for a connection without the credentials that are sent', async () => {
     const connection_id = await connect({ username: 'ann' });
     const unfit = [{ path: 'connection_id', code: 'connection_unfit' }];
     expect(await problems(step('/echo', { connection_id }))).toEqual(unfit);
@@ -320,9 +324,14 @@ describe('pages', () => {
   test('are read until there is no next one, their items in one list', async () => {
     const all = [10, 11, 20, 21, 30, 31];
     for (const next of ['{{response.body.next}}', '{{response.links.next}}']) {
-      expect((await runs(paged({ next }))).result).toMatchObject({ status: 200, items: all, pages: 3, more: false });
+      expect((await runSteps(paged({ next }))).result).toMatchObject({
+        status: 200,
+        items: all,
+        pages: 3,
+        more: false,
+      });
     }
-    expect((await runs(paged({ next: '{{response.links.next}}', max_pages: 2 }))).result).toMatchObject({
+    expect((await runSteps(paged({ next: '{{response.links.next}}', max_pages: 2 }))).result).toMatchObject({
       items: [10, 11, 20, 21],
       pages: 2,
       more: true,
@@ -331,7 +340,7 @@ describe('pages', () => {
   });
 
   test('are read by their number, with parameters of the step and of the page before', async () => {
-    const { result } = await runs(
+    const { result } = await runSteps(
       step('/orders', {
         query: { status: 'open' },
         pagination: { page: { size: 2 }, max_pages: 2, items: 'data.orders' },
@@ -339,19 +348,19 @@ describe('pages', () => {
     );
     expect(result).toMatchObject({ items: [10, 11, 20, 21], more: true, next: `${api.url}/orders?status=open&page=3` });
     const query = { page: '{{response.last_item}}', status: null };
-    await runs(step('/orders?status=open', { pagination: { query, items: 'data.orders', max_pages: 2 } }));
+    await runSteps(step('/orders?status=open', { pagination: { query, items: 'data.orders', max_pages: 2 } }));
     expect(lastSeen().path).toBe('/orders?page=11');
   });
 
-  test('fail if the next one is under a name that no page has', async () => {
-    const { error } = await runs(paged({ next: '?page={{response.body.next_page}}' }));
+  test('fail if no page has the field of the next one', async () => {
+    const { error } = await runSteps(paged({ next: '?page={{response.body.next_page}}' }));
     expect(error).toMatchObject({ code: 'pagination_unresolved' });
   });
 
-  test('carry credentials and headers, each of them', async () => {
+  test('are each requested with credentials and headers', async () => {
     const connection_id = await connect({ token: SECRET });
     const before = api.seen.length;
-    await runs({
+    await runSteps({
       ...paged({ next: '{{response.body.next}}' }),
       connection_id,
       headers: { 'X-A': 1 },
@@ -363,12 +372,12 @@ describe('pages', () => {
 
   test('that go in a circle, hold no list or leave the origin fail', async () => {
     const circle = step('/circle', { pagination: { next: '{{response.body.next}}', items: 'data' } });
-    expect((await runs(circle)).error).toMatchObject({ code: 'pagination_loop' });
+    expect((await runSteps(circle)).error).toMatchObject({ code: 'pagination_loop' });
     const listless = paged({ next: '{{response.body.next}}', items: 'data' });
-    expect((await runs(listless)).error).toMatchObject({ code: 'pagination_items_missing' });
+    expect((await runSteps(listless)).error).toMatchObject({ code: 'pagination_items_missing' });
     const before = other.seen.length;
     const away = paged({ next: `${other.url}/orders?page={{response.body.next}}` });
-    expect((await runs(away)).error).toMatchObject({ code: 'pagination_origin_refused' });
+    expect((await runSteps(away)).error).toMatchObject({ code: 'pagination_origin_refused' });
     expect(other.seen).toHaveLength(before);
   });
 });
@@ -381,26 +390,26 @@ describe('credentials', () => {
     ['basic', { username: 'ann', password: SECRET }, undefined, { authorization: `Basic ${basic}` }],
     ['a key in a header', { api_key: SECRET }, { type: 'header', name: 'X-Key' }, { 'x-key': SECRET }],
     ['headers of their names', { 'X-Api-Key': SECRET }, { type: 'header' }, { 'x-api-key': SECRET }],
-  ])('are sent as %s and come back nowhere', async (_, credentials, auth, sent) => {
+  ])('are sent as %s and occur in no event', async (_, credentials, auth, sent) => {
     const connection_id = await connect(credentials);
-    const { result, events } = await runs(step('/echo', { connection_id, auth }));
+    const { result, events } = await runSteps(step('/echo', { connection_id, auth }));
     expect(lastSeen().headers).toMatchObject(sent);
     expect(result).toMatchObject({ status: 200 });
     expect(JSON.stringify(events)).not.toMatch(new RegExp(`${SECRET}|${basic}`));
   });
 
-  test('win over a header that the step sets', async () => {
+  test('replace a header that the step sets', async () => {
     const connection_id = await connect({ 'X-Api-Key': SECRET });
-    await runs(step('/echo', { connection_id, auth: { type: 'header' }, headers: { 'x-api-key': 'mine' } }));
+    await runSteps(step('/echo', { connection_id, auth: { type: 'header' }, headers: { 'x-api-key': 'mine' } }));
     expect(lastSeen().headers['x-api-key']).toBe(SECRET);
   });
 
   test('are sent as a parameter, which no message shows', async () => {
     const connection_id = await connect({ api_key: SECRET });
     const auth = { type: 'query', name: 'key' };
-    await runs(step('/echo?key=mine', { connection_id, auth, query: { a: 1 } }));
+    await runSteps(step('/echo?key=mine', { connection_id, auth, query: { a: 1 } }));
     expect(lastSeen().path).toBe(`/echo?key=${SECRET}&a=1`);
-    const { error, events } = await runs(step('/missing', { connection_id, auth }));
+    const { error, events } = await runSteps(step('/missing', { connection_id, auth }));
     expect(error).toMatchObject({ message: expect.stringContaining('no such order at /missing?key=[redacted]') });
     expect(JSON.stringify(events)).not.toContain(SECRET);
     const { rows } = await service.db.pool.query(
@@ -410,17 +419,17 @@ describe('credentials', () => {
     expect(rows).toEqual([{ count: 0 }]);
   });
 
-  test('stay behind when a redirect leads to another origin, and follow within one', async () => {
+  test('follow redirects within an origin, but not to another origin', async () => {
     const connection_id = await connect({ token: SECRET });
     const headers = { 'X-Own': 'secret of the author' };
-    await runs(step('/to-echo', { connection_id, headers }));
+    await runSteps(step('/to-echo', { connection_id, headers }));
     expect(lastSeen()).toMatchObject({ path: '/echo', headers: { authorization: `Bearer ${SECRET}` } });
-    const { result } = await runs(step('/to-other', { connection_id, headers, method: 'POST', body: 1 }));
+    const { result } = await runSteps(step('/to-other', { connection_id, headers, method: 'POST', body: 1 }));
     expect(result).toMatchObject({ status: 200, body: { body: '1' } });
     expect(JSON.stringify(other.seen)).not.toMatch(new RegExp(`${SECRET}|secret of the author`));
   });
 
-  test('go to the origins of their connection and to no other', async () => {
+  test('are sent only to the origins of their connection', async () => {
     const connection_id = await connect({ token: SECRET }, ['https://api.example.com']);
     const refused = { path: 'connection_id', code: 'credential_origin_refused' };
     expect(await problems(step('/echo', { connection_id }))).toEqual([refused]);
@@ -437,7 +446,7 @@ describe('credentials', () => {
     const id = await publish(step('/echo', { connection_id: '{{input.connection}}' }));
     for (const connection of [foreign, elsewhere, newId(), 'x']) {
       const before = api.seen.length;
-      const { error } = await outcome(await start(id, { connection }));
+      const { error } = await outcomeOf(await start(id, { connection }));
       expect(error).toMatchObject({ code: 'unknown_connection' });
       expect(api.seen).toHaveLength(before);
       const found = await problems(step('/echo', { connection_id: connection }));
@@ -448,8 +457,10 @@ describe('credentials', () => {
   test('that a workflow uses are not deleted without force', async () => {
     const connection_id = await connect({ token: SECRET });
     const workflow = await publish(step('/echo', { connection_id }));
-    const usage = await act('connections_usage', { id: connection_id });
+    const usage = await callOperation('connections_usage', { id: connection_id });
     expect(usage.workflows).toMatchObject([{ id: workflow }]);
-    await expect(act('connections_delete', { id: connection_id })).rejects.toMatchObject({ code: 'connection_in_use' });
+    await expect(callOperation('connections_delete', { id: connection_id })).rejects.toMatchObject({
+      code: 'connection_in_use',
+    });
   });
 });

@@ -9,15 +9,15 @@ import type { Exchange } from './exchange.ts';
 
 /** docs/specification/limits.md#http-requests */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
-/** The most bytes of an error response: enough for a sentence of its body. */
+/** The maximum number of bytes of an error response: enough for a sentence of its body. */
 const MAX_ERROR_BYTES = 16 * 1024;
 const MAX_QUOTE_LENGTH = 500;
 /**
- * The most bytes of a body in the details of an error, which are at most 16 KiB (server/orchestrator/turn/outcome.ts).
+ * The maximum number of bytes of a body in the details of an error, which are at most 16 KiB (server/orchestrator/turn/outcome.ts).
  */
 const MAX_DETAILS_BODY_BYTES = 6 * 1024;
 const MAX_DETAILS_HEADERS_BYTES = 5 * 1024;
-/** The most characters of the beginning of a body that could not be read. */
+/** The maximum number of characters of the beginning of a body that could not be read. */
 const MAX_BEGINNING_LENGTH = 64 * 1024;
 /** A character takes at most six bytes of JSON, so a smaller body always fits in a result. */
 const SURELY_FITS_BYTES = MAX_RESPONSE_BYTES / 8;
@@ -37,31 +37,31 @@ export async function readResponse(
 ): Promise<Reading> {
   const { bytes, error } = await readBytes(response, on);
   const type = response.headers.get('content-type');
-  const unread = (failure: HttpFailed): Reading => {
+  const unreadable = (failure: HttpFailed): Reading => {
     const text = beginningOf(bytes, type);
     // Cut after redacting: the first half of a secret is secret too.
-    const beginning = text === null ? null : cut(on.redactor.text(text), MAX_BEGINNING_LENGTH);
+    const beginning = text === null ? null : truncate(on.redactor.text(text), MAX_BEGINNING_LENGTH);
     return { failure, beginning };
   };
-  if (error !== null) return unread(failureOf(error));
+  if (error !== null) return unreadable(failureOf(error));
   try {
     const { status } = response;
-    const read = storable({ status, headers: headersOf(response), ...readBody(bytes, type, on.call.response) }, on);
-    if ('kind' in read) return unread(read);
+    const read = toStorable({ status, headers: headersOf(response), ...readBody(bytes, type, on.call.response) }, on);
+    if ('kind' in read) return unreadable(read);
     // The engine would refuse a result that is too large, and the run could not tell that the request had changed
     // something.
-    const isKept = bytes.byteLength <= SURELY_FITS_BYTES || !UNSAFE_METHODS.has(on.call.method) || fits(read);
-    return isKept ? { failure: null, response: read } : unread(failureOf(new BodyTooLarge(MAX_RESPONSE_BYTES)));
+    const isKept = bytes.byteLength <= SURELY_FITS_BYTES || !UNSAFE_METHODS.has(on.call.method) || fitsInResult(read);
+    return isKept ? { failure: null, response: read } : unreadable(failureOf(new BodyTooLarge(MAX_RESPONSE_BYTES)));
   } catch (thrown) {
-    return unread(failureOf(thrown));
+    return unreadable(failureOf(thrown));
   }
 }
 
 /** Results are stored as JSON, and escaping can make a text larger. */
-const fits = (response: HttpResponse) => Buffer.byteLength(JSON.stringify(response)) <= MAX_RESPONSE_BYTES;
+const fitsInResult = (response: HttpResponse) => Buffer.byteLength(JSON.stringify(response)) <= MAX_RESPONSE_BYTES;
 
 /** Checks a response before it is redacted and serialized, because both recurse. */
-function storable(
+function toStorable(
   { status, headers, body, encoding }: HttpResponse,
   { redactor }: ResponseScope,
 ): HttpResponse | HttpFailed {
@@ -90,19 +90,19 @@ export function redactedHeaders(response: Response, { redactor }: ResponseScope)
   return redactor.json(headersOf(response)) as Record<string, string>;
 }
 
-/** Status, headers and possibly the body of a response, for the error of a step. */
+/** Returns the status, the headers and, if it is small, the body of a response, for the error of a step. */
 export function detailsOf(
   response: Response,
   on: ResponseScope,
   bytes?: Uint8Array,
 ): { status: number; headers: Record<string, string>; body?: Json } {
-  const headers = shortest(redactedHeaders(response, on), MAX_DETAILS_HEADERS_BYTES);
+  const headers = shortestHeaders(redactedHeaders(response, on), MAX_DETAILS_HEADERS_BYTES);
   const body = bytes === undefined ? null : errorBody(bytes, response.headers.get('content-type'), on.redactor);
   return { status: response.status, headers, ...(body !== null && { body }) };
 }
 
 /** Returns as many headers as fit, shortest first: long headers, such as policies and cookies, explain an error least. */
-function shortest(headers: Record<string, string>, maxBytes: number): Record<string, string> {
+function shortestHeaders(headers: Record<string, string>, maxBytes: number): Record<string, string> {
   const size = (entry: [string, string]) => Buffer.byteLength(JSON.stringify(entry));
   let left = maxBytes;
   const kept = Object.entries(headers)
@@ -121,7 +121,7 @@ function errorBody(bytes: Uint8Array, type: string | null, redactor: Redactor): 
     if (encoding !== undefined || storageProblem(body) !== null) return null;
     const clean = redactor.json(body);
     if (Buffer.byteLength(JSON.stringify(clean)) <= MAX_DETAILS_BODY_BYTES) return clean;
-    return typeof clean === 'string' ? cut(clean, MAX_DETAILS_BODY_BYTES / 8) : null;
+    return typeof clean === 'string' ? truncate(clean, MAX_DETAILS_BODY_BYTES / 8) : null;
   } catch {
     // A truncated body, or one that does not match its content type, explains nothing.
     return null;
@@ -179,10 +179,10 @@ export function quoteOf(bytes: Uint8Array, redactor: Redactor): string {
   // Cut after redacting: the first half of a secret is secret too.
   const text = redactor.text(excerptOf(bytes));
   if (text.startsWith('<')) return '';
-  return text.length <= MAX_QUOTE_LENGTH ? text : `${cut(text, MAX_QUOTE_LENGTH)}…`;
+  return text.length <= MAX_QUOTE_LENGTH ? text : `${truncate(text, MAX_QUOTE_LENGTH)}…`;
 }
 
 /** Returns the first characters of a text, without splitting a surrogate pair. */
-function cut(text: string, length: number): string {
+function truncate(text: string, length: number): string {
   return text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
 }

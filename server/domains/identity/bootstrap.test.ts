@@ -70,7 +70,7 @@ describe('seedFirstOwner', () => {
     });
   });
 
-  it('takes BATON_PAT for the example owner too', () => {
+  it('uses BATON_PAT as the token of the example owner', () => {
     const pat = generatePatToken();
     return withServices({ BATON_SEED: 'example', BATON_PAT: pat }, async services => {
       const seeded = await seedFirstOwner(services);
@@ -141,7 +141,7 @@ describe('set-up', () => {
       await expect(call(null, 'setup_create', { ...form, token: 'x' })).rejects.toMatchObject({ status: 404 });
     }));
 
-  it('has one winner', () =>
+  it('succeeds for only one of several concurrent requests', () =>
     withServices({}, async (services, db) => {
       const call = createCall(services, identityOperations);
       const { setupToken: token } = (await seedFirstOwner(services)) as { setupToken: string };
@@ -155,7 +155,7 @@ describe('set-up', () => {
       expect(await db.prisma.tenant.count()).toBe(1);
     }));
 
-  it('has one winner among processes that reach the database at the same time', () =>
+  it('succeeds in only one of several processes', () =>
     withServices({}, async (services, db) => {
       const tries = Array.from({ length: 8 }, (_, i) =>
         createFirstOwner(services, { tenantId: `t${i}`, email: `ada${i}@example.com`, name: 'Ada', passwordHash: '-' }),
@@ -165,7 +165,7 @@ describe('set-up', () => {
       expect(await db.prisma.tenant.count()).toBe(1);
     }));
 
-  it('is refused without a held token, even with an empty guess, and limited by address', () =>
+  it('is refused in a process without a set-up token, and rate-limited by address', () =>
     withServices({}, async services => {
       const clock = new ManualClock();
       const rateLimiter = createRequestLimiter({ principal: 0, address: 0, signIn: 3, wrongCodes: 0 }, clock);

@@ -18,7 +18,7 @@ export type PatGrant = {
 };
 
 /**
- * The longest time until a revocation by another process takes effect here. A revocation by this process takes effect
+ * The maximum time until a revocation by another process takes effect here. A revocation by this process takes effect
  * immediately.
  */
 export const GRANT_TTL_MS = 2000;

@@ -74,7 +74,7 @@ describe('signing in', () => {
     expect(await signIn({})).toEqual(expected);
   });
 
-  it('gives one answer for the same work, whether account or password is wrong or malformed', async () => {
+  it('gives the same answer after the same work for a wrong or malformed account or password', async () => {
     await signIn({}); // the hash is at today's cost from here on
     const wrong = [
       { password: 'wrong password' },
@@ -174,7 +174,7 @@ describe('signing in', () => {
     expect(await signIn({ email: 'cheap@acme.example.com' }, limited)).not.toBeNull();
   }, 60_000);
 
-  it('allows 50 attempts a minute per address, whatever the account, with all other limits off', async () => {
+  it('allows 50 attempts a minute per address, for any accounts, even if all other limits are off', async () => {
     const off = { BATON_RATE_LIMIT_PER_MINUTE: '0', BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '0' };
     const rateLimiter = createRequestLimiter(testConfig(off).http.rateLimit, clock);
     const attempt = (n: number, address = '192.0.2.1') =>
@@ -229,7 +229,7 @@ describe('signing in', () => {
 });
 
 describe('one’s own account', () => {
-  it('tells who is asking, and a token only about its own workspace', async () => {
+  it('shows the caller with all workspaces, but to a token only its own workspace', async () => {
     const call = createCall(services, [...identityOperations, ...patOperations]);
     const far = await createTestTenant(services, { slug: 'far' });
     const at = new Date(clock.now());
@@ -304,7 +304,7 @@ describe('one’s own account', () => {
 });
 
 describe('the log', () => {
-  it('holds no password, token or hash, whatever goes wrong', async () => {
+  it('contains no password, token or hash, even after failures', async () => {
     const lines: string[] = [];
     const stream = new Writable({ write: (chunk, _encoding, done) => done(void lines.push(String(chunk))) });
     const broken = { query: () => Promise.reject(new Error('the database is away')) };

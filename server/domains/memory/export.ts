@@ -11,9 +11,9 @@ import { type Narrowing, scopeOf } from './scope.ts';
 
 /** The stage of an export (items, then episodes), and the key of the last row; null before the first row. */
 const ExportCursor = z.tuple([z.enum(['items', 'episodes']), CursorTime.nullable(), Id.nullable()]);
-/** The most chunks of an episode that an export reads. */
+/** The maximum number of chunks of an episode that an export reads. */
 const MAX_CHUNKS_PER_EPISODE = 10 * MAX_TURNS;
-/** The most episodes of a page, because episodes are long. */
+/** The maximum number of episodes of a page, because episodes are long. */
 const MAX_EPISODES = 20;
 
 /** GET /v1/memory/export: pages of the memories that the principal sees, with the evidence of items and the text of episodes. */

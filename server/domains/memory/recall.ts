@@ -16,7 +16,7 @@ import { MAX_QUERY_LENGTH } from './schemas.ts';
 import type { MemoryScope, Narrowing } from './scope.ts';
 import { searchIn } from './search/search.ts';
 
-/** The most tokens of pinned memories, and of memories found for the question. */
+/** The maximum number of tokens of pinned memories, and of memories found for the question. */
 const MAX_PINNED_TOKENS = 800;
 const MAX_FOUND_TOKENS = 1_200;
 const MAX_PINNED = 20;

@@ -27,7 +27,7 @@ export async function insertRecall(
   );
 }
 
-/** The most recalls that are read: the newest before the episode was indexed. */
+/** The maximum number of recalls that are read: the newest before the episode was indexed. */
 const MAX_RECALLS = 200;
 
 /**

@@ -302,7 +302,7 @@ export const Settings = z.strictObject({
   pending: z.number().int().meta({ description: 'Texts that wait for an embedding, counted up to 10,000' }),
   ready: z.boolean().meta({ description: 'False while texts are embedded for a new model' }),
 });
-/** The most parts of a job. Each part is a step. */
+/** The maximum number of parts of a job. Each part is a step. */
 export const MAX_PARTS = 500;
 const MAX_EPISODES_PER_JOB = 100;
 export const ExtractInput = z.strictObject({

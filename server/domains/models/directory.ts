@@ -50,7 +50,7 @@ export class ModelDirectory {
     return ofKey ?? contextWindowOf(reference) ?? null;
   }
 
-  /** Returns the most tokens of an answer of the model; null if unknown. */
+  /** Returns the maximum number of tokens of an answer of the model; null if unknown. */
   mostOutput(model: string): number | null {
     const reference = parseReference(model);
     return 'code' in reference ? null : (maxOutputOf(reference) ?? null);

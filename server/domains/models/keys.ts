@@ -34,7 +34,7 @@ export async function listModelKeys(
   return { keys: connections.flatMap(toKey), next_cursor };
 }
 
-/** Creates a model key. AppError 422 for a key or base URL that is missing, or a base URL that may not be called. */
+/** Creates a model key. Throws AppError 422 for a key or base URL that is missing, or a base URL that may not be called. */
 export async function createModelKey(ctx: Context, input: z.output<typeof CreateKeyInput>): Promise<KeyView> {
   const { provider, name = providerFacts[provider].name, api_key, base_url, models, context_window, shared } = input;
   const details: ErrorDetail[] = [];
@@ -53,7 +53,7 @@ export async function createModelKey(ctx: Context, input: z.output<typeof Create
   return keyOf(created);
 }
 
-/** Changes a model key. AppError 404 for any other connection; 422 as for creating. */
+/** Changes a model key. Throws AppError 404 for any other connection; 422 as for creating. */
 export async function patchModelKey(ctx: Context, input: z.output<typeof PatchKeyInput>): Promise<KeyView> {
   const { id, name, api_key, base_url, models, context_window, shared } = input;
   const former = await requireModelKey(ctx, id);
@@ -81,7 +81,7 @@ function throwWithKeyFields(error: unknown): never {
   throw invalid('The API key must be entered again to be sent to another origin.', details, error.code);
 }
 
-/** Deletes a model key. AppError 404 for any other connection; 409 `connection_in_use` with the workflows, unless forced. */
+/** Deletes a model key. Throws AppError 404 for any other connection; 409 `connection_in_use` with the workflows, unless forced. */
 export async function deleteModelKey(ctx: Context, input: z.output<typeof DeleteKeyInput>): Promise<undefined> {
   await requireModelKey(ctx, input.id);
   return deleteConnection(ctx, input);

@@ -77,7 +77,7 @@ export function contextWindowOf({ provider, model }: ModelReference): number | u
     : knownModels[provider].find(({ id }) => id === model)?.contextWindow;
 }
 
-/** Returns the most tokens that a model writes; undefined if unknown. */
+/** Returns the maximum number of tokens that a model writes; undefined if unknown. */
 export function maxOutputOf({ provider, model }: ModelReference): number | undefined {
   return provider === 'openai_compatible' ? undefined : knownModels[provider].find(({ id }) => id === model)?.maxOutput;
 }

@@ -6,7 +6,7 @@ import { type ModelReference, parseReference } from './reference.ts';
 import type { ResolveInput, ResolveOutput } from './schemas.ts';
 import { listKeyRows, selectKey, usableKeys } from './select-key.ts';
 
-/** POST /v1/llm/resolve: what a step with this model would call. AppError 422 for an unknown model. */
+/** POST /v1/llm/resolve: what a step with this model would call. Throws AppError 422 for an unknown model. */
 export async function resolveModel(
   { principal, services }: Context,
   input: z.output<typeof ResolveInput>,

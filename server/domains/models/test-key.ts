@@ -18,7 +18,7 @@ const PATIENCE_MS = 15_000;
 
 /**
  * POST /v1/llm-provider-keys/{id}/test: lists the models of the key, which costs nothing and shows whether the provider
- * accepts it. A failure is part of the answer, not an error. AppError 404; 409 and 503 as in loadCredentials.
+ * accepts it. A failure is part of the answer, not an error. Throws AppError 404; 409 and 503 as in loadCredentials.
  */
 export async function testModelKey(
   ctx: Context,

@@ -4,7 +4,7 @@ import { transact } from '../../platform/postgres/transaction.ts';
 import { enqueueFailedRuns, enqueueTasks } from './enqueue-store.ts';
 import { hasNews, lockProgress, nextBatch, saveProgress } from './progress-store.ts';
 
-/** The most rows of one transaction, which take the database some 10 ms. */
+/** The maximum number of rows of one transaction, which take the database some 10 ms. */
 const BATCH = { tasks: 500, usage: 5_000 };
 /** Tasks within a minute of each other share one mail. */
 const MAIL_DELAY_MS = 60_000;

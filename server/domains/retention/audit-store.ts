@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 
-/** The most entries that one statement deletes. */
+/** The maximum number of entries that one statement deletes. */
 const BATCH = 5_000;
 
 /** Deletes one batch of the audit log's entries from before `cutoff` (ms since the epoch). Returns how many. */

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 
-/** The most deliveries that one statement deletes. */
+/** The maximum number of deliveries that one statement deletes. */
 const BATCH = 5_000;
 
 /** Deletes one batch of the notification deliveries from before `cutoff` (ms since the epoch). Returns how many. */

@@ -20,7 +20,7 @@ const LOCK_TIMEOUT_MS = 500;
 const COPY_TIMEOUT_MS = 500;
 const WRITE_TIMEOUT_MS = 900;
 /**
- * The most rows that may be written back while the partition is locked: 0.3 s for 20,000 rows on a machine with a load
+ * The maximum number of rows that may be written back while the partition is locked: 0.3 s for 20,000 rows on a machine with a load
  * of five.
  */
 const MAX_ROWS_KEPT = 50_000;

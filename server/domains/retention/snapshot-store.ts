@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 
-/** The most snapshots that one statement deletes. */
+/** The maximum number of snapshots that one statement deletes. */
 const BATCH = 500;
 
 /**

@@ -69,7 +69,7 @@ export const StopRef = z.strictObject({ stop_id: Id });
 export const ListStopsInput = z.strictObject(page);
 export const ListStopsOutput = z.strictObject({ stops: z.array(StopJob), ...nextCursor });
 
-/** The most runs that a bulk action starts. */
+/** The maximum number of runs that a bulk action starts. */
 export const MAX_STARTS = 10_000;
 const bulkFields = {
   run_ids: z.array(Id).min(1).max(1_000).optional(),

@@ -8,10 +8,10 @@ import { MAX_ATTEMPTS, startAgain } from './start-again.ts';
 import { finishStop, noteQuiet, type StopRow } from './store.ts';
 import { listTargets, passEnded, saveOutcomes, type Target, type TargetOutcome } from './target-store.ts';
 
-/** The most concurrent stops. */
+/** The maximum number of concurrent stops. */
 const MAX_RUNS_IN_FLIGHT = 8;
 /**
- * The most open steps of the runs that are stopped concurrently, unless a single run has more. Stopping a step writes an
+ * The maximum number of open steps of the runs that are stopped concurrently, unless a single run has more. Stopping a step writes an
  * event, and the commit queue of all workspaces holds 50,000.
  */
 const MAX_STEPS_IN_FLIGHT = 2_000;

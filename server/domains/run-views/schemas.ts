@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Id, NameText, PlainText, Timestamp } from '../../operation/wire.ts';
 import { ListTenantRunsInput } from '../runs/reading/schemas.ts';
 
-/** The most views of a person in a project. */
+/** The maximum number of views of a person in a project. */
 export const MAX_VIEWS = 50;
 
 const { q, field, status, workflow_id, from, to, test } = ListTenantRunsInput.shape;

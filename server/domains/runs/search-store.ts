@@ -1,7 +1,7 @@
 /** The number of a project's newest runs that are searched before the indexes are used; the search takes about 2 ms. */
 const MAX_NEWEST_SEARCHED = 1_000;
 /**
- * The most matches that are fetched from an index and sorted. If there are more, the runs are searched in the order of
+ * The maximum number of matches that are fetched from an index and sorted. If there are more, the runs are searched in the order of
  * the list instead. Among a million runs 4,000 matches are one in 250, so a page is found after some 13,000 runs;
  * fetching and sorting 4,000 costs about as much.
  */

@@ -12,7 +12,7 @@ import { findAskedCall } from '../agents/grants/asked-call.ts';
 import { argumentProblems } from '../mcp-servers/calls/input-schema.ts';
 import type { TaskRow } from './store.ts';
 
-/** The most bytes of JSON in `result`, which becomes a part of the step's result. */
+/** The maximum number of bytes of JSON in `result`, which becomes a part of the step's result. */
 const MAX_RESULT_BYTES = 1024 * 1024 - 4096;
 const MAX_COMMENT_LENGTH = 4_000;
 

@@ -26,7 +26,7 @@ const filters = {
   project_id: Id.optional(),
   q: PlainText(200).optional().meta({ description: 'Part of the name, the instructions or the name of the workflow' }),
 };
-/** The longest time that a task can wait until it is due: 366 days. */
+/** The maximum time that a task can wait until it is due: 366 days. */
 const MAX_DUE_S = 31_622_400;
 export const ListTasksInput = z.strictObject({
   ...page,
@@ -55,7 +55,7 @@ export const CompleteTaskOutput = z.strictObject({
   grant_id: Id.optional().meta({ description: 'Of the grant that the answer gave' }),
 });
 
-/** The most people that a task can be assigned to. */
+/** The maximum number of people that a task can be assigned to. */
 const MAX_ASSIGNEES = 20;
 export const AssignTaskInput = z.strictObject({
   id: Id,

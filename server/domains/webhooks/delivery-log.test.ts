@@ -104,7 +104,7 @@ describe('a flood', () => {
       received_at: at,
     }) as const;
 
-  test('of refusals is recorded ten times a minute, and then the number of those that were not', async () => {
+  test('of refusals is recorded at most ten times a minute, with the number of the others', async () => {
     webhook = await createTestWebhook(service);
     const minute = new Date(Math.floor(service.clock.now() / 60_000) * 60_000);
     for (let at = 0; at < 500; at++) recordDelivery(service.services, refused(minute));
@@ -118,7 +118,7 @@ describe('a flood', () => {
     expect(listed.filter(({ outcome }) => outcome === 'accepted')).toHaveLength(1);
   });
 
-  test('displaces nothing else, and the table stays small', async () => {
+  test('displaces no accepted delivery, and the table stays small', async () => {
     webhook = await createTestWebhook(service);
     const start = service.clock.now();
     for (let at = 0; at < 60; at++) recordDelivery(service.services, accepted(new Date(start)));
@@ -144,42 +144,42 @@ describe('requests are counted', () => {
   test('for the webhook if they are authenticated, else for the address', async () => {
     const { clock, services } = service;
     const rateLimiter = createRequestLimiter({ principal: 3, address: 2, signIn: 10, wrongCodes: 0 }, clock);
-    const at = await startWebhookService({ rateLimiter, clock });
+    const limited = await startWebhookService({ rateLimiter, clock });
     try {
-      const [one, two] = [await insert(at, 'one'), await insert(at, 'two')];
+      const [one, two] = [await createWebhook(limited, 'one'), await createWebhook(limited, 'two')];
       clock.advance(60_000 - (clock.now() % 60_000));
       // More than the limit of two for the address, because successful deliveries do not count.
       for (let left = 2; left >= 0; left--) {
-        const { status, headers } = await at.deliver(one);
+        const { status, headers } = await limited.deliver(one);
         expect([status, headers.get('ratelimit-limit'), headers.get('ratelimit-remaining')]).toEqual([
           202,
           '3',
           String(left),
         ]);
       }
-      const over = await at.deliver(one);
+      const over = await limited.deliver(one);
       expect([over.status, over.body.code, over.headers.has('retry-after')]).toEqual([429, 'rate_limited', true]);
-      expect((await at.deliver(two)).status).toBe(202);
-      const refused = async () => (await at.deliver(two, { signature: null })).status;
-      expect([await refused(), await refused(), await refused()]).toEqual([401, 401, 429]);
-      expect((await at.deliver(two)).status).toBe(429);
+      expect((await limited.deliver(two)).status).toBe(202);
+      const deliverUnsigned = async () => (await limited.deliver(two, { signature: null })).status;
+      expect([await deliverUnsigned(), await deliverUnsigned(), await deliverUnsigned()]).toEqual([401, 401, 429]);
+      expect((await limited.deliver(two)).status).toBe(429);
       clock.advance(60_000);
-      expect((await at.deliver(two)).status).toBe(202);
-      await settleDeliveries(at.services);
-      const { rows } = await at.db.pool.query("SELECT outcome FROM webhook_deliveries WHERE code = 'rate_limited'");
+      expect((await limited.deliver(two)).status).toBe(202);
+      await settleDeliveries(limited.services);
+      const { rows } = await limited.db.pool.query(
+        "SELECT outcome FROM webhook_deliveries WHERE code = 'rate_limited'",
+      );
       expect(rows).toEqual([{ outcome: 'rejected' }]);
-      expect(services.pool).not.toBe(at.services.pool);
+      expect(services.pool).not.toBe(limited.services.pool);
     } finally {
-      await at.close();
+      await limited.close();
     }
   });
 
-  /**
-   * Each webhook is created with a different token, so that creating them does not use up the rate limit of one token.
-   */
-  const insert = async (at: WebhookService, name: string) => {
-    const made = await createTestWebhook(at, { name });
-    at.clock.advance(60_000);
-    return made;
+  /** Creates a webhook and advances the clock by a minute, so that the request does not count against later ones. */
+  const createWebhook = async (limited: WebhookService, name: string) => {
+    const created = await createTestWebhook(limited, { name });
+    limited.clock.advance(60_000);
+    return created;
   };
 });

@@ -15,11 +15,11 @@ import {
 type LogServices = Pick<Services, 'pool' | 'logger'>;
 export type Delivery = Omit<DeliveryRow, 'id'> & { subscriptionId: string };
 
-/** The most noisy refusals (`isNoise`) of a webhook that are recorded per minute: there may be thousands. */
+/** The maximum number of noisy refusals (`isNoise`) of a webhook that are recorded per minute: there may be thousands. */
 export const MAX_NOISE_ROWS_PER_MINUTE = 10;
 /** A webhook is pruned each time this many of its deliveries were recorded. */
 const DELIVERIES_PER_PRUNING = 50;
-/** The most webhooks that are counted. Beyond it, all counts are dropped, which only adds a few rows. */
+/** The maximum number of webhooks that are counted. Beyond it, all counts are dropped, which only adds a few rows. */
 const MAX_COUNTED_WEBHOOKS = 10_000;
 
 type Noise = { minute: number; rows: number; dropped: number };

@@ -11,7 +11,7 @@ export const MAX_DELIVERY_BYTES = 256 * 1024;
  * one.
  */
 export const rotationOverlap = { default: 86_400, max: 604_800 } as const;
-/** The most webhooks of a project. */
+/** The maximum number of webhooks of a project. */
 export const MAX_WEBHOOKS = 200;
 
 const WebhookName = NameText(200);
@@ -23,7 +23,7 @@ const Username = z
 const GivenSecret = z.string().max(1000);
 const WebhookId = { id: Id };
 
-/** The longest time for which a delivery waits for the output, in seconds. */
+/** The maximum time for which a delivery waits for the output, in seconds. */
 export const DELIVERY_WAIT_S = 30;
 
 export const Extras = z.strictObject({

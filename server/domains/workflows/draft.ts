@@ -4,7 +4,7 @@ import { storageProblem } from '../../platform/storable-json.ts';
 import { acceptPins } from './pinned-results.ts';
 import { toDetails } from './problems.ts';
 
-/** The most bytes of JSON in the saved defaults of a run setup: as many as in a run's input. */
+/** The maximum number of bytes of JSON in the saved defaults of a run setup: as many as in a run's input. */
 const MAX_RUN_SETUP_BYTES = 1024 * 1024;
 
 /**

@@ -16,7 +16,7 @@ import {
   WorkflowSchema,
 } from './schemas.ts';
 
-/** The most edits in one request: each edit reads the whole graph. */
+/** The maximum number of edits in one request: each edit reads the whole graph. */
 export const MAX_EDITS = 100;
 
 const StepId = z.string().max(200).meta({ description: 'The id of a step of the draft' });

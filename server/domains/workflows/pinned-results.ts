@@ -7,7 +7,7 @@ import { MAX_PINNED_RESULT_BYTES, pinsIn, sameJson } from './edits/index.ts';
 import type { RunSetup } from './store.ts';
 import { projectScope } from './view.ts';
 
-/** The most pinned results of a draft. */
+/** The maximum number of pinned results of a draft. */
 const MAX_PINNED_RESULTS = 100;
 
 /**

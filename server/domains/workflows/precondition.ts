@@ -7,7 +7,7 @@ import { etagOf, projectScope } from './view.ts';
 
 /**
  * Returns the revision that If-Match names; null if the request sets no condition, or `*`. A tag of another form can
- * never match, so it is refused immediately: AppError 412 for a tag, 422 for a value that is not a tag.
+ * never match, so it is refused immediately. Throws AppError 412 for a tag, 422 for a value that is not a tag.
  */
 export function expectedRevision(ctx: Context): number | null {
   return revisionIn(ctx.headers.get('if-match'));

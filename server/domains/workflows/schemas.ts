@@ -41,7 +41,7 @@ export const NoteSchema = z.strictObject({
   height: Side,
   color: z.enum(['yellow', 'blue', 'green', 'red', 'gray']).optional(),
 });
-/** The most notes of a graph. */
+/** The maximum number of notes of a graph. */
 export const MAX_NOTES = 200;
 /** Does not check whether models accept the name: a draft may be incomplete, so that is left to validation. */
 export const WorkflowToolSchema = z.strictObject({
@@ -76,7 +76,7 @@ export const GraphSchema = z.strictObject({
     description: 'Offers the published workflow as a tool to agents and to MCP clients; an empty object is enough',
   }),
 });
-/** The most saved inputs of a workflow. */
+/** The maximum number of saved inputs of a workflow. */
 const MAX_SAVED_INPUTS = 50;
 const SavedInput = z.strictObject({ name: NameText(100), input: AnyObject });
 export const RunSetupSchema = z.strictObject({

@@ -3,7 +3,7 @@ import type { ProjectScope } from './store.ts';
 import type { ToolSource } from './tool-of-workflow.ts';
 
 /**
- * The most workflows of a project that are offered as tools, the oldest ones. Each list of tools reads all their
+ * The maximum number of workflows of a project that are offered as tools, the oldest ones. Each list of tools reads all their
  * declarations.
  */
 export const MAX_WORKFLOW_TOOLS = 500;

@@ -29,7 +29,7 @@ export async function validate(
   return validateDraft(ctx.services, { graph, runSetup: workflow.runSetup, name: workflow.name }, scope);
 }
 
-function withMore(
+function addProblems(
   report: GraphReport,
   errors: readonly GraphProblem[],
   warnings: readonly GraphProblem[],
@@ -53,7 +53,7 @@ export async function validateDraft(
 ): Promise<GraphReport> {
   const { stepTypes } = services;
   const found = await validateGraph(draft.graph, stepTypes, scope);
-  const report = withMore(
+  const report = addProblems(
     found,
     await failureHandlerProblems(services.prisma, draft.graph, scope),
     found.valid ? await toolNameWarnings(services, { graph: draft.graph, name: draft.name ?? '' }, scope) : [],

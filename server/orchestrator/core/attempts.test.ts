@@ -122,7 +122,7 @@ describe('start_attempt', () => {
         .then(...fails(MAX_LOST_ATTEMPTS));
     });
 
-    test.each(terms)('that of term %i survived', term => {
+    test.each(terms)('the leader of term %i survived', term => {
       chain
         .given(started(), ...terms.map(inTerm))
         .when(startIn(next, [term]))
@@ -161,7 +161,7 @@ describe('attempt_succeeded', () => {
       .then(done('b'), changed('running', 'completed'));
   });
 
-  test('also while paused', () => {
+  test('ends the step while paused', () => {
     const facts = [started(), began('a'), done('a'), began('b'), changed('running', 'paused')];
     chain
       .given(...facts)
@@ -169,7 +169,7 @@ describe('attempt_succeeded', () => {
       .then(done('b'), changed('paused', 'completed'));
   });
 
-  test('keeps its log before its end; without lines there is no event', () => {
+  test('records its log lines, if any, before its end', () => {
     const run = chain.given(started(), began('a'));
     run.when(succeed('a', 1, null, ['one', 'two'])).then(logged('a', ['one', 'two']), done('a'));
     run.when(succeed('a', 1, null, [])).then(done('a'));
@@ -203,7 +203,7 @@ describe('attempt_failed', () => {
     [1e300, 86_400_000],
     [86_400_001, 86_400_000],
     [86_400_000, 86_400_000],
-  ])('a service that asks for %s ms is asked again after %s', (retryAfterMs, delay) => {
+  ])('a service that asks for a retry after %s ms is called again after %s ms', (retryAfterMs, delay) => {
     chain
       .given(started(), began('a'))
       .when(fail('a', 1, { retryAfterMs }))
@@ -226,7 +226,7 @@ describe('attempt_failed', () => {
       .then(retrying('a', 2667));
   });
 
-  test('one second is the default, and no retry', () => {
+  test('defaults to no retry, and to a delay of one second', () => {
     const once = specification({ id: 'a', type: 'x', retry_count: 1 });
     once.given(started(), began('a')).when(fail('a')).then(retrying('a', 1000));
     const never = specification({ id: 'a', type: 'x' });
@@ -302,7 +302,7 @@ describe('a failing step fails the run', () => {
     expect(state.steps.get('waiting')).toMatchObject({ status: 'cancelled', task: undefined });
   });
 
-  test('also while paused', () => {
+  test('ends the run while paused', () => {
     wide
       .given(...facts, changed('running', 'paused'))
       .when(fail('bad'))
@@ -322,7 +322,7 @@ describe('attempt_waiting', () => {
     expect(state.steps.get('a')?.task).toEqual({ dueAt: NOW + 5, onTimeout: 'fail' });
   });
 
-  test('also while paused', () => {
+  test('assigns the task while paused', () => {
     chain
       .given(started(), began('a'), changed('running', 'paused'))
       .when(ask)

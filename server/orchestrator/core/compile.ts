@@ -19,9 +19,9 @@ export type CompiledStep = {
   readonly retryDelayMs: number;
   /** Which dependents belong to which branch; only for a `condition` in branch mode. */
   readonly branches: { readonly then: ReadonlySet<string>; readonly else: ReadonlySet<string> } | null;
-  /** The step whose approval it needs to begin; only for a call that an agent makes. */
+  /** The approval that must be given before the step begins; null unless the step is a call of an agent. */
   readonly approval: string | null;
-  /** The steps that it adds to the run for each item; only for a step that has a graph of its own. */
+  /** The graph that the step adds to the run for each item; null for a step without inner steps. */
   readonly inner: CompiledGraph | null;
 };
 

@@ -20,12 +20,12 @@ import { completeTask, expansionTimedOut, taskTimedOut } from './tasks.ts';
 import { attemptSleeping, wake } from './waits.ts';
 
 /**
- * The events that a command brings about (docs/specification/runs.md#states-and-transitions). They belong together:
- * the log writes all of them or none. `now` is in ms since the epoch.
+ * Returns the events that a command causes (docs/specification/runs.md#states-and-transitions). The log writes all of
+ * them or none. `now` is in ms since the epoch.
  *
- * Returns [] where the command already holds, or where an outcome comes too late. Throws CommandRefused where a
- * command of a person cannot apply. Never changes the state. O(what changes), and O(graph) for the start and the end
- * of a run.
+ * Returns [] if the command changes nothing, or if an outcome arrives too late. Throws CommandRefused if a person's
+ * command cannot be applied. Never changes the state. Takes time proportional to the changes, and to the graph at the
+ * start and the end of a run.
  */
 export function decide(state: RunState, command: Command, now: number): RunEvent[] {
   switch (command.type) {
@@ -77,7 +77,7 @@ export function decide(state: RunState, command: Command, now: number): RunEvent
 function start(state: RunState, data: RunStartedData, now: number): RunEvent[] {
   if (state.status !== null) throw new CommandRefused('run_already_started', 'The run has already started.');
   const started: RunEvent = { at: now, type: 'run_started', data: { ...data, branch_rule: 'edges' } };
-  // The skips depend on what the start brings (overrides, scope), so they are decided over a run that has started.
+  // The skips depend on the overrides and the scope of the start, so they are decided on the state after it.
   const draft = newDraft(evolve(newRun(state.runId, state.graph), started), now);
   draft.events.push(started);
   const roots = state.graph.order.filter(id => state.graph.steps.get(id)?.dependencies.length === 0);

@@ -5,9 +5,9 @@ import { type RunState, type StepStatus, stepState } from './state.ts';
 import { addedId, agentStepType, approvalId, itemPrefix } from './step-ids.ts';
 
 /**
- * Returns the steps whose results a step may read, by the names that it uses: its ancestors; for an added step its
- * ancestors in its item, and all that its parent may read; for an expanded agent, and the steps under it, the steps
- * under the agent.
+ * Returns the steps whose results a step may read, by the names that it uses. An authored step may read its ancestors.
+ * An added step may read its ancestors in its item, and all that its parent may read. An expanded agent and the steps
+ * under it may read the steps under the agent.
  */
 export function readableSteps(state: RunState, step: string): ReadonlySet<string> {
   const agent = expandedAgent(state, step);
@@ -68,16 +68,16 @@ export type AgentProgress = {
   readonly compactions: readonly AgentCompaction[];
   /** Calls that were added to the run. */
   readonly toolCalls: number;
-  /** Microcredits that the steps under it have cost, and what its turns have used. */
+  /** The microcredits that the steps under the agent have cost. */
   readonly spent: number;
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
-  /** The limit that ended it, or because of which its closing turn is due; null without one. */
+  /** The limit that ended the agent or made its closing turn due; null for none. */
   readonly limit: AgentLimit | null;
   /** The place where a turn last read text from outside of the workspace; null: nowhere. */
   readonly outside: string | null;
 };
 
-/** Returns the agent that the step is, if it has expanded, or under which it was added; null for any other step. */
+/** Returns the progress of an expanded agent, for its own step or a step under it; null for any other step. */
 export function agentProgress(state: RunState, step: string): AgentProgress | null {
   const agent = expandedAgent(state, step);
   if (agent === null) return null;

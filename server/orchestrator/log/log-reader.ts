@@ -21,7 +21,7 @@ export type ChildRow = {
 /** The number of runs that were started beneath a run, and the number of these that have not ended. */
 export type DescendantCounts = { started: number; active: number };
 
-/** The leader's reads of the log and its projections: not limited to a tenant, but to the workspaces of some shards. */
+/** The leader's reads of the log and its projections, for all workspaces of the given shards. */
 export type LogReader = {
   /** Reads whole runs for folding; large results stay in the log. The caller limits the number of `runIds`. */
   readRuns(runIds: readonly string[], options: ReadOptions): Promise<RunsRead>;
@@ -36,8 +36,8 @@ export type LogReader = {
   /** Returns the rows of those runs that exist. `parentRunId` is empty for a run that no step called. */
   childRuns(runIds: readonly string[]): Promise<ChildRow[]>;
   /**
-   * Returns a page of the runs that called others which have not ended, although the callers have ended or are not
-   * among `movingRuns`: they may have to stop the runs that they called. Newest first, starting below the id `before`.
+   * Returns a page of the runs that have ended or only wait while runs that they called are active: they may have to
+   * stop those runs. Newest first, starting below the id `before`.
    */
   idleCallers(shards: Shards, before: string | null, limit: number): Promise<string[]>;
 };

@@ -40,7 +40,7 @@ test('slots fill all shards evenly', () => {
   for (const count of counts.values()) expect(Math.abs(count - 200)).toBeLessThan(80);
 });
 
-test('the leader reads the runs of the workspaces of its shards, and of no others', async () => {
+test('the leader reads only runs in its own shards', async () => {
   const reader = createLogReader(db.pool);
   const tenants = Array.from({ length: 20 }, (_, n) => `team-${n}`);
   const at = new Date(0);
@@ -70,19 +70,19 @@ test('the leader reads the runs of the workspaces of its shards, and of no other
     );
     return rows.map(({ tenant_id }) => tenant_id).sort();
   };
-  const seen = async (shards: Shards) => [
+  const tenantsReadFor = async (shards: Shards) => [
     [...(await reader.countActiveRuns(shards)).byTenant.keys()].sort(),
     await tenantsOf(await reader.movingRuns(shards, null, 1_000)),
     await tenantsOf((await reader.wakeUpTimers(shards)).map(({ runId }) => runId)),
     await tenantsOf(await reader.idleCallers(shards, null, 1_000)),
   ];
   const four = (list: string[]) => [list, list, list, list];
-  expect(await seen(ALL_SHARDS)).toEqual(four([...tenants].sort()));
+  expect(await tenantsReadFor(ALL_SHARDS)).toEqual(four([...tenants].sort()));
   for (let shard = 0; shard < 4; shard++) {
     const shards: Shards = { count: 4, led: new Set([shard]) };
-    const mine = tenants.filter(tenant => shardOf(tenant, 4) === shard).sort();
-    expect(mine).toEqual(tenants.filter(tenant => isAmong(shards, tenant)).sort());
-    expect(await seen(shards)).toEqual(four(mine));
+    const ownTenants = tenants.filter(tenant => shardOf(tenant, 4) === shard).sort();
+    expect(ownTenants).toEqual(tenants.filter(tenant => isAmong(shards, tenant)).sort());
+    expect(await tenantsReadFor(shards)).toEqual(four(ownTenants));
   }
-  expect(await seen({ count: 4, led: new Set() })).toEqual(four([]));
+  expect(await tenantsReadFor({ count: 4, led: new Set() })).toEqual(four([]));
 });

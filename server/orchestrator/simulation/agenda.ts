@@ -1,8 +1,8 @@
-type Item = { at: number; act: () => void; background: boolean };
+type Item = { at: number; action: () => void; background: boolean };
 
 /**
- * Virtual time: the actions that are planned, each for a ms. Actions due at the same time run in the order in which
- * they were planned.
+ * Virtual time in ms, with the planned actions. Actions due at the same time run in the order in which they were
+ * planned.
  */
 export class Agenda {
   now = 0;
@@ -17,12 +17,12 @@ export class Agenda {
   }
 
   /**
-   * Plans `act` and returns a function that cancels it. `background` marks actions that recur forever (the checks of a
-   * session, the attempts of a standby): a world with only these is at rest.
+   * Plans `action` and returns a function that cancels it. `background` marks actions that recur forever (the checks of
+   * a session, the attempts of a standby): a world with only these is at rest.
    */
-  after(delay: number, act: () => void, background = false): () => void {
+  after(delay: number, action: () => void, background = false): () => void {
     const at = this.now + Math.max(0, Math.ceil(delay));
-    const item: Item = { at, act, background };
+    const item: Item = { at, action, background };
     // Sorted, latest first. An agenda holds a few dozen items, for which shifting beats a heap.
     let index = this.#items.length;
     while (index > 0 && (this.#items[index - 1]?.at ?? 0) <= at) index -= 1;

@@ -8,7 +8,7 @@ import type { Knobs } from './scenario.ts';
 /** The planned behavior of a loop. */
 export type LoopPlan = { readonly items: number };
 
-/** The greatest depth of nested loops. */
+/** The maximum depth of nested loops. */
 const DEEPEST = 2;
 
 /** The oddities of a loop. The other oddities are about results, but a loop's result is that of its steps. */

@@ -3,7 +3,7 @@ import type { Mutation } from './mutations.ts';
 const LEADERSHIP = 'runtime/leadership/leadership.ts';
 const ORCHESTRATOR = 'runtime/embedded-orchestrator.ts';
 
-/** Ways to lead where or when a process must not, and to fail to lead or to stop when it must. */
+/** Mutations by which a process leads although it must not, or does not lead or stop although it must. */
 export const LEADING: readonly Mutation[] = [
   {
     name: 'a lock attempt has no time limit',

@@ -13,7 +13,7 @@ import { SlotWatch } from './checkers/slots.ts';
 import { Violation } from './checkers/violation.ts';
 import type { Server } from './server.ts';
 
-/** The longest that the simulation expects a shutdown to wait for the database. */
+/** The maximum time that the simulation expects a shutdown to wait for the database. */
 const MAX_FLUSH_MS = 5_000;
 /** The longest that a shard that is to move accepts nothing. */
 const GIVES_WITHIN_MS = 2_500;

@@ -33,7 +33,7 @@ import type { Surroundings } from './surroundings.ts';
 export type Execution = { server: Server; attempt: Attempt; signal: AbortSignal; plan: StepPlan };
 
 /**
- * The longest time in which the end of a run or a step aborts its attempts, in ms: the slowest answer of the database.
+ * The maximum time in which the end of a run or a step aborts its attempts, in ms: the slowest answer of the database.
  */
 const ABORT_WITHIN_MS = 1_000;
 /** Steps that end together end at a multiple of this. */

@@ -3,7 +3,7 @@ import type { ActionPrices } from '../ports/billable-actions.ts';
 import { cost, MAX_MICROCREDITS } from '../ports/microcredits.ts';
 
 /**
- * The most that one attempt is charged for its usage, in microcredits: a million credits. Usage is reported by a
+ * The maximum amount that one attempt is charged for its usage, in microcredits: a million credits. Usage is reported by a
  * provider, who may be wrong; thousands of such attempts still fit into an account.
  */
 export const MAX_PER_ATTEMPT = 1_000_000_000_000;

@@ -41,21 +41,21 @@ describe('searchable fields', () => {
     ['the number of an item', '{{index}}', 'invalid_field'],
     ['a malformed template', '{{input.}}', 'template_malformed'],
     ['a step that does not exist', '{{steps.b.result.id}}', 'unknown_step'],
-  ])('are not %s', async (_, value, code) => {
+  ])('cannot be %s', async (_, value, code) => {
     expect(await codes({ field: value })).toEqual([`searchable.field:${code}`]);
   });
 
-  test.each(['', '1a', 'a b', 'a=b', 'ä', 'a'.repeat(65)])('have no name %j', async name => {
+  test.each(['', '1a', 'a b', 'a=b', 'ä', 'a'.repeat(65)])('cannot have the name %j', async name => {
     expect(await codes({ [name]: '{{input.a}}' })).toEqual([`searchable.${name}:invalid_field`]);
   });
 
-  test('are ten at most', async () => {
+  test('are at most ten', async () => {
     expect(await codes(many(9))).toEqual([]);
     expect(await codes(many(10))).toEqual([]);
     expect(await codes(many(11))).toEqual(['searchable:too_many_searchable']);
   });
 
-  test('cannot be what the input schema says is a secret', async () => {
+  test('cannot be values that the input schema marks as secret', async () => {
     const input_schema = {
       type: 'object',
       properties: {

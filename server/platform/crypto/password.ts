@@ -78,7 +78,7 @@ function decode(encoded: string): Decoded {
  * Compares a password with several stored hashes, each in constant time. Returns the index of the first matching hash, or null,
  * and a hash of the password at today's cost, with the salt of the first stored hash (a new salt if none is stored). Hashes with
  * the same salt and cost need one derivation in total, and so does an empty list. So the time reveals neither whether there are
- * hashes nor how many. AppError 429 when too many are waiting.
+ * hashes nor how many. Throws AppError 429 when too many are waiting.
  */
 export async function matchPassword(
   password: string,
@@ -106,7 +106,7 @@ export function haveSameSalt(one: string, other: string): boolean {
   return decode(one).salt.equals(decode(other).salt);
 }
 
-/** Returns whether a password matches a hash, compared in constant time. AppError 429 when too many are waiting. */
+/** Returns whether a password matches a hash, compared in constant time. Throws AppError 429 when too many are waiting. */
 export async function verifyPassword(
   password: string,
   encoded: string,

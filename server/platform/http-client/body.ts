@@ -99,10 +99,10 @@ type Media = { type: string; charset: string | undefined };
  */
 function mediaOf(contentType: string | null): Media {
   let media: Media = { type: contentType === null ? 'text/plain' : '', charset: undefined };
-  for (const each of membersOf(contentType ?? '')) {
-    const type = /^\s*([^\s;,/]+\/[^\s;,/]+)\s*(?:;|$)/.exec(each)?.[1]?.toLowerCase();
+  for (const member of membersOf(contentType ?? '')) {
+    const type = /^\s*([^\s;,/]+\/[^\s;,/]+)\s*(?:;|$)/.exec(member)?.[1]?.toLowerCase();
     if (type === undefined || type === '*/*') continue;
-    const charset = /;\s*charset\s*=\s*"?([^\s;"]{1,40})/i.exec(each)?.[1];
+    const charset = /;\s*charset\s*=\s*"?([^\s;"]{1,40})/i.exec(member)?.[1];
     media = { type, charset: charset ?? (type === media.type ? media.charset : undefined) };
   }
   return media;

@@ -23,7 +23,7 @@ type Entry = {
   opened: McpSession | undefined;
   users: number;
   usedAt: number;
-  /** New callers do not get it; it is closed when the last user is done. */
+  /** Whether new callers get another session. A retired session is closed after its last user. */
   retired: boolean;
 };
 
@@ -48,7 +48,7 @@ export class SessionPool {
     this.#timer = setInterval(() => this.#retireIdle(), this.#idleMs).unref();
   }
 
-  /** Sessions open or being opened. */
+  /** The number of sessions that are open or being opened. */
   get size(): number {
     return this.#open.size;
   }
@@ -79,7 +79,7 @@ export class SessionPool {
     }
   }
 
-  /** Closes sessions that were idle for a minute; also called now and then by the pool itself. */
+  /** Closes sessions that were idle for a minute, and waits until they are closed. */
   async sweep(): Promise<void> {
     this.#retireIdle();
     await Promise.all(this.#closing);
@@ -90,7 +90,7 @@ export class SessionPool {
     clearInterval(this.#timer);
     this.#lifetime.abort();
     const ending = [...this.#open].map(async entry => {
-      await closed(entry);
+      await closeSession(entry);
       this.#retire(entry);
     });
     await Promise.all([...ending, ...this.#closing]);
@@ -148,9 +148,9 @@ export class SessionPool {
   }
 
   #retireIdle(): void {
-    const longAgo = this.#clock.now() - this.#idleMs;
+    const idleSince = this.#clock.now() - this.#idleMs;
     for (const entry of [...this.#current.values()]) {
-      if (entry.users === 0 && entry.usedAt <= longAgo) this.#retire(entry);
+      if (entry.users === 0 && entry.usedAt <= idleSince) this.#retire(entry);
     }
   }
 
@@ -158,18 +158,18 @@ export class SessionPool {
     entry.retired = true;
     if (this.#current.get(entry.key) === entry) this.#current.delete(entry.key);
     if (entry.users > 0 || !this.#open.delete(entry)) return;
-    const closing = closed(entry);
+    const closing = closeSession(entry);
     this.#closing.add(closing);
     void closing.then(() => this.#closing.delete(closing));
   }
 }
 
-async function closed(entry: Entry): Promise<void> {
+async function closeSession(entry: Entry): Promise<void> {
   const session = await entry.session.catch(() => undefined);
   await session?.close();
 }
 
-/** All waiting callers share the connection: if one of them stops waiting, it continues. */
+/** Waits for `work` until `signal` aborts. The work continues, because other callers wait for the same connection. */
 async function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return await work;
   const { promise, reject } = Promise.withResolvers<never>();

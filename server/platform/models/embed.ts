@@ -4,7 +4,7 @@ import { type ModelFailure, modelFailure } from './failure.ts';
 import { createEmbeddingModel } from './language-model.ts';
 import { type ModelAccess, providerFacts } from './providers.ts';
 
-/** The most that a provider takes in one request differs: OpenAI 2,048, Google 100, Mistral 32. Larger ones pass the limit of a line. */
+/** The maximum number of texts in one request differs: OpenAI 2,048, Google 100, Mistral 32. */
 const MAX_TEXTS_PER_REQUEST = 64;
 /** Vectors of models in use have 256 to 4,096 numbers. */
 export const MAX_DIMENSIONS = 8_192;

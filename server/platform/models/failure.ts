@@ -19,7 +19,7 @@ export type ModelFailure = {
 
 /** Enough for a sentence from the provider; a whole page would not help. */
 const MAX_QUOTE_LENGTH = 500;
-/** The longest delay that a provider may request; a step should not wait longer than an hour. */
+/** The maximum delay that a provider may request; a step should not wait longer than an hour. */
 const MAX_WAIT_MS = HOUR_MS;
 
 /** The known facts of a refusal, whether it came as a status or in the middle of a stream. */

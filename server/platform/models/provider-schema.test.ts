@@ -67,7 +67,7 @@ describe('OpenAI', () => {
       { type: 'object', properties: { a: { type: 'string', format: 'uri' } }, required: ['a'] },
     ],
     ['a value of any type', { type: 'object', properties: { a: {} }, required: ['a'] }],
-  ])('gets as a wish, unchanged, what it would refuse: %s', (_, schema) => {
+  ])('gets an unchanged schema that is not strict for %s', (_, schema) => {
     expect(adaptSchema('openai', schema)).toEqual({ schema, strict: false });
   });
 });
@@ -94,7 +94,7 @@ test('a property with the name of a keyword stays', () => {
     expect(Object.keys(propertiesOf(adaptSchema(provider, schema).schema))).toHaveLength(3);
 });
 
-test('a property with a dot in its name is another than its part', () => {
+test('a property with a dot in its name is not confused with a nested property', () => {
   const schema: JsonObject = {
     type: 'object',
     properties: { 'a.b': { type: 'string', nullable: true }, a: { properties: { b: { type: 'number' } } } },

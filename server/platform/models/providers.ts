@@ -48,11 +48,11 @@ export type ModelAccess = {
   provider: ModelProvider;
   /** Absent for a server that requires no key (only `openai_compatible`). */
   apiKey?: string | undefined;
-  /** Instead of the provider's own; `openai_compatible` needs one. */
+  /** Replaces the provider's own base URL; required for `openai_compatible`. */
   baseUrl?: string | undefined;
 };
 
-/** Where requests go, without a slash at the end. Throws for an `openai_compatible` without one: callers have checked. */
+/** Returns the base URL of requests, without a trailing slash. Throws if there is none; callers have checked this. */
 export function baseUrlOf({ provider, baseUrl }: ModelAccess): string {
   const url = baseUrl ?? providerFacts[provider].baseUrl;
   if (url === null) throw new Error(`${provider} has no base URL of its own.`);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { messagingSchema, messagingSettings, suiteSchema, suiteSettings } from './settings.ts';
 
-function read(env: Record<string, string>) {
+/** Returns the settings of an environment, and the problems that reading them reported. */
+function readSettings(env: Record<string, string>) {
   const problems: string[] = [];
   const note = (message: string) => problems.push(message);
   return {
@@ -12,16 +13,16 @@ function read(env: Record<string, string>) {
 }
 
 describe('the settings of accounts that can be connected', () => {
-  it('are absent in a fresh clone, and if values are empty', () => {
-    expect(read({})).toEqual({ suite: null, messaging: null, problems: [] });
-    expect(read({ BATON_SUITE_CLIENT_ID: '', BATON_MESSAGING_API_URL: ' ' })).toMatchObject({
+  it('are absent if the variables are missing or empty', () => {
+    expect(readSettings({})).toEqual({ suite: null, messaging: null, problems: [] });
+    expect(readSettings({ BATON_SUITE_CLIENT_ID: '', BATON_MESSAGING_API_URL: ' ' })).toMatchObject({
       suite: null,
       messaging: null,
     });
   });
 
   it('read services with their scopes, which may be URLs', () => {
-    const { suite } = read({
+    const { suite } = readSettings({
       BATON_SUITE_CLIENT_ID: 'id',
       BATON_SUITE_ISSUER: 'https://id.example.com',
       BATON_SUITE_SERVICES: 'mail = https://a.example/mail.read?x=1  b;; cal=c ;',
@@ -49,12 +50,12 @@ describe('the settings of accounts that can be connected', () => {
 
   it('report an incomplete configuration as a mistake', () => {
     const half = { BATON_SUITE_CLIENT_ID: 'id', BATON_SUITE_TOKEN_ENDPOINT: 'https://id.example.com/token' };
-    expect(read(half).problems).toEqual([expect.stringMatching(/^BATON_SUITE_CLIENT_ID: /)]);
-    expect(read({ BATON_MESSAGING_CLIENT_ID: 'id' }).problems).toEqual([
+    expect(readSettings(half).problems).toEqual([expect.stringMatching(/^BATON_SUITE_CLIENT_ID: /)]);
+    expect(readSettings({ BATON_MESSAGING_CLIENT_ID: 'id' }).problems).toEqual([
       expect.stringMatching(/^BATON_MESSAGING_CLIENT_ID: /),
     ]);
     const api = 'https://api.example.com/v1';
-    expect(read({ BATON_MESSAGING_API_URL: `${api}//` })).toMatchObject({
+    expect(readSettings({ BATON_MESSAGING_API_URL: `${api}//` })).toMatchObject({
       messaging: { apiUrl: api, oauth: null },
       problems: [],
     });

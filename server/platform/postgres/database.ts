@@ -16,7 +16,7 @@ import { NoWriterError } from './writer-search.ts';
 
 /**
  * `url`: the URL of an external PostgreSQL; undefined for the embedded one in `dataDir`. `pool` = the maximum number of
- * connections in the pool. `replication`: what is asked of an external one; default `warn`.
+ * connections in the pool. `replication`: whether an external one must have a replica; default `warn`.
  */
 export type DatabaseOptions = {
   url: string | undefined;
@@ -43,8 +43,8 @@ const SPARE_CONNECTIONS = 10;
 
 /**
  * Opens the database: starts the embedded PostgreSQL or checks the external one (14 or newer), migrates it, and
- * creates the pool and, by `clock`, the partitions of the months to come. Throws StartupError with one line for
- * everything that an operator can fix.
+ * creates the pool and the partitions of the coming months. Throws StartupError with one line for everything that an
+ * operator can fix.
  */
 export async function openDatabase(
   config: { database: DatabaseOptions },
@@ -63,7 +63,7 @@ export async function openDatabase(
       throw error;
     });
     const prisma = createPrismaClient(pool);
-    const leaveChanges = writerSearch(url)?.onChange((server, before) =>
+    const unsubscribe = writerSearch(url)?.onChange((server, before) =>
       logger.warn(
         { from: serverName(before), to: serverName(server) },
         'another server of the database is the primary',
@@ -71,7 +71,7 @@ export async function openDatabase(
     );
     const replication = external ? watchReplication({ pool, mode, logger }) : null;
     const close = async () => {
-      leaveChanges?.();
+      unsubscribe?.();
       await replication?.close();
       await prisma.$disconnect();
       await pool.end();
@@ -135,7 +135,9 @@ export async function checkServer(url: string, mode: ReplicationMode): Promise<v
   } catch (cause) {
     if (cause instanceof StartupError) throw cause;
     if (cause instanceof NoWriterError) throw new StartupError(cause.message, { cause });
-    throw new StartupError(`The database ${withoutPassword(url)} cannot be reached: ${failure(cause)}`, { cause });
+    throw new StartupError(`The database ${withoutPassword(url)} cannot be reached: ${describeFailure(cause)}`, {
+      cause,
+    });
   } finally {
     await client.end().catch(() => undefined);
   }
@@ -170,7 +172,7 @@ function withoutPassword(url: string): string {
   }
 }
 
-/** Node reports a host with several addresses as an AggregateError without a message. */
-function failure(error: unknown): string {
+/** Returns the reason of a failed connection. For a host with several addresses, Node throws an AggregateError. */
+function describeFailure(error: unknown): string {
   return error instanceof AggregateError ? error.errors.map(reason).join(', ') : reason(error);
 }

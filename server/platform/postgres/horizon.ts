@@ -9,7 +9,7 @@ export type NumberedTable = keyof typeof SEQUENCES;
 
 export type HorizonOptions = {
   logger?: Pick<Logger, 'warn'>;
-  /** The longest wait of one call, in ms. */
+  /** The maximum wait of one call, in ms. */
   waitMs?: number;
   /** Measures how long transactions have been in the way. */
   clock?: Clock;

@@ -21,7 +21,7 @@ export type Partition = { table: PartitionedTable; name: string; from: number; t
 const MONTHS_AHEAD = 2;
 /** Serializes processes that create partitions. Not the lock of migrations (4216033) or of the leader (4216034). */
 const PARTITION_LOCK = 4_216_035;
-/** The longest time that a statement waits for a lock. All statements behind it wait as long, including the leader's commits. */
+/** The maximum time that a statement waits for a lock. All statements behind it wait as long, including the leader's commits. */
 const LOCK_TIMEOUT_MS = 1_000;
 /**
  * The number of rows that are moved out of DEFAULT while its writers wait: about 0.5 s. A month

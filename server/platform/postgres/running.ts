@@ -60,7 +60,7 @@ export async function findEmbedded(dataDir: string): Promise<FoundEmbedded> {
  */
 export async function stopLeftBehind(dataDir: string, logger: Logger): Promise<void> {
   if (!(await isRunning(await openCluster(join(resolve(dataDir), 'postgres'))))) return;
-  // By becoming its owner: this waits for a PostgreSQL that still recovers, and refuses one in use.
+  // Starting it makes this process its owner, waits for a PostgreSQL that still recovers, and fails if it is in use.
   const { close } = await startEmbedded(dataDir, CONNECTIONS, logger);
   await close();
 }

@@ -2,7 +2,7 @@ import { type Alarm, type Clock, systemAlarm, systemClock } from '../clock.ts';
 import { type ListedServer, serverName } from './server-list.ts';
 import { reason } from './startup-error.ts';
 
-/** A server's own answer. */
+/** The answer of a server to a probe. */
 export type Standing = {
   writes: boolean;
   isStandby: boolean;
@@ -10,20 +10,20 @@ export type Standing = {
   started: string;
 };
 
-/** Asks one server. Rejects where it cannot be reached, or does not answer soon. */
+/** Asks one server for its standing. Rejects if the server is unreachable or too slow. */
 export type Probe = (server: ListedServer) => Promise<Standing>;
 
 type Answer = { server: ListedServer } & ({ standing: Standing } | { error: unknown });
 type Writer = { server: ListedServer; started: string };
 
-/** For this long, a server that could write is taken to be able to. Each connection asks once more when it is open. */
+/** How long the result of a search is reused. Each new connection checks again whether its server can write. */
 const FRESH_MS = 2_000;
-/** The last good server answers alone if it does so within this time: a machine that swallows everything costs this much. */
+/** How long a search waits for the last good server before it asks all servers. */
 const HEAD_START_MS = 250;
-/** How long a search waits for the others once one server can write, to notice two that can. */
+/** How long a search waits for the other servers after one has answered that it can write, to notice a second one. */
 const GRACE_MS = 100;
 
-/** No server of the list can be used. `summary` names none: everyone may read it. */
+/** Thrown if no server of the list can be used. `summary` names no server, so everyone may read it. */
 export class NoWriterError extends Error {
   readonly summary: string;
   constructor(summary: string, details: string) {
@@ -34,8 +34,8 @@ export class NoWriterError extends Error {
 }
 
 /**
- * Knows which server of a list can write, for all connections of the process. It decides nothing about who is primary:
- * it asks, and refuses to choose where two servers say that they are, because one of them loses what it acknowledges.
+ * Finds the server of a list that can write, for all connections of the process. It does not decide which server is the
+ * primary. If two servers accept writes, it refuses to choose: one of them will lose the writes that it acknowledges.
  */
 export class WriterSearch {
   readonly servers: readonly ListedServer[];
@@ -70,19 +70,19 @@ export class WriterSearch {
     return this.#searching;
   }
 
-  /** A connection to this server failed or was lost: the next search asks all of them. */
+  /** Reports that a connection to this server failed or was lost, so that the next search asks all servers. */
   doubt(server: ListedServer): void {
     if (server === this.#last) this.#isDoubted = true;
   }
 
-  /** Keeps `drop` until the returned function is called: it is called once another server is the one that can write. */
+  /** Calls `drop` when another server becomes the one that can write. Returns a function that removes `drop`. */
   join(server: ListedServer, drop: () => void): () => void {
     this.#sessions.set(drop, server);
     if (this.#last !== undefined && server !== this.#last) drop();
     return () => void this.#sessions.delete(drop);
   }
 
-  /** Calls `listener` when another server than before is the one that can write. Returns a function that ends this. */
+  /** Calls `listener` when another server becomes the one that can write. Returns a function that removes it. */
   onChange(listener: (server: ListedServer, before: ListedServer) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -102,7 +102,7 @@ export class WriterSearch {
     if (first === undefined) throw noWriter(answers);
     const other = writers.find(({ started }) => started !== first.started);
     if (other !== undefined) throw twoWriters(first.server, other.server);
-    // Of two names of one server the last good one is kept, so that no connection is dropped.
+    // If one server has two names, the last good name is kept, so that no connection is dropped.
     return this.#found(writers.find(({ server }) => server === last)?.server ?? first.server);
   }
 
@@ -113,7 +113,7 @@ export class WriterSearch {
     this.#verifiedAt = this.#clock.now();
     if (before !== undefined && before !== server) {
       for (const listener of this.#listeners) listener(server, before);
-      for (const [drop, of] of [...this.#sessions]) if (of !== server) drop();
+      for (const [drop, sessionServer] of [...this.#sessions]) if (sessionServer !== server) drop();
     }
     return server;
   }
@@ -126,7 +126,7 @@ export class WriterSearch {
     }
   }
 
-  /** Asks all servers at once. Returns what was answered when all have, or shortly after one that can write has. */
+  /** Asks all servers at once. Returns the answers when all have arrived, or GRACE_MS after one that can write. */
   async #askAll(): Promise<Answer[]> {
     const answers: Answer[] = [];
     const found = Promise.withResolvers<void>();
@@ -137,7 +137,7 @@ export class WriterSearch {
     });
     await Promise.race([Promise.all(all), found.promise]);
     await this.#atMost(GRACE_MS, Promise.all(all));
-    // In the order of the list, and no longer changed by those that answer late.
+    // Returns a copy in the order of the list, which late answers do not change.
     return answers.toSorted((one, other) => this.servers.indexOf(one.server) - this.servers.indexOf(other.server));
   }
 

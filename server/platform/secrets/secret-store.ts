@@ -7,7 +7,7 @@ import { type AppError, unavailable } from '../errors.ts';
 export interface SecretStore {
   /** Stores or replaces a secret. `name` is a path such as `pat/<id>`. */
   put(tenantId: string, name: string, plaintext: string): Promise<void>;
-  /** Returns null if there is none. */
+  /** Returns the secret; null if there is none. */
   get(tenantId: string, name: string): Promise<string | null>;
   /** Returns the secret and destroys it in one step: only one of two callers gets it. */
   take(tenantId: string, name: string): Promise<string | null>;

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 
-/** The objects that move money, as Stripe's servers send them (see objects.ts). */
+/** Returns a SetupIntent as Stripe's servers send it. The other functions return the other objects that move money. */
 export function setupIntentObject(parts: { id: string; created: number; customer: string }): Stripe.SetupIntent {
   return {
     ...parts,

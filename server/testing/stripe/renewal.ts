@@ -21,7 +21,7 @@ export const fullLine = (price: Stripe.Price, from: number, to: number): Line =>
   proration: false,
 });
 
-/** Returns what a subscription's discounts subtract from `lines`. */
+/** Returns the amount that a subscription's discounts subtract from `lines`. */
 export function discountOn(
   world: StripeWorld,
   discounts: readonly (string | Stripe.Discount)[],
@@ -115,7 +115,7 @@ export function advance(world: StripeWorld, to: number): void {
       .sort((a, b) => a.at - b.at)[0];
     if (!due) break;
     world.moment = due.at;
-    happen(world, due.subscription);
+    processDue(world, due.subscription);
   }
   world.moment = null;
 }
@@ -132,7 +132,7 @@ function nextInstant(subscription: Stripe.Subscription): number {
   }
 }
 
-function happen(world: StripeWorld, subscription: Stripe.Subscription): void {
+function processDue(world: StripeWorld, subscription: Stripe.Subscription): void {
   const now = world.now();
   if (subscription.status === 'incomplete') {
     end(world, subscription, 'incomplete_expired');

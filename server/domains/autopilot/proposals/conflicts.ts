@@ -1,9 +1,9 @@
 import { AppError, type ErrorDetail } from '../../../platform/errors.ts';
 import type { Conflict } from '../../workflows/edits/index.ts';
 
-/** The most characters that a message shows of each side. */
+/** The maximum number of characters that a message shows of each side. */
 const MAX_SHOWN = 500;
-/** The most conflicts that a response lists. */
+/** The maximum number of conflicts that a response lists. */
 export const MAX_CONFLICTS = 200;
 
 /** Returns the error 409 `proposal_conflict`, whose details show the values of both sides. */
@@ -12,7 +12,7 @@ export function proposalConflict(conflicts: readonly Conflict[], sides: { ours: 
     (conflict): ErrorDetail => ({
       path: pathOf(conflict),
       code: 'proposal_conflict',
-      message: `${sides.ours}: ${shown(conflict.ours)}; ${sides.theirs}: ${shown(conflict.theirs)}`,
+      message: `${sides.ours}: ${showValue(conflict.ours)}; ${sides.theirs}: ${showValue(conflict.theirs)}`,
       ...(conflict.step !== null && { step_id: conflict.step }),
     }),
   );
@@ -23,7 +23,7 @@ export function proposalConflict(conflicts: readonly Conflict[], sides: { ours: 
 const pathOf = ({ step, field }: Conflict): string =>
   step === null ? (field ?? '') : `steps.${step}${field === null ? '' : `.${field}`}`;
 
-function shown(value: unknown): string {
+function showValue(value: unknown): string {
   if (value === undefined) return 'absent';
   const text = JSON.stringify(value);
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;

@@ -64,9 +64,9 @@ describe('a check', () => {
 
   test('shows the actual value unless it is long', () => {
     expect(judge(check('equals', 'total', 4), completed, never)).toMatchObject({ actual: 3 });
-    const of = (letters: number) => ({ kind: 'completed' as const, result: 'x'.repeat(letters) });
-    expect(judge(check('exists'), of(1_998), never)).toHaveProperty('actual');
-    expect(judge(check('exists'), of(1_999), never)).not.toHaveProperty('actual');
+    const resultOfLength = (letters: number) => ({ kind: 'completed' as const, result: 'x'.repeat(letters) });
+    expect(judge(check('exists'), resultOfLength(1_998), never)).toHaveProperty('actual');
+    expect(judge(check('exists'), resultOfLength(1_999), never)).not.toHaveProperty('actual');
   });
 
   test.each<[string, JsonValue | undefined]>([

@@ -9,7 +9,7 @@ export type CheckInput = z.output<typeof Check>;
 /** The end of a step according to the log. */
 export type StepEnd = { kind: 'completed'; result: JsonValue } | { kind: 'skipped' } | { kind: 'too_large' };
 
-/** The most characters of a value that a response shows, as JSON. */
+/** The maximum number of characters of a value that a response shows, as JSON. */
 const MAX_SHOWN_CHARACTERS = 2_000;
 
 /**

@@ -14,7 +14,7 @@ import { judge, type StepEnd } from './checks.ts';
 type Output = z.input<typeof TrialSchema>;
 type Ended = NonNullable<StoredTrial['ended']>;
 
-/** The most bytes of results that are read for the checks. */
+/** The maximum number of bytes of results that are read for the checks. */
 const MAX_RESULT_BYTES = 16 * 1024 * 1024;
 
 /**

@@ -5,9 +5,9 @@ import { readRecordedValues } from '../../runs/values/recorded.ts';
 import type { ProjectScope } from '../../workflows/store.ts';
 import { listCompletedRuns } from './recorded-store.ts';
 
-/** The most runs that are searched for results. */
+/** The maximum number of runs that are searched for results. */
 const MAX_RUNS = 5;
-/** The most bytes of JSON that recorded results take in the graph of a trial. */
+/** The maximum number of bytes of JSON that recorded results take in the graph of a trial. */
 const MAX_RESULT_BYTES = 512 * 1024;
 
 /** Returns a function that finds the latest result of a step with the same id, type, tool and instance; undefined for none. */

@@ -32,7 +32,7 @@ import { type TrialGraph, withStandIns } from './stand-ins.ts';
 
 type Input = z.output<typeof TryProposalInput>;
 
-/** The most digests of seen requests that a proposal stores. */
+/** The maximum number of digests of seen requests that a proposal stores. */
 const MAX_SEEN_REQUESTS = 2_000;
 
 /**

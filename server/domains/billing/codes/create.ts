@@ -57,7 +57,7 @@ export const NewCodes = z
       refuse('ends', 'must be after the start');
   });
 
-/** Creates all codes or none, and returns them. AppError 409 `code_exists`, 422 `unknown_plan`. */
+/** Creates all codes or none, and returns them. Throws AppError 409 `code_exists`, 422 `unknown_plan`. */
 export async function createCodes(
   { pool, clock, config }: Pick<Services, 'pool' | 'clock' | 'config'>,
   given: z.output<typeof NewCodes>,

@@ -16,7 +16,7 @@ export type DiscountServices = Pick<Services, 'pool' | 'clock' | 'config' | 'rat
 
 /**
  * Returns the discount that a code gives a workspace on a plan; null if it gives none, which counts as a wrong code.
- * The code is ours or the payment provider's. Redeems nothing: `redeemDiscount` does that. AppError 409
+ * The code is ours or the payment provider's. Redeems nothing: `redeemDiscount` does that. Throws AppError 409
  * `code_already_used`, 429 `too_many_wrong_codes`, 503 if the provider is unavailable.
  */
 export function resolveDiscount(
@@ -66,7 +66,7 @@ export function toDiscount(code: BillingCode): AppliedDiscount | null {
  * Redeems a discount's code inside the caller's transaction, which must be short because it locks the code's row. Call
  * this BEFORE the provider; if the provider refuses, `releaseDiscount` reverses it. In the other order, the last
  * redemption could be granted twice. Returns the redemption's id; null: the code is the provider's, which counts
- * redemptions itself. AppError 422 `code_not_valid` (used up meanwhile), 409 `code_already_used`.
+ * redemptions itself. Throws AppError 422 `code_not_valid` (used up meanwhile), 409 `code_already_used`.
  */
 export async function redeemDiscount(
   db: Queryable,

@@ -6,7 +6,7 @@ export type Guesser = { tenantId: string; userId: string };
 
 /**
  * Runs `attempt`, and counts it against the user and the workspace if it fails (null). An attempt is counted before it
- * starts and refunded if the code was not wrong, so concurrent attempts cannot exceed the limit. AppError 429 with
+ * starts and refunded if the code was not wrong, so concurrent attempts cannot exceed the limit. Throws AppError 429 with
  * Retry-After if either has made more than BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR, even for a valid code: the answer
  * must not reveal whether a code is valid.
  */

@@ -56,7 +56,7 @@ export type Redemption = { id: string; code: BillingCode; number: number };
 
 /**
  * Redeems a code inside the caller's transaction, which must be short. It locks the code's row, so concurrent
- * redemptions cannot exceed the limits. AppError 422 `code_not_valid`, 409 `code_already_used`.
+ * redemptions cannot exceed the limits. Throws AppError 422 `code_not_valid`, 409 `code_already_used`.
  */
 export async function redeem(db: Queryable, asked: Asked & { userId: string }): Promise<Redemption> {
   const { productCode, tenantId, code, userId, at } = asked;

@@ -21,7 +21,7 @@ export type BillingJobOptions = {
 };
 
 /**
- * The longest pause. Limits the delay of changes that this process does not notice: an operator's command, another
+ * The maximum pause. Limits the delay of changes that this process does not notice: an operator's command, another
  * process, a clock that was set.
  */
 const MAX_INTERVAL_MS = 60_000;

@@ -27,7 +27,7 @@ const clock = new ManualClock(start);
 let tenantId: string;
 let runId: string;
 
-/** A workspace with consistent books and some of every kind of entry. */
+/** Creates a workspace with consistent books and some of every kind of entry. */
 beforeEach(async () => {
   tenantId = `t-${newId()}`;
   const grant = (account: 'trial' | 'payg', amount: number, expiresAt: number | null) =>
@@ -93,12 +93,12 @@ describe('finds', () => {
       ],
     ],
     [
-      'an account that is gone',
+      'a missing account',
       `DELETE FROM credit_accounts WHERE tenant_id = '$tenant'`,
       [['accounts', 'trial', '0 by the ledger', 'no account']],
     ],
     [
-      'a charge that is missing',
+      'a missing charge',
       `DELETE FROM credit_ledger WHERE tenant_id = '$tenant' AND consumed = 50`,
       [
         ['accounts', 'payg', '990 by the ledger', '940'],
@@ -107,23 +107,23 @@ describe('finds', () => {
       ],
     ],
     [
-      'a charge that stands twice',
+      'a duplicate charge',
       `INSERT INTO credit_ledger SELECT tenant_id, gen_random_uuid(), kind, trial, included, payg, consumed, expired,
          reference, note, created_at FROM credit_ledger WHERE tenant_id = '$tenant' AND consumed = 50`,
       [['accounts', 'posted', '230 by the ledger', '180']],
     ],
     [
-      'a charge that no attempt has',
+      'a charge without an attempt',
       `UPDATE credit_accounts SET charged = charged + 3 WHERE tenant_id = '$tenant'`,
       [['usage', 'charges', '180 by the usage', '183 charged']],
     ],
     [
-      'a charge that was posted and not taken from what is to be posted',
+      'a posted charge that the account counts as not posted',
       `UPDATE credit_accounts SET posted = posted - 50 WHERE tenant_id = '$tenant'`,
       [['accounts', 'posted', '180 by the ledger', '130']],
     ],
     [
-      'an expiry that gave something to nobody',
+      'an expiry whose amounts do not add up',
       `INSERT INTO credit_ledger (tenant_id, id, kind, payg, expired, created_at)
        VALUES ('$tenant', '00000000-0000-7000-8000-000000000001', 'expiry', -5, 4, '2026-01-01')`,
       [
@@ -137,7 +137,7 @@ describe('finds', () => {
       ],
     ],
     [
-      'usage that is missing',
+      'missing usage',
       `DELETE FROM run_usage WHERE tenant_id = '$tenant' AND microcredits = 50`,
       [
         ['usage', 'charges', '130 by the usage', '180 charged'],
@@ -150,7 +150,7 @@ describe('finds', () => {
       [['runs', 'run $run, usage', '50 by its events', '51 in the usage']],
     ],
     [
-      'a run that says something else than its events',
+      'a run whose row differs from its events',
       `UPDATE runs SET credits_microcredits = 49 WHERE id = '$run'`,
       [['runs', 'run $run', '50 by its events', '49 in its row']],
     ],
@@ -163,7 +163,7 @@ describe('finds', () => {
       ],
     ],
     [
-      'a grant that nobody posted',
+      'a grant that the ledger does not have',
       `INSERT INTO credit_grants SELECT tenant_id, gen_random_uuid(), account, 10, 0, source, 'none', note, expires_at, created_at
        FROM credit_grants WHERE tenant_id = '$tenant' AND reference = 'payg'`,
       [['grants', 'grants of payg', '1020 by the ledger', '1030 granted']],
@@ -174,7 +174,7 @@ describe('finds', () => {
       [['grants', 'grants of payg', '940 remaining, by the account', '920']],
     ],
     [
-      'a grant that is gone from the next expiry',
+      'an account whose next expiry leaves out a grant',
       `UPDATE credit_grants SET remaining = 100 WHERE tenant_id = '$tenant' AND reference = 'trial'`,
       [['grants', 'next expiry', '2026-01-02T00:00:00.000Z', 'none']],
     ],
@@ -191,7 +191,7 @@ describe('finds', () => {
   });
 
   test('a grant that outlives its expiry, after a tolerance', async () => {
-    const late = (now: number) => auditLedger(db.pool, { tenantId, now });
+    const auditAt = (now: number) => auditLedger(db.pool, { tenantId, now });
     await transact(db.pool, client =>
       grantCredits(client, {
         tenantId,
@@ -204,8 +204,8 @@ describe('finds', () => {
         at: start,
       }),
     );
-    expect((await late(start + DAY + 60_000)).differences).toEqual([]);
-    expect((await late(start + DAY + 600_000)).differences).toMatchObject([
+    expect((await auditAt(start + DAY + 60_000)).differences).toEqual([]);
+    expect((await auditAt(start + DAY + 600_000)).differences).toMatchObject([
       { check: 'grants', expected: 'expired at 2026-01-02T00:00:00.000Z', found: '5 remaining' },
     ]);
   });
@@ -242,7 +242,7 @@ test('after usage was purged, later charges are compared, except for the entry t
   expect((await compared()).usage).toMatchObject([{ expected: '48 by the usage', found: '149 charged' }]);
 });
 
-test('notes what could not be compared', async () => {
+test('notes runs that cannot be compared', async () => {
   await corrupt(`DELETE FROM runs WHERE id = '$run'`);
   const report = await auditLedger(db.pool, { tenantId, now: start });
   expect(report.differences).toEqual([]);
@@ -250,7 +250,7 @@ test('notes what could not be compared', async () => {
   expect(report.notes.join()).toContain('1 runs with usage are past their retention');
 });
 
-test('a table for people, everything as JSON, and exit code 1', async () => {
+test('prints a table, or JSON with --json, and exits with code 1', async () => {
   await corrupt(`UPDATE runs SET credits_microcredits = 49 WHERE id = '$run'`);
   const { code, text } = await auditCommand(['--tenant', tenantId]);
   expect(code).toBe(1);

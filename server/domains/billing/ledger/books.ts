@@ -109,7 +109,7 @@ export function expire(books: Books, now: number): number {
   return expired;
 }
 
-/** Adds a grant. Call `setRemainders` first, for the earlier grants. AppError 422 beyond the limits. */
+/** Adds a grant. Call `setRemainders` first, for the earlier grants. Throws AppError 422 beyond the limits. */
 export function open(books: Books, kind: 'grant' | 'refund', grant: Omit<Grant, 'id' | 'remaining'>): void {
   const id = newId();
   const from = kind === 'grant' ? 'granted' : 'consumed';

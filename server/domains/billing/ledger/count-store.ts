@@ -7,19 +7,19 @@ import { type Queryable, transact } from '../../../platform/postgres/transaction
  * The usage that the engine commits is the charge. It is counted into `charged` of its workspace's account in batches,
  * so that the commit of runs neither updates nor waits for an account; readers add the usage that is not counted yet.
  *
- * Counting never passes the horizon, up to which every row is visible or never will be, whoever writes
- * (docs/adr/0038-several-writers.md). What a workspace itself has counted may be further: one session at a time writes its
- * usage, so its own numbers become visible in order.
+ * Counting never passes the horizon: every row up to it is visible or never will be (docs/adr/0038-several-writers.md).
+ * The number of a single workspace may be beyond the horizon: only one session at a time writes a workspace's usage, so
+ * its numbers become visible in order.
  */
 
 /** Rows of usage that are counted in one transaction. */
 const BATCH_ROWS = 20_000;
 const PRICED = 'u.microcredits > 0';
 /**
- * Other sessions may also write starts and ends of runs (server/domains/analytics/backfill-store.ts); they
- * cost nothing and are skipped.
+ * Excludes the starts and ends of runs, which other sessions may also write (server/domains/analytics/backfill-store.ts).
+ * They cost nothing.
  */
-const LEADERS = `u.action NOT IN ('run_started', 'run_ended')`;
+const NO_STARTS_OR_ENDS = `u.action NOT IN ('run_started', 'run_ended')`;
 
 /** A workspace, and the number up to which its usage is counted. */
 export type Counted = { tenantId: string; counted: number };
@@ -33,13 +33,13 @@ export type Uncounted = { microcredits: number; upTo: number };
  */
 export async function readUncounted(db: Queryable, accounts: readonly Counted[]): Promise<Map<string, Uncounted>> {
   if (accounts.length === 0) return new Map();
-  const least = Math.min(...accounts.map(({ counted }) => counted));
+  const lowest = Math.min(...accounts.map(({ counted }) => counted));
   const { rows } = await db.query<{ tenant_id: string; microcredits: string; upto: string }>(
     `SELECT u.tenant_id, least(sum(u.microcredits), ${MAX_MICROCREDITS}) AS microcredits, max(u.seq) AS upto
      FROM unnest($1::text[], $2::int8[]) a(tenant_id, counted)
      JOIN run_usage u ON u.tenant_id = a.tenant_id AND u.seq > a.counted
      WHERE u.seq > $3 AND ${PRICED} GROUP BY 1`,
-    [accounts.map(({ tenantId }) => tenantId), accounts.map(({ counted }) => counted), least],
+    [accounts.map(({ tenantId }) => tenantId), accounts.map(({ counted }) => counted), lowest],
   );
   return new Map(
     rows.map(row => [
@@ -77,7 +77,7 @@ export async function countCharges(
   const seen = await pool.query<{ more: boolean }>({
     name: 'credit_progress',
     // Forces the index on numbers, against the planner's estimate.
-    text: `SELECT EXISTS (SELECT FROM (SELECT FROM run_usage u WHERE u.seq > p.seq AND ${LEADERS} ORDER BY u.seq LIMIT 1) next) AS more
+    text: `SELECT EXISTS (SELECT FROM (SELECT FROM run_usage u WHERE u.seq > p.seq AND ${NO_STARTS_OR_ENDS} ORDER BY u.seq LIMIT 1) next) AS more
            FROM credit_progress p`,
   });
   // Checked without a lock first, so that an idle service writes nothing.
@@ -98,7 +98,7 @@ export async function countNext(
   const after = toMicrocredits(locked.rows[0].seq);
   const { rows } = await db.query<{ seq: string; tenant_id: string; priced: boolean }>(
     `SELECT tenant_id, max(seq) AS seq, bool_or(priced) AS priced FROM (
-       SELECT u.tenant_id, u.seq, ${PRICED} AS priced FROM run_usage u WHERE u.seq > $1 AND u.seq <= $3 AND ${LEADERS} ORDER BY u.seq LIMIT $2) next
+       SELECT u.tenant_id, u.seq, ${PRICED} AS priced FROM run_usage u WHERE u.seq > $1 AND u.seq <= $3 AND ${NO_STARTS_OR_ENDS} ORDER BY u.seq LIMIT $2) next
      GROUP BY 1`,
     [after, batchRows, horizon],
   );

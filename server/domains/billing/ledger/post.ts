@@ -46,7 +46,7 @@ export type NewGrant = {
 
 /**
  * Grants credits (kind `grant`); the allowance becomes the resulting total. Returns false if the reference was granted
- * before, or if the amount is 0. Removes credits that have expired by then first. AppError 422 beyond MAX_MICROCREDITS.
+ * before, or if the amount is 0. Removes credits that have expired by then first. Throws AppError 422 beyond MAX_MICROCREDITS.
  */
 export async function grantCredits(db: Queryable, grant: NewGrant): Promise<boolean> {
   const { tenantId, at, reference, amount } = grant;
@@ -83,7 +83,7 @@ const REFUND = 'refund';
 
 /**
  * Refunds charges as pay-as-you-go credits that never expire. Happens once for each reference: returns false for a
- * repetition. AppError 422 for more than was charged and not yet refunded.
+ * repetition. Throws AppError 422 for more than was charged and not yet refunded.
  */
 export async function refundCredits(
   db: Queryable,

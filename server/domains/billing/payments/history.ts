@@ -23,7 +23,7 @@ export async function paymentHistory(
   return { payments: page.rows.map(toPaymentView), next_cursor: page.next_cursor };
 }
 
-/** GET /v1/billing/payment-history/export: the same as CSV. AppError 422 `too_many_rows`. */
+/** GET /v1/billing/payment-history/export: the same as CSV. Throws AppError 422 `too_many_rows`. */
 export async function exportPayments(
   { principal, services }: Context,
   filters: z.output<typeof ExportPaymentsInput>,

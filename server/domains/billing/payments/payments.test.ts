@@ -17,7 +17,7 @@ import { cancelPayment, confirmPayment, type OperatorServices, refundPayment } f
 import { formatMoney } from './money.ts';
 
 const START = Date.parse('2026-03-10T08:00:00.000Z');
-/** 10 credits for a cent. */
+/** The microcredits that 5.00 buys: 10 credits for a cent. */
 const FIVE = 500 * 10 * CREDITS;
 
 type TopUp = { payment: { id: string; status: string }; instructions: string | null; checkout: unknown };
@@ -176,23 +176,23 @@ test('payments that a provider reports take effect once, in any order', async ()
   await using world = await createBillingWorld(START);
   const about = { tenantId: 'acme', paymentId: 'in_1', amount: 500, currency: 'usd', description: 'Top-up', at: START };
   const paid = { ...about, type: 'payment', kind: 'topup', status: 'succeeded', invoiceUrl: null } as const;
-  const told = (fact: Parameters<typeof applyProviderFact>[1]) => applyProviderFact(world.services, fact);
-  expect(await told({ ...paid, status: 'failed' })).toBe('applied');
-  expect(await told(paid)).toBe('applied');
-  expect(await told(paid)).toBe('stale');
-  expect(await told({ ...paid, status: 'pending' })).toBe('ignored');
-  expect(await told({ ...paid, status: 'failed' })).toBe('stale');
+  const applyFact = (fact: Parameters<typeof applyProviderFact>[1]) => applyProviderFact(world.services, fact);
+  expect(await applyFact({ ...paid, status: 'failed' })).toBe('applied');
+  expect(await applyFact(paid)).toBe('applied');
+  expect(await applyFact(paid)).toBe('stale');
+  expect(await applyFact({ ...paid, status: 'pending' })).toBe('ignored');
+  expect(await applyFact({ ...paid, status: 'failed' })).toBe('stale');
   expect((await world.balances()).payg).toBe(FIVE);
   const refund = { type: 'refund', tenantId: 'acme', paymentId: 'in_1', refundedAmount: 250, at: START } as const;
-  expect(await told(refund)).toBe('applied');
-  expect(await told({ ...refund, refundedAmount: 100 })).toBe('stale');
-  expect(await told(refund)).toBe('stale');
+  expect(await applyFact(refund)).toBe('applied');
+  expect(await applyFact({ ...refund, refundedAmount: 100 })).toBe('stale');
+  expect(await applyFact(refund)).toBe('stale');
   expect((await world.balances()).payg).toBe(FIVE / 2);
-  expect(await told({ ...refund, paymentId: 'in_2' })).toBe('ignored');
+  expect(await applyFact({ ...refund, paymentId: 'in_2' })).toBe('ignored');
   // A refund that is reported before its payment implies that the payment succeeded.
-  expect(await told({ ...paid, paymentId: 'in_3', status: 'pending' })).toBe('applied');
-  expect(await told({ ...refund, paymentId: 'in_3', refundedAmount: 500 })).toBe('applied');
-  expect(await told({ ...paid, paymentId: 'in_3' })).toBe('stale');
+  expect(await applyFact({ ...paid, paymentId: 'in_3', status: 'pending' })).toBe('applied');
+  expect(await applyFact({ ...refund, paymentId: 'in_3', refundedAmount: 500 })).toBe('applied');
+  expect(await applyFact({ ...paid, paymentId: 'in_3' })).toBe('stale');
   expect((await world.balances()).payg).toBe(FIVE / 2);
 });
 

@@ -9,7 +9,7 @@ export type PlanChange = { by: string; at: number };
 /**
  * Sets fields of a plan (named as in docs/specification/billing.md#plans; `prices.tool_call` for one price; null
  * removes an optional one), or creates the plan if all are given, and records the previous values. The onboarding
- * default moves with its flag, so there is always exactly one. Runs inside the caller's transaction. AppError 422
+ * default moves with its flag, so there is always exactly one. Runs inside the caller's transaction. Throws AppError 422
  * listing every field that is wrong.
  */
 export async function changePlanFields(
@@ -53,7 +53,7 @@ export async function changePlanFields(
   return after;
 }
 
-/** Removes a plan from sale, or restores it. Workspaces on the plan keep it. AppError 422 for the onboarding default. */
+/** Removes a plan from sale, or restores it. Workspaces on the plan keep it. Throws AppError 422 for the onboarding default. */
 export async function retirePlan(
   db: Queryable,
   { productCode, planCode }: { productCode: string; planCode: string },

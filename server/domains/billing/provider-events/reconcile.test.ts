@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => service.close());
 
-async function run(since?: number) {
+async function runReconciliation(since?: number) {
   const { services } = service.container;
   if (!isStripe(services.payments)) throw new Error('not at Stripe');
   const printed: string[] = [];
@@ -32,14 +32,14 @@ describe('reconciliation', () => {
     service.stripe.confirm(topUp.body.checkout?.client_secret ?? '', 'ok');
     expect(await status()).toMatchObject({ status: 'incomplete' });
 
-    const { result, printed } = await run();
+    const { result, printed } = await runReconciliation();
     expect(result.events.missed).toBeGreaterThan(2);
     expect(printed.some(line => line.includes('payment_intent.succeeded: applied'))).toBe(true);
     expect(describeReconciliation(result)[0]).toContain(`${result.events.missed} missed`);
     expect(await status()).toMatchObject({ status: 'active', plan_code: 'pro' });
     expect((await service.balances()).payg).toBe(10_000_000_000);
 
-    const again = await run();
+    const again = await runReconciliation();
     expect(again.result.events).toMatchObject({ missed: 0, applied: 0 });
     expect(again.result.subscriptions).toEqual({ compared: 1, corrected: 0 });
     expect(again.result.payments).toMatchObject({ corrected: 0 });
@@ -55,7 +55,7 @@ describe('reconciliation', () => {
     const topUp = await service.call('POST', 'topups/payg/intent', { amount: 1_000 });
     service.stripe.confirm(topUp.body.checkout?.client_secret ?? '', 'ok');
     service.stripe.world.events.length = 0;
-    const { result } = await run();
+    const { result } = await runReconciliation();
     expect(result).toMatchObject({
       events: { listed: 0 },
       subscriptions: { compared: 1, corrected: 1 },
@@ -74,7 +74,7 @@ describe('reconciliation', () => {
     for (const secret of intents)
       for (let tries = 0; tries < 45; tries += 1) service.stripe.confirm(secret, 'declined');
     for (const secret of intents) service.stripe.confirm(secret, 'ok');
-    const { result } = await run();
+    const { result } = await runReconciliation();
     expect(result.events.listed).toBe(138);
     expect((await service.balances()).payg).toBe(30_000_000_000);
   });
@@ -83,10 +83,10 @@ describe('reconciliation', () => {
     const first = await service.call('POST', 'topups/payg/intent', { amount: 1_000 });
     service.stripe.confirm(first.body.checkout?.client_secret ?? '', 'ok');
     await service.deliver();
-    const told = Math.floor(service.clock.now() / 1000) * 1000;
+    const deliveredAt = Math.floor(service.clock.now() / 1000) * 1000;
     service.pass(10 * DAY_MS);
-    expect((await run()).result.since).toBe(told - 3 * DAY_MS);
-    expect((await run(service.clock.now() - DAY_MS)).result).toMatchObject({
+    expect((await runReconciliation()).result.since).toBe(deliveredAt - 3 * DAY_MS);
+    expect((await runReconciliation(service.clock.now() - DAY_MS)).result).toMatchObject({
       since: service.clock.now() - DAY_MS,
       events: { listed: 0 },
     });
@@ -98,7 +98,7 @@ describe('reconciliation', () => {
     service.stripe.world.emit('payment_intent.succeeded', { id: 'pi_that_stripe_has_lost' });
     service.clock.advance(2_000);
     service.stripe.confirm(secret, 'ok');
-    const { result, printed } = await run();
+    const { result, printed } = await runReconciliation();
     expect(result.failed).toBe(1);
     expect(printed.some(line => line.endsWith('failed'))).toBe(true);
     expect(describeReconciliation(result).at(-1)).toContain('1 could not be applied');
@@ -122,20 +122,20 @@ describe('reconciliation', () => {
         return () => {};
       },
     });
-    const turn = async () => {
+    const runNextTurn = async () => {
       const next = armed();
       ring();
       await next;
     };
     const topUp = await service.call('POST', 'topups/payg/intent', { amount: 1_000 });
     service.stripe.confirm(topUp.body.checkout?.client_secret ?? '', 'ok');
-    await turn();
+    await runNextTurn();
     expect((await service.balances()).payg).toBe(0);
     leads = true;
     service.stripe.down(true);
-    await turn();
+    await runNextTurn();
     service.stripe.down(false);
-    await turn();
+    await runNextTurn();
     expect((await service.balances()).payg).toBe(10_000_000_000);
     expect(waits).toEqual([120_000, 3_600_000, 3_600_000, 86_400_000]);
     await job.close();
@@ -143,8 +143,8 @@ describe('reconciliation', () => {
 
   test('rejects with 503 if Stripe is unavailable, and continues the next time', async () => {
     service.stripe.down(true);
-    await expect(run()).rejects.toMatchObject({ status: 503, code: 'payment_provider_unavailable' });
+    await expect(runReconciliation()).rejects.toMatchObject({ status: 503, code: 'payment_provider_unavailable' });
     service.stripe.down(false);
-    expect((await run()).result.events.missed).toBe(0);
+    expect((await runReconciliation()).result.events.missed).toBe(0);
   });
 });

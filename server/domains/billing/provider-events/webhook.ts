@@ -26,7 +26,7 @@ export async function receiveEvent(
 }
 
 /**
- * Returns the event in `body` after verifying its signature. AppError 401 for a bad signature, 400 for signed
+ * Returns the event in `body` after verifying its signature. Throws AppError 401 for a bad signature, 400 for signed
  * content that is not an event.
  */
 function openEvent(body: Uint8Array, header: string | undefined, secret: string, now: number): StripeEvent {

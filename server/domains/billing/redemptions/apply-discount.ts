@@ -24,7 +24,7 @@ function appliesNow(row: SubscriptionRow, plan: PlanRow, of: Pick<BillingCode, '
 }
 
 /**
- * Applies a discount code to the current subscription, or keeps it for the next one that it applies to. AppError 409
+ * Applies a discount code to the current subscription, or keeps it for the next one that it applies to. Throws AppError 409
  * `discount_present`: the workspace has a discount that has not ended, and this code is not redeemed.
  */
 export async function applyDiscountCode(ctx: Context, code: BillingCode): Promise<Applied | null> {

@@ -23,7 +23,7 @@ export type Applied = Pick<z.input<typeof ApplyCodeOutput>, 'kind' | 'message' |
 
 /**
  * POST /v1/billing/codes/apply. A code that is unknown, used up, expired, not yet valid, disabled or of another product
- * or plan gets the same 422 `code_not_valid` after the same work. AppError 409 `code_already_used` (by this workspace),
+ * or plan gets the same 422 `code_not_valid` after the same work. Throws AppError 409 `code_already_used` (by this workspace),
  * `no_running_trial`, `discount_present`; 429; 503 if the payment provider is unavailable: sending the same code again
  * then continues the redemption.
  */

@@ -10,8 +10,8 @@ import { processOutbox } from './process-outbox.ts';
 import { enqueueOutbox, type Pending } from './store.ts';
 
 /**
- * Extends the running trial, and its credits, by a code's days; returns null if the code is for another plan. AppError
- * 409 `no_running_trial`: the code is not redeemed then.
+ * Extends the running trial, and its credits, by a code's days. Returns null if the code is for another plan. Throws
+ * AppError 409 `no_running_trial` without redeeming the code.
  */
 export async function extendTrial(ctx: Context, code: BillingCode): Promise<Applied | null> {
   const { services, principal } = ctx;

@@ -8,7 +8,7 @@ import { processDueBilling } from '../subscriptions/process-due.ts';
 
 /**
  * POST /v1/billing/discounts/validate: the price of a period of a plan with a code. `valid: false` for every code
- * without a discount on the plan, which counts as a wrong code. AppError 422 `unknown_plan`, 409 `code_already_used`,
+ * without a discount on the plan, which counts as a wrong code. Throws AppError 422 `unknown_plan`, 409 `code_already_used`,
  * 429.
  */
 export async function validateDiscount(

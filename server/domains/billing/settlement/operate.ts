@@ -12,7 +12,7 @@ export type OperatorServices = Pick<
   'pool' | 'clock' | 'config' | 'logger' | 'orchestrator' | 'payments' | 'topUp'
 >;
 
-/** Confirms a manual payment, and grants once the credits of its top-up or of its subscription's period. AppError 404, 409. */
+/** Confirms a manual payment, and grants once the credits of its top-up or of its subscription's period. Throws AppError 404, 409. */
 export function confirmPayment(services: OperatorServices, id: string): Promise<PaymentRow> {
   return operate(services, id, async ({ db, at }, payment) => {
     if (payment.status === 'succeeded') return payment;
@@ -23,7 +23,7 @@ export function confirmPayment(services: OperatorServices, id: string): Promise<
 
 /**
  * Cancels a payment that was not made. For a subscription's payment, reverses the remaining credits of the period, and
- * ends the subscription if that period is the current one. AppError 404, 409.
+ * ends the subscription if that period is the current one. Throws AppError 404, 409.
  */
 export function cancelPayment(services: OperatorServices, id: string): Promise<PaymentRow> {
   return operate(services, id, async (held, payment) => {
@@ -40,7 +40,7 @@ export function cancelPayment(services: OperatorServices, id: string): Promise<P
 
 /**
  * Refunds another `amount` minor units (default: the whole payment), and reverses the same share of the credits, up to
- * the remaining ones. AppError 404, 409, 422.
+ * the remaining ones. Throws AppError 404, 409, 422.
  */
 export function refundPayment(services: OperatorServices, id: string, amount: number | null): Promise<PaymentRow> {
   return operate(services, id, ({ db, at }, payment) =>

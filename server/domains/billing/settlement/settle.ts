@@ -52,7 +52,7 @@ export async function giveUp(
 
 /**
  * Refunds up to `refundedAmount` minor units in total, and reverses the same share of the credits, up to the remaining
- * ones. AppError 422 for more than was paid, 409 if nothing was paid.
+ * ones. Throws AppError 422 for more than was paid, 409 if nothing was paid.
  */
 export async function refund(
   db: Queryable,

@@ -9,7 +9,7 @@ import { lastPeriod } from './journal-store.ts';
 import { processDueBilling } from './process-due.ts';
 import { findTenantName, isDue, lockSubscription, type SubscriptionRow } from './store.ts';
 
-/** A workspace's locked subscription: no other transaction changes it meanwhile. */
+/** A workspace's locked subscription: no other transaction can change it. */
 export type Held = { db: Queryable; row: SubscriptionRow; at: number };
 
 /**
@@ -82,4 +82,4 @@ export async function referenceOf(held: Held, customer: BillingCustomer, plan: P
  * Returns an idempotency key for a provider's call: a repetition after a lost answer has the same key. The key contains
  * the time of the last change, so it differs once an answer was applied.
  */
-export const keyOf = ({ row }: Held, what: string): string => `${row.tenantId}:${row.updatedAt}:${what}`;
+export const keyOf = ({ row }: Held, action: string): string => `${row.tenantId}:${row.updatedAt}:${action}`;

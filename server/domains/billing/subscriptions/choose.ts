@@ -4,7 +4,7 @@ import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { findPlan, type PlanChoice } from '../plans/store.ts';
 import type { SubscriptionRow } from './store.ts';
 
-/** Returns the plan that a request names. AppError 422 if the product does not have the plan, or it is no longer sold. */
+/** Returns the plan that a request names. Throws AppError 422 if the product does not have the plan, or it is no longer sold. */
 export async function choosePlan(db: Queryable, productCode: string, choice: PlanChoice): Promise<PlanRow> {
   const plan = await findPlan(db, productCode, choice);
   if (plan !== null && !plan.retired) return plan;

@@ -22,7 +22,7 @@ import { processDueBilling } from './process-due.ts';
 const START = Date.parse('2026-01-31T10:00:00.000Z');
 const iso = (at: number) => new Date(at).toISOString();
 
-async function balanced({ db, clock }: BillingWorld): Promise<void> {
+async function expectBalancedLedger({ db, clock }: BillingWorld): Promise<void> {
   expect((await auditLedger(db.pool, { now: clock.now() })).differences).toEqual([]);
 }
 
@@ -44,7 +44,7 @@ test('a new workspace is on the onboarding plan, whose periods keep their day th
   goTo(world.clock, '2026-02-28T10:00:00.000Z');
   expect(await world.status()).toMatchObject({ current_period_end: '2026-03-31T10:00:00.000Z' });
   expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
-  await balanced(world);
+  await expectBalancedLedger(world);
 });
 
 test('a manual trial spends its credits first; at its end the onboarding period continues with its remaining credits', async () => {
@@ -81,7 +81,7 @@ test('a manual trial spends its credits first; at its end the onboarding period 
     status: 409,
     code: 'trial_used',
   });
-  await balanced(world);
+  await expectBalancedLedger(world);
 });
 
 test('after a trial longer than the onboarding period, a new period starts', async () => {
@@ -90,7 +90,7 @@ test('after a trial longer than the onboarding period, a new period starts', asy
   goTo(world.clock, START + 30 * DAY);
   expect(await world.status()).toMatchObject({ plan_code: 'free', current_period_start: iso(START + 30 * DAY) });
   expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
-  await balanced(world);
+  await expectBalancedLedger(world);
 });
 
 test('converting a trial starts the period, requests the invoice and removes the trial’s remaining credits', async () => {
@@ -110,7 +110,7 @@ test('converting a trial starts the period, requests the invoice and removes the
   await confirmPayments(world);
   expect(await world.balances()).toEqual({ trial: 0, included: FREE + PRO, payg: 0 });
   await expect(world.ask('billing_convert_trial')).rejects.toMatchObject({ status: 409, code: 'not_trialing' });
-  await balanced(world);
+  await expectBalancedLedger(world);
 });
 
 test('fourteen overdue renewals keep the day, grant once each, and request fourteen payments', async () => {
@@ -141,7 +141,7 @@ test('fourteen overdue renewals keep the day, grant once each, and request fourt
   // Confirming the payments of past periods now grants nothing any more.
   await confirmPayments(world);
   expect(await world.balances()).toEqual({ trial: 0, included: PRO, payg: 0 });
-  await balanced(world);
+  await expectBalancedLedger(world);
 });
 
 describe('changing the plan', () => {
@@ -183,7 +183,7 @@ describe('changing the plan', () => {
     await confirmPayments(world);
     expect(await world.balances()).toEqual({ trial: 0, included: BUSINESS, payg: 0 });
     expect((await world.payments()).at(-1)).toMatchObject({ amount: 29900 });
-    await balanced(world);
+    await expectBalancedLedger(world);
   });
 
   test('there and back within one millisecond adds and removes no credits', async () => {
@@ -191,13 +191,13 @@ describe('changing the plan', () => {
     await world.ask('billing_subscribe', { plan_code: 'pro' });
     for (const plan_code of ['business', 'pro', 'business', 'pro'])
       await world.ask('billing_change_plan', { plan_code, when: 'now' });
-    // A cheaper plan that replaces an unpaid one needs no payment of its own, but does not count as paid, so it grants no credits yet.
+    // A cheaper plan that replaces an unpaid one needs no payment, but does not count as paid: it grants no credits yet.
     expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
     await confirmPayments(world);
     // Each change counts as a millisecond later, so at most the value of that time on a plan may remain.
     const { included } = await world.balances();
     expect(Math.abs(included - FREE - PRO)).toBeLessThan(CREDITS / 1000);
-    await balanced(world);
+    await expectBalancedLedger(world);
   });
 
   test('a downgrade takes effect at the period’s end; choosing the current plan again cancels it', async () => {
@@ -215,7 +215,7 @@ describe('changing the plan', () => {
     await confirmPayments(world);
     expect(await world.balances()).toEqual({ trial: 0, included: PRO, payg: 0 });
     expect((await world.payments()).map(({ amount }) => amount)).toEqual([29900, 4900]);
-    await balanced(world);
+    await expectBalancedLedger(world);
   });
 
   test('to the onboarding plan is a cancellation', async () => {
@@ -229,7 +229,7 @@ describe('changing the plan', () => {
     goTo(world.clock, '2026-02-28T10:00:00.000Z');
     expect(await world.status()).toMatchObject({ plan_code: 'free', cancel_at_period_end: false });
     expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
-    await balanced(world);
+    await expectBalancedLedger(world);
   });
 });
 
@@ -247,7 +247,7 @@ describe('cancelling', () => {
     });
     await confirmPayments(world);
     expect(await world.balances()).toEqual({ trial: 0, included: FREE + PRO, payg: 0 });
-    await balanced(world);
+    await expectBalancedLedger(world);
   });
 
   test('a trial takes effect at the trial’s end, or now, which also removes its credits', async () => {
@@ -263,40 +263,42 @@ describe('cancelling', () => {
       trial: { available: false },
     });
     expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
-    await balanced(world);
+    await expectBalancedLedger(world);
   });
 });
 
 test('impossible changes are conflicts with a reason', async () => {
   await using world = await createBillingWorld(START);
-  const refused = (name: Parameters<BillingWorld['ask']>[0], input: unknown) =>
+  const outcomeOf = (name: Parameters<BillingWorld['ask']>[0], input: unknown) =>
     world.ask(name, input).then(
       () => 'done',
       (error: { status: number; code: string }) => `${error.status} ${error.code}`,
     );
-  expect(await refused('billing_cancel', {})).toBe('409 not_subscribed');
-  expect(await refused('billing_change_plan', { plan_code: 'pro' })).toBe('409 not_subscribed');
-  expect(await refused('billing_subscribe', { plan_code: 'free' })).toBe('409 already_subscribed');
-  expect(await refused('billing_subscribe', { plan_code: 'gold' })).toBe('422 unknown_plan');
-  expect(await refused('billing_subscribe', { plan_code: 'pro', payment_price_id: 'p' })).toBe('422 validation_error');
-  expect(await refused('billing_subscribe', {})).toBe('422 validation_error');
-  expect(await refused('billing_subscribe', { plan_code: 'pro', discount_code: 'NONE' })).toBe('422 code_not_valid');
-  expect(await refused('billing_trial_start', { plan_code: 'free' })).toBe('422 no_trial');
-  expect(await refused('billing_topup_intent', { amount: 499 })).toBe('422 invalid');
-  expect(await refused('billing_topup_intent', { amount: 100_001 })).toBe('422 invalid');
-  expect(await refused('billing_trial_start', { plan_code: 'pro' })).toBe('done');
-  expect(await refused('billing_change_plan', { plan_code: 'business' })).toBe('409 trialing');
-  expect(await refused('billing_subscribe', { plan_code: 'free' })).toBe('409 onboarding_plan');
-  expect(await refused('billing_subscribe', { plan_code: 'pro' })).toBe('done');
-  expect(await refused('billing_subscribe', { plan_code: 'pro' })).toBe('409 already_subscribed');
-  expect(await refused('billing_subscribe', { plan_code: 'business' })).toBe('409 already_subscribed');
-  expect(await refused('billing_trial_start', { plan_code: 'business' })).toBe('409 trial_used');
-  expect(await refused('billing_change_plan', { plan_code: 'pro' })).toBe('409 same_plan');
-  expect(await refused('billing_convert_trial', {})).toBe('409 not_trialing');
-  await balanced(world);
+  expect(await outcomeOf('billing_cancel', {})).toBe('409 not_subscribed');
+  expect(await outcomeOf('billing_change_plan', { plan_code: 'pro' })).toBe('409 not_subscribed');
+  expect(await outcomeOf('billing_subscribe', { plan_code: 'free' })).toBe('409 already_subscribed');
+  expect(await outcomeOf('billing_subscribe', { plan_code: 'gold' })).toBe('422 unknown_plan');
+  expect(await outcomeOf('billing_subscribe', { plan_code: 'pro', payment_price_id: 'p' })).toBe(
+    '422 validation_error',
+  );
+  expect(await outcomeOf('billing_subscribe', {})).toBe('422 validation_error');
+  expect(await outcomeOf('billing_subscribe', { plan_code: 'pro', discount_code: 'NONE' })).toBe('422 code_not_valid');
+  expect(await outcomeOf('billing_trial_start', { plan_code: 'free' })).toBe('422 no_trial');
+  expect(await outcomeOf('billing_topup_intent', { amount: 499 })).toBe('422 invalid');
+  expect(await outcomeOf('billing_topup_intent', { amount: 100_001 })).toBe('422 invalid');
+  expect(await outcomeOf('billing_trial_start', { plan_code: 'pro' })).toBe('done');
+  expect(await outcomeOf('billing_change_plan', { plan_code: 'business' })).toBe('409 trialing');
+  expect(await outcomeOf('billing_subscribe', { plan_code: 'free' })).toBe('409 onboarding_plan');
+  expect(await outcomeOf('billing_subscribe', { plan_code: 'pro' })).toBe('done');
+  expect(await outcomeOf('billing_subscribe', { plan_code: 'pro' })).toBe('409 already_subscribed');
+  expect(await outcomeOf('billing_subscribe', { plan_code: 'business' })).toBe('409 already_subscribed');
+  expect(await outcomeOf('billing_trial_start', { plan_code: 'business' })).toBe('409 trial_used');
+  expect(await outcomeOf('billing_change_plan', { plan_code: 'pro' })).toBe('409 same_plan');
+  expect(await outcomeOf('billing_convert_trial', {})).toBe('409 not_trialing');
+  await expectBalancedLedger(world);
 });
 
-describe('at once', () => {
+describe('concurrently', () => {
   const outcomes = async (calls: Promise<unknown>[]) =>
     (await Promise.allSettled(calls))
       .map(result => (result.status === 'fulfilled' ? 'done' : String(result.reason.code)))
@@ -322,7 +324,7 @@ describe('at once', () => {
     await using world = await createBillingWorld(START);
     await Promise.all(Array.from({ length: 12 }, () => world.status()));
     expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
-    await balanced(world);
+    await expectBalancedLedger(world);
   });
 });
 
@@ -359,13 +361,15 @@ test('a fact about a workspace that does not exist is ignored', async () => {
 });
 
 describe('discounts', () => {
-  const coded = async (world: BillingWorld, code: { value: number; months: number | null; planCodes?: string[] }) =>
-    createTestCode(world.db.pool, { code: 'HALF', kind: 'percent', ...code });
+  const createCode = async (
+    world: BillingWorld,
+    code: { value: number; months: number | null; planCodes?: string[] },
+  ) => createTestCode(world.db.pool, { code: 'HALF', kind: 'percent', ...code });
   const amounts = async (world: BillingWorld) => (await world.payments()).map(({ amount }) => amount);
 
-  test('hold for their months, through a change of plan', async () => {
+  test('last for their months, even if the plan changes', async () => {
     await using world = await createBillingWorld(START);
-    await coded(world, { value: 50, months: 3 });
+    await createCode(world, { value: 50, months: 3 });
     const { preview } = await world
       .ask<Changed>('billing_subscribe', { plan_code: 'pro', discount_code: 'half' })
       .then(() => world.ask<Changed>('billing_change_plan', { plan_code: 'business', preview: true }));
@@ -374,12 +378,12 @@ describe('discounts', () => {
     goTo(world.clock, '2026-05-31T10:00:00.000Z');
     expect((await world.status()).discount).toBeNull();
     expect(await amounts(world)).toEqual([2450, 14950, 14950, 29900, 29900]);
-    await balanced(world);
+    await expectBalancedLedger(world);
   });
 
-  test('one that waits for another plan does not change the present price', async () => {
+  test('for another plan do not change the price of the present one', async () => {
     await using world = await createBillingWorld(START);
-    await coded(world, { value: 50, months: null, planCodes: ['business'] });
+    await createCode(world, { value: 50, months: null, planCodes: ['business'] });
     await world.ask('billing_code_apply', { code: 'HALF' });
     await world.ask('billing_subscribe', { plan_code: 'pro' });
     goTo(world.clock, '2026-02-28T10:00:00.000Z');
@@ -390,9 +394,9 @@ describe('discounts', () => {
     expect(await amounts(world)).toEqual([4900, 4900, 14950 - 4900, 14950]);
   });
 
-  test('a refused subscription releases its code', async () => {
+  test('are released if the subscription is refused', async () => {
     await using world = await createBillingWorld(START);
-    await coded(world, { value: 50, months: null });
+    await createCode(world, { value: 50, months: null });
     await world.ask('billing_subscribe', { plan_code: 'business' });
     await expect(world.ask('billing_subscribe', { plan_code: 'pro', discount_code: 'HALF' })).rejects.toMatchObject({
       code: 'already_subscribed',

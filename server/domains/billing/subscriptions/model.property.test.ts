@@ -39,7 +39,7 @@ class Model {
   grants: Grant[] = [];
   invoices: number[] = [];
   waiting: Waiting[] = [];
-  free: Period = this.begin('free', START, START);
+  free: Period = this.beginPeriod('free', START, START);
   period: Period = this.free;
 
   /** Returns the month after `count` others, counted from the anchor. */
@@ -52,23 +52,23 @@ class Model {
       if (at > after) return at;
     }
   }
-  give(account: Grant['account'], amount: number, expires: number): Grant {
+  addGrant(account: Grant['account'], amount: number, expires: number): Grant {
     const grant = { account, amount, left: amount, expires, born: this.now };
     this.grants.push(grant);
     return grant;
   }
-  begin(plan: Code, from: number, anchor: number): Period {
+  beginPeriod(plan: Code, from: number, anchor: number): Period {
     const to = Model.month(anchor, from);
     const { price, credits } = plans[plan];
     const period: Period = { from, to, anchor, grants: [], owes: price > 0, paid: { from, price } };
     if (price > 0) {
       this.invoices.push(price);
       this.waiting.push({ credits, period });
-    } else period.grants.push(this.give('included', credits, to));
+    } else period.grants.push(this.addGrant('included', credits, to));
     return period;
   }
-  home(): void {
-    if (this.free.to <= this.now) this.free = this.begin('free', this.now, this.now);
+  returnToOnboarding(): void {
+    if (this.free.to <= this.now) this.free = this.beginPeriod('free', this.now, this.now);
     this.period = this.free;
     this.plan = 'free';
     this.trialing = false;
@@ -83,11 +83,11 @@ class Model {
       this.now = at;
       for (const grant of this.grants) if (grant.expires <= at) grant.left = 0;
       if (this.period.to > at) continue;
-      if (this.trialing || this.ends) this.home();
+      if (this.trialing || this.ends) this.returnToOnboarding();
       else {
         this.plan = this.pending ?? this.plan;
         this.pending = null;
-        this.period = this.begin(this.plan, at, this.period.anchor);
+        this.period = this.beginPeriod(this.plan, at, this.period.anchor);
         if (this.plan === 'free') this.free = this.period;
       }
     }
@@ -111,7 +111,7 @@ class Model {
   pay(): void {
     for (const { credits, period } of this.waiting) {
       period.owes = false;
-      if (period.to > this.now) period.grants.push(this.give('included', credits, period.to));
+      if (period.to > this.now) period.grants.push(this.addGrant('included', credits, period.to));
     }
     this.invoices = [];
     this.waiting = [];
@@ -124,7 +124,7 @@ class Model {
     if (this.trialUsed) return 'trial_used';
     if (this.plan !== 'free') return 'already_subscribed';
     const to = this.now + plans[plan].trialDays * DAY;
-    this.give('trial', plans[plan].trialCredits, to);
+    this.addGrant('trial', plans[plan].trialCredits, to);
     this.period = { from: this.now, to, anchor: this.now, grants: [], owes: false, paid: { from: this.now, price: 0 } };
     this.plan = plan;
     this.trialing = true;
@@ -138,14 +138,14 @@ class Model {
     this.endTrial();
     this.ends = false;
     this.plan = plan;
-    this.period = this.begin(plan, this.now, this.now);
+    this.period = this.beginPeriod(plan, this.now, this.now);
     return 'done';
   }
   convert(): string {
     if (!this.trialing) return 'not_trialing';
     this.endTrial();
     this.ends = false;
-    this.period = this.begin(this.plan, this.now, this.now);
+    this.period = this.beginPeriod(this.plan, this.now, this.now);
     return 'done';
   }
   cancel(atEnd: boolean): string {
@@ -154,11 +154,11 @@ class Model {
     if (atEnd) this.ends = true;
     else {
       if (this.trialing) this.endTrial();
-      this.home();
+      this.returnToOnboarding();
     }
     return 'done';
   }
-  change(plan: Code, asked: 'now' | 'period_end' | undefined): string {
+  change(plan: Code, requested: 'now' | 'period_end' | undefined): string {
     if (this.trialing) return 'trialing';
     if (this.plan === 'free') return 'not_subscribed';
     if (plan === this.plan) {
@@ -167,35 +167,35 @@ class Model {
       this.pending = null;
       return 'done';
     }
-    const when = asked ?? (plans[plan].price > plans[this.plan].price ? 'now' : 'period_end');
+    const when = requested ?? (plans[plan].price > plans[this.plan].price ? 'now' : 'period_end');
     if (plan === 'free') return this.cancel(when === 'period_end');
     this.ends = false;
     this.pending = when === 'period_end' ? plan : null;
-    if (when === 'now') this.swap(plan);
+    if (when === 'now') this.changeNow(plan);
     return 'done';
   }
-  swap(plan: Code): void {
+  changeNow(plan: Code): void {
     const { period } = this;
     const at = Math.max(this.now, period.paid.from + 1);
-    const part = (amount: number, from: number, since: number) =>
+    const share = (amount: number, from: number, since: number) =>
       Number((BigInt(amount) * BigInt(period.to - from)) / BigInt(period.to - since));
-    const credit = part(period.paid.price, this.now, period.paid.from);
-    const price = part(plans[plan].price, this.now, period.from);
+    const credit = share(period.paid.price, this.now, period.paid.from);
+    const price = share(plans[plan].price, this.now, period.from);
     let carried = 0;
     for (const grant of period.grants) {
-      const taken = Math.min(grant.left, part(grant.amount, at, period.paid.from));
+      const taken = Math.min(grant.left, share(grant.amount, at, period.paid.from));
       grant.left -= taken;
       carried += taken;
     }
     const unpaid = this.waiting.find(each => each.period === period);
-    if (unpaid) unpaid.credits -= part(unpaid.credits, at, period.paid.from);
-    const credits = part(plans[plan].credits, at, period.from);
+    if (unpaid) unpaid.credits -= share(unpaid.credits, at, period.paid.from);
+    const credits = share(plans[plan].credits, at, period.from);
     const owes = period.owes || price > credit;
     const now = owes ? Math.min(carried, credits) : credits;
     const rest: Period = {
       ...period,
       owes,
-      grants: [this.give('included', now, period.to)],
+      grants: [this.addGrant('included', now, period.to)],
       paid: { from: at, price },
     };
     if (price > credit) this.invoices.push(price - credit);

@@ -38,7 +38,7 @@ export async function subscribe(
         replaces: row.provider === provider.kind ? row.subscriptionId : null,
         key: keyOf(held, `subscribe:${plan.planCode}:${discount?.code ?? ''}`),
       });
-      return await begin(ctx, held, { provider, plan, discount, next });
+      return await storeSubscription(ctx, held, { provider, plan, discount, next });
     }),
   );
 }
@@ -72,22 +72,22 @@ export async function convertTrial(ctx: Context): Promise<Answer> {
     const reference = await referenceOf(held, await customerOf(ctx, held), plan);
     const next = await provider.convertTrial(reference, { key: keyOf(held, 'convert') });
     const discount = provider.kind === 'manual' ? discountFor(row, plan, null, at) : null;
-    return await begin(ctx, held, { provider, plan, discount, next });
+    return await storeSubscription(ctx, held, { provider, plan, discount, next });
   });
 }
 
 /** Stores a subscription that has just started; for a manual one, also the invoice of its first period. */
-async function begin(
+async function storeSubscription(
   { principal, services }: Context,
   { db, row, at }: Held,
-  begun: {
+  started: {
     provider: PaymentProvider;
     plan: PlanRow;
     discount: AppliedDiscount | null;
     next: ProviderSubscription;
   },
 ): Promise<Answer> {
-  const { provider, plan, discount, next } = begun;
+  const { provider, plan, discount, next } = started;
   const { billing } = services.config;
   const amount = priceOf(plan, discount);
   const paymentId =

@@ -85,7 +85,7 @@ const providerFor = (
   present: PaymentRow['provider'],
 ) => (subscriptionId === null ? payments.kind : present);
 
-/** Returns the microcredits that an amount buys. AppError 422 for an amount beyond the deployment's limits. */
+/** Returns the microcredits that an amount buys. Throws AppError 422 for an amount beyond the deployment's limits. */
 export function creditsFor({ topUp: terms }: Pick<Services, 'topUp'>, amount: number): number {
   const { minimumAmount, maximumAmount, microcreditsPerMinorUnit } = terms;
   if (amount < minimumAmount || amount > maximumAmount) {

@@ -13,7 +13,7 @@ import { findMemberNames, findPeriodStart, findWorkflowNames, type UsageFilter }
 type Dimension = (typeof usageDimensions)[number];
 type Item = { key: string; label: string; quantity: number; microcredits: number };
 
-/** The most items of a dimension; further ones are combined as `other`. */
+/** The maximum number of items of a dimension; further ones are combined as `other`. */
 const MAX_ITEMS = 100;
 
 /** The column of each dimension, and the columns of the rollups that it is read from. */

@@ -24,7 +24,7 @@ export async function usageHistory(
   return { usage: page.rows.map(toLine), next_cursor: page.next_cursor };
 }
 
-/** GET /v1/billing/usage-history/export: the same as CSV. AppError 422 `too_many_rows`. */
+/** GET /v1/billing/usage-history/export: the same as CSV. Throws AppError 422 `too_many_rows`. */
 export async function exportUsage(
   { principal, services }: Context,
   filters: z.output<typeof ExportUsageInput>,

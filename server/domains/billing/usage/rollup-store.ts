@@ -36,7 +36,7 @@ export async function queryUsage(
     rows: source,
     values,
     parameter,
-  } = filter.run === undefined ? rolledUp(tenantId, filter, now) : ofRun(tenantId, filter);
+  } = filter.run === undefined ? rolledUpSource(tenantId, filter, now) : runSource(tenantId, filter);
   const columns = [...new Set(by.flat())];
   const day = columns.includes('day') ? `date_trunc('day', u.created_at AT TIME ZONE ${parameter(timeZone)})` : 'NULL';
   const grouped = columns.map(column => ROLLUP_COLUMNS[column]);
@@ -65,7 +65,7 @@ type Source = { rows: string; values: unknown[]; parameter: (value: unknown) => 
  * themselves what is not rolled up yet, and the quarters that the period splits. One snapshot contains the rollups and
  * the number of the last row in them.
  */
-function rolledUp(tenantId: string, { from, to, ...filter }: UsageFilter, now: number): Source {
+function rolledUpSource(tenantId: string, { from, to, ...filter }: UsageFilter, now: number): Source {
   const { values, where, parameter } = conditions(tenantId, filter);
   const time = (ms: number) => `${parameter(new Date(ms))}::timestamptz`;
   const within = (...bounds: string[]) => [...where, ...bounds].join(' AND ');
@@ -95,7 +95,7 @@ function rolledUp(tenantId: string, { from, to, ...filter }: UsageFilter, now: n
 }
 
 /** Reads a run's lines from the rows of its commits. */
-function ofRun(tenantId: string, filter: UsageFilter): Source {
+function runSource(tenantId: string, filter: UsageFilter): Source {
   const { values, where, parameter } = conditions(tenantId, filter);
   const price = 'u.microcredits / greatest(u.quantity, 1)';
   const rows = `SELECT u.project_id, u.workflow_id, u.action, u.step_type, u.subject, u.started_by, u.created_at, l.quantity,

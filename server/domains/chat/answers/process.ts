@@ -10,7 +10,7 @@ import { saveEndedAnswer } from './ended-answer.ts';
 import { type Sender, senderOf, startAnswer, tellRefused } from './start.ts';
 import { listEnded, listStartable, type QueuedAnswer } from './store.ts';
 
-/** The most answers in one pass, so that many chats do not delay other starts. */
+/** The maximum number of answers in one pass, so that many chats do not delay other starts. */
 const MAX_ANSWERS_PER_PASS = 20;
 
 /**

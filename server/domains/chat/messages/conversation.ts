@@ -2,7 +2,7 @@ import type { TurnMessage } from '../../../orchestrator/steps/agent/turn-message
 import type { SummaryPart } from '../stream/parts.ts';
 
 /**
- * The most characters of the earlier conversation that an agent reads. A longer conversation is cut to its end, after a
+ * The maximum number of characters of the earlier conversation that an agent reads. A longer conversation is cut to its end, after a
  * note.
  */
 export const MAX_HISTORY_CHARS = 400_000;

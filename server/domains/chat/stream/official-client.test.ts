@@ -159,8 +159,8 @@ test('a call for a viewer waits for the approval of a contributor', async () => 
   });
   const id = await chat.thread({ agent_id: agent, visibility: 'project' }, viewer);
   const { run_id: runID } = await chat.act('chat_send_message', { id, text: 'Refund 7' }, viewer);
-  const asked = async () => (await chat.act('tasks_list_pending_run', { id: agent, runID })).tasks;
-  await expect.poll(asked).toHaveLength(1);
+  const pendingTasks = async () => (await chat.act('tasks_list_pending_run', { id: agent, runID })).tasks;
+  await expect.poll(pendingTasks).toHaveLength(1);
   const answer = { id: agent, runID, task_id: 'agent.1.1.ok', approved: true };
   await expect(chat.act('tasks_complete', answer, viewer)).rejects.toMatchObject({ status: 403 });
   await chat.act('tasks_complete', answer, contributor);

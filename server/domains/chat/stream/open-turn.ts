@@ -40,11 +40,11 @@ export class OpenTurn {
   /** Returns the chunks that complete the live text to exactly `content`, without calls. */
   complete(content: readonly ContentPart[]): UIMessageChunk[] {
     this.isDone = true;
-    const again: UIMessageChunk[] = this.#fits(content) ? [] : this.#reset();
+    const reset: UIMessageChunk[] = this.#fits(content) ? [] : this.#reset();
     const rest = content.flatMap((part, index) =>
       part.type === 'tool_call' ? [] : this.#add(index, part.type, part.text.slice(this.#textAt(index).length)),
     );
-    return [...again, ...rest, ...this.#endAll()];
+    return [...reset, ...rest, ...this.#endAll()];
   }
 
   /** Returns the chunks that end a cancelled turn with the text `partial` of the log. */
@@ -54,12 +54,12 @@ export class OpenTurn {
     const sent = texts.map(([, { text }]) => text).join('');
     if (sent.startsWith(partial)) return this.#endAll();
     const isContinued = partial.startsWith(sent);
-    const again = isContinued ? [] : this.#reset();
+    const reset = isContinued ? [] : this.#reset();
     const last = texts.at(-1);
     const isOpen = isContinued && last !== undefined && !last[1].isEnded;
     const index = isOpen ? last[0] : Math.max(-1, ...this.#written.keys(), ...this.#calls.keys()) + 1;
     return [
-      ...again,
+      ...reset,
       ...this.#add(index, 'text', isContinued ? partial.slice(sent.length) : partial),
       ...this.#endAll(),
     ];

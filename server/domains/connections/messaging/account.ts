@@ -20,7 +20,7 @@ const Business = z.object({ name: text });
 const PhoneNumber = z.object({ display_phone_number: text, verified_name: text });
 
 /**
- * Reads the business account and the phone number with the token, before anything is saved. AppError 422
+ * Reads the business account and the phone number with the token, before anything is saved. Throws AppError 422
  * `credentials_rejected` names the one that the API did not show; 503 `messaging_unavailable` if the API does not
  * answer. Neither error contains anything that the API sent.
  */
@@ -31,7 +31,7 @@ export async function readMessagingAccount(
   ids: Ids,
 ): Promise<MessagingAccount> {
   noteSecrets([token]);
-  const read = (path: keyof Ids) => ask(egress.fetch, `${apiUrl}/${ids[path]}`, token, path);
+  const read = (path: keyof Ids) => requestJson(egress.fetch, `${apiUrl}/${ids[path]}`, token, path);
   const business = Business.safeParse(await read('business_account_id')).data;
   const phone = PhoneNumber.safeParse(await read('phone_number_id')).data;
   return {
@@ -42,22 +42,22 @@ export async function readMessagingAccount(
   };
 }
 
-async function ask(fetch: typeof globalThis.fetch, url: string, token: string, path: string): Promise<unknown> {
+async function requestJson(fetch: typeof globalThis.fetch, url: string, token: string, path: string): Promise<unknown> {
   try {
     const headers = { Authorization: `Bearer ${token}`, Accept: 'application/json' };
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const response = await fetch(url, { headers, signal, redirect: 'error' });
     if (response.ok) return await response.json();
     await response.body?.cancel();
-    throw refused(response.status, path);
+    throw refusalError(response.status, path);
   } catch (error) {
     if (error instanceof AppError) throw error;
-    throw away(error instanceof EgressRefused ? error.message : 'it cannot be reached');
+    throw unavailableError(error instanceof EgressRefused ? error.message : 'it cannot be reached');
   }
 }
 
-function refused(status: number, path: string): AppError {
-  if (status >= 500 || status === 429) return away(`it answered ${status}`);
+function refusalError(status: number, path: string): AppError {
+  if (status >= 500 || status === 429) return unavailableError(`it answered ${status}`);
   const details =
     status === 401 || status === 403
       ? [{ path: 'access_token', message: `was refused (${status})` }]
@@ -65,5 +65,5 @@ function refused(status: number, path: string): AppError {
   return invalid('The messaging API did not accept these credentials.', details, 'credentials_rejected');
 }
 
-const away = (reason: string) =>
+const unavailableError = (reason: string) =>
   unavailable('messaging_unavailable', `The messaging API is not available (${reason}).`, 10);

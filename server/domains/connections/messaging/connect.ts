@@ -22,13 +22,13 @@ import type {
   MessagingOauthUrlInput,
 } from './schemas.ts';
 
-/** Returns the settings of messaging. AppError 404 if the deployment has none. */
+/** Returns the settings of messaging. Throws AppError 404 if the deployment has none. */
 function requireMessaging({ config }: Pick<Services, 'config'>): MessagingSettings {
   if (config.messaging === null) throw notFound('Messaging connect');
   return config.messaging;
 }
 
-/** Returns the settings of the embedded signup. AppError 404 if the deployment has none. */
+/** Returns the settings of the embedded signup. Throws AppError 404 if the deployment has none. */
 function requireSignup(services: Pick<Services, 'config'>): MessagingSettings & { oauth: OauthSettings } {
   const { apiUrl, oauth } = requireMessaging(services);
   if (oauth === null) throw notFound('Messaging signup');
@@ -47,7 +47,7 @@ const FlowRequest = z.object({
   origins: z.array(z.string()).optional(),
 });
 
-/** POST /v1/connections/messaging/oauth-url: starts the provider's embedded signup. AppError 404, 503. */
+/** POST /v1/connections/messaging/oauth-url: starts the provider's embedded signup. Throws AppError 404, 503. */
 export async function messagingOauthUrl(
   ctx: Context,
   { display_name: name, connection_id: id, origins }: z.output<typeof MessagingOauthUrlInput>,
@@ -64,7 +64,7 @@ export async function messagingOauthUrl(
 
 /**
  * POST /v1/connections/messaging/complete: finishes the signup. The provider gave the ids to the page; they
- * are looked up with the fresh token before anything is saved. AppError 404, 422 and 503 as in the flow and as
+ * are looked up with the fresh token before anything is saved. Throws AppError 404, 422 and 503 as in the flow and as
  * in `readMessagingAccount`.
  */
 export async function messagingComplete(
@@ -83,7 +83,7 @@ export async function messagingComplete(
   return save(ctx, { id, name: name ?? nameOf(account), values, account, origins, tokenOrigin, expiresAt });
 }
 
-/** POST /v1/connections/messaging/manual: credentials that a person entered. AppError 404, 422, 503. */
+/** POST /v1/connections/messaging/manual: credentials that a person entered. Throws AppError 404, 422, 503. */
 export async function messagingManual(
   ctx: Context,
   input: z.output<typeof MessagingManualInput>,

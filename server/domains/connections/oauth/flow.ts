@@ -31,7 +31,7 @@ export type BegunFlow = { authorization_url: string; state: string; expires_at: 
 
 /**
  * Starts a flow (OAuth 2.1: code with PKCE S256) of this user in this tenant; `request` is the data that its end will
- * need. Only a hash of the state is stored, and the verifier is in the secret store. AppError 503 if that store or the
+ * need. Only a hash of the state is stored, and the verifier is in the secret store. Throws AppError 503 if that store or the
  * provider's metadata is unavailable.
  */
 export async function beginFlow(
@@ -107,7 +107,7 @@ export async function finishFlow(
   }
 }
 
-/** Converts a failed request to the provider: AppError 422 if it refused, 503 if it did not answer. */
+/** Converts a failed request to the provider to AppError 422 if it refused, 503 if it did not answer. */
 export function refusal(kind: FlowKind, error: unknown): Error {
   const failure = oauthFailure(error);
   if ('away' in failure) return oauthAway(kind, failure.away);

@@ -24,7 +24,7 @@ export function needsRefresh(row: ConnectionRow, now: number): boolean {
 
 /**
  * Returns the connection with a fresh access token. Of any number of concurrent callers, in any number of processes,
- * only one uses the refresh token. A refused token marks the connection `expired`: AppError 409 `connection_expired`,
+ * only one uses the refresh token. A refused token marks the connection `expired`. Throws AppError 409 `connection_expired`,
  * now and until it is connected again. A server that does not answer marks it `error`; callers get the old token until
  * it expires, then AppError 503 `oauth_unavailable`.
  */

@@ -13,7 +13,7 @@ import { isGranted, suiteConfigOf } from './services.ts';
 type Account = z.input<typeof SuiteAccount>;
 
 /**
- * GET /v1/connections/suite/accounts/{connectionId}: the account, and its granted and enabled services. AppError 404.
+ * GET /v1/connections/suite/accounts/{connectionId}: the account, and its granted and enabled services. Throws AppError 404.
  */
 export async function suiteAccount(ctx: Context, { connectionId }: z.output<typeof ByConnectionId>): Promise<Account> {
   const settings = requireSuite(ctx.services);

@@ -42,7 +42,7 @@ const FlowRequest = z.object({
 
 /**
  * POST /v1/connections/suite/oauth-url: requests the named services, or all; with `connection_id` that connection is
- * connected again, and keeps its services. AppError 404, 422 for an unknown service, 503.
+ * connected again, and keeps its services. Throws AppError 404, 422 for an unknown service, 503.
  */
 export async function suiteOauthUrl(
   ctx: Context,
@@ -72,7 +72,7 @@ export async function suiteOauthUrl(
   return beginFlow(ctx, { kind: 'suite', settings, scopes, request });
 }
 
-/** Returns a suite connection of the project or the workspace. AppError 404 for any other. */
+/** Returns a suite connection of the project or the workspace. Throws AppError 404 for any other. */
 export async function requireSuiteConnection(ctx: Context, id: string) {
   const row = await findConnection(ctx.services.prisma, connectionRef(ctx, id));
   if (row?.provider !== 'suite') throw notFound('Suite connection');
@@ -81,7 +81,7 @@ export async function requireSuiteConnection(ctx: Context, id: string) {
 
 /**
  * POST /v1/connections/suite/complete: finishes the flow in a connection. A connection that is connected again must
- * have the same account, or its users would act as another person: AppError 409 `account_differs`. Otherwise 404, 422
+ * have the same account, or its users would act as another person. Throws AppError 409 `account_differs`. Otherwise 404, 422
  * and 503 as in the flow.
  */
 export async function suiteComplete(

@@ -35,7 +35,7 @@ export type Binding = Offer & {
   secrets: string[];
 };
 
-/** Returns the instance of this project. AppError 404, or 409 `mcp_server_not_published`. */
+/** Returns the instance of this project. Throws AppError 404, or 409 `mcp_server_not_published`. */
 async function requireBound(pool: Services['pool'], ref: InstanceRef): Promise<BoundRow> {
   const row = isId(ref.instanceId) ? await findBound(pool, ref) : null;
   if (row === null) throw notFound('MCP instance');
@@ -55,7 +55,7 @@ function offerOf(row: BoundRow): Offer {
   };
 }
 
-/** Returns the tools of an instance of this project. AppError 404, or 409 `mcp_server_not_published`. */
+/** Returns the tools of an instance of this project. Throws AppError 404, or 409 `mcp_server_not_published`. */
 export async function findOffer(services: Pick<Services, 'pool'>, ref: InstanceRef): Promise<Offer> {
   return offerOf(await requireBound(services.pool, ref));
 }
@@ -69,7 +69,7 @@ export async function findServerUrl({ pool }: Pick<Services, 'pool'>, ref: Insta
 /**
  * Returns an instance of this tenant and project, ready to be called: its pinned version, or the latest published
  * one, and the credentials of the active profile's connection, else of its own; there is no other source of
- * credentials. AppError 404, 409 `mcp_server_not_published`, `mcp_connection_missing` or `mcp_connection_unfit`, and
+ * credentials. Throws AppError 404, 409 `mcp_server_not_published`, `mcp_connection_missing` or `mcp_connection_unfit`, and
  * 409 and 503 as in loadCredentials.
  */
 export async function bindInstance(services: BindingServices, ref: InstanceRef): Promise<Binding> {

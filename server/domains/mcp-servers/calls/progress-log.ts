@@ -2,7 +2,7 @@ import type { McpProgress } from '../../../platform/mcp-client/index.ts';
 
 /** Each flush becomes an event of the run, and a tool may report progress a thousand times a second. */
 const FLUSH_MS = 500;
-/** The most messages kept between two flushes; older ones are dropped. */
+/** The maximum number of messages kept between two flushes; older ones are dropped. */
 const MAX_LINES = 50;
 const MAX_LINE_LENGTH = 2_000;
 

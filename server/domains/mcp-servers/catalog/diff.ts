@@ -50,6 +50,6 @@ export function describeDiff({ added, removed, changed }: Diff): string {
     [removed.length, 'removed'],
     [changed.length, 'changed'],
   ] as const;
-  const said = parts.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : []));
-  return said.length > 0 ? said.join(', ') : 'nothing';
+  const phrases = parts.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : []));
+  return phrases.length > 0 ? phrases.join(', ') : 'nothing';
 }

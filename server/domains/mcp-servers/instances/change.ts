@@ -33,7 +33,7 @@ export async function patchInstance(
 }
 
 /**
- * Deletes the instance with its profiles. AppError 404; 409 `instance_in_use`, with the workflows in `details`, while a
+ * Deletes the instance with its profiles. Throws AppError 404; 409 `instance_in_use`, with the workflows in `details`, while a
  * draft or a latest version calls it, unless `force`.
  */
 export async function deleteInstance(ctx: Context, input: z.output<typeof DeleteInstanceInput>): Promise<undefined> {

@@ -11,7 +11,7 @@ import { checkSettings } from './settings.ts';
 import { describeInstance, instanceKey, requireOwnConnection } from './view.ts';
 
 /**
- * Creates an instance, which binds a published server to a connection, for the steps of one project. AppError 409
+ * Creates an instance, which binds a published server to a connection, for the steps of one project. Throws AppError 409
  * `mcp_server_not_published` or `credential_origin_refused`, 422 `unknown_server`, `unknown_version`,
  * `unknown_connection`, `invalid_settings`, `limit_reached`.
  */

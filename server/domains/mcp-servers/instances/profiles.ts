@@ -24,7 +24,7 @@ type ProfileView = z.input<typeof Profile>;
 
 const ProfileCursor = z.tuple([PlainText(200), Id]);
 
-/** Lists the profiles by name. AppError 404. */
+/** Lists the profiles by name. Throws AppError 404. */
 export async function listProfiles(
   ctx: Context,
   { id, limit, cursor }: z.output<typeof ListProfilesInput>,
@@ -38,7 +38,7 @@ export async function listProfiles(
 }
 
 /**
- * Creates a profile, which is not active yet. AppError 404, 409 `name_taken`, 422 `unknown_connection`,
+ * Creates a profile, which is not active yet. Throws AppError 404, 409 `name_taken`, 422 `unknown_connection`,
  * `invalid_settings`, `limit_reached`.
  */
 export async function createProfile(ctx: Context, input: z.output<typeof CreateProfileInput>): Promise<ProfileView> {
@@ -56,7 +56,7 @@ export async function createProfile(ctx: Context, input: z.output<typeof CreateP
   return describeProfile(ctx, key);
 }
 
-/** Changes the given fields. AppError 404, 409 `name_taken`, 422 as for creating. */
+/** Changes the given fields. Throws AppError 404, 409 `name_taken`, 422 as for creating. */
 export async function patchProfile(ctx: Context, input: z.output<typeof PatchProfileInput>): Promise<ProfileView> {
   const { prisma, clock } = ctx.services;
   const key = profileKey(ctx, input);
@@ -74,14 +74,14 @@ export async function patchProfile(ctx: Context, input: z.output<typeof PatchPro
   return describeProfile(ctx, key);
 }
 
-/** Deletes a profile. If it was active, the instance's own connection and settings apply again. AppError 404. */
+/** Deletes a profile. If it was active, the instance's own connection and settings apply again. Throws AppError 404. */
 export async function deleteProfile(ctx: Context, input: z.output<typeof ProfileRef>): Promise<undefined> {
   if (!(await deleteProfileRow(ctx.services.pool, profileKey(ctx, input)))) throw notFound('Profile');
 }
 
 /**
  * Makes a profile the only active one of the instance, or deactivates it (`active: false`). Applies to calls that start
- * from now on. AppError 404.
+ * from now on. Throws AppError 404.
  */
 export async function setActive(ctx: Context, input: z.output<typeof SetActiveInput>): Promise<ProfileView> {
   const { prisma, clock } = ctx.services;

@@ -118,8 +118,8 @@ export async function listInstanceRows(pool: Pool, key: ProjectKey, filter: Inst
 export type InstanceUseRow = { workflow_id: string; name: string; draft: boolean; published: boolean };
 
 /**
- * Returns at most `limit` workflows of the project whose draft or latest version has, also in a loop, a step that
- * names this instance.
+ * Returns at most `limit` workflows of the project whose draft or latest version has a step that names this instance.
+ * Steps in loops count.
  */
 export async function usesOfInstance(pool: Pool, key: InstanceKey, limit: number): Promise<InstanceUseRow[]> {
   const { rows } = await pool.query<InstanceUseRow>(

@@ -26,7 +26,7 @@ export async function listInstances(
   return { instances: page.rows.map(toInstance), next_cursor: page.next_cursor };
 }
 
-/** Returns an instance of the project. AppError 404. */
+/** Returns an instance of the project. Throws AppError 404. */
 export async function getInstance(
   ctx: Context,
   input: z.output<typeof InstanceRef>,

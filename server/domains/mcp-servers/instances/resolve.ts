@@ -18,7 +18,7 @@ type Problem = z.output<typeof Resolution>['problems'][number];
 
 /**
  * Returns what each step that calls a tool would call now: the instance, server, version and connection. Adds its
- * problems, and the instances of the project that offer its tool if its own does not. Calls nothing. AppError 404 for a
+ * problems, and the instances of the project that offer its tool if its own does not. Calls nothing. Throws AppError 404 for a
  * workflow that does not exist, 422 unless exactly one of `workflow_id` and `graph` is given.
  */
 export async function resolveInstances(

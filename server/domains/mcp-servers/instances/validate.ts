@@ -13,7 +13,7 @@ import { instanceKey, requireInstance } from './view.ts';
 /**
  * Checks whether a step could call the instance now: a published version at the present address, a connection that
  * is active and fits, and the live server offering exactly this version with exactly these credentials and
- * headers. AppError 404, 503.
+ * headers. Throws AppError 404, 503.
  */
 export async function validateInstance(
   ctx: Context,

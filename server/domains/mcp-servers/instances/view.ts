@@ -18,7 +18,7 @@ export function instanceKey({ principal }: Context, id: string): InstanceKey {
   return { tenantId: principal.tenantId, projectId: principal.projectId, id };
 }
 
-/** Returns the instance. AppError 404 if the project does not have it. */
+/** Returns the instance. Throws AppError 404 if the project does not have it. */
 export async function requireInstance(ctx: Context, id: string): Promise<InstanceRow> {
   const row = await findInstance(ctx.services.pool, instanceKey(ctx, id));
   if (row === null) throw notFound('MCP instance');
@@ -27,8 +27,8 @@ export async function requireInstance(ctx: Context, id: string): Promise<Instanc
 
 /**
  * AppError 403 for a token without `connection:manage`: a caller who names a connection decides where its credentials
- * are sent. AppError 422 `unknown_connection` for a connection, named in a body, that the project does not see: the
- * same for another workspace's or project's as for one that does not exist. AppError 409 `credential_origin_refused` if
+ * are sent. Throws AppError 422 `unknown_connection` for a connection, named in a body, that the project does not see: the
+ * same for another workspace's or project's as for one that does not exist. Throws AppError 409 `credential_origin_refused` if
  * its credentials may not be sent to the server.
  */
 export async function requireOwnConnection(

@@ -15,7 +15,7 @@ type Server = { canonicalUrl: string; authMode: z.output<typeof AuthMode> };
 
 /**
  * Returns how to call a server with a connection of the caller's own workspace, or without credentials if no connection
- * is given. AppError 403 for a token without `connection:manage`, 422 `unknown_connection` or `unfit_connection` (it
+ * is given. Throws AppError 403 for a token without `connection:manage`, 422 `unknown_connection` or `unfit_connection` (it
  * has nothing that this auth_mode can send), 409 and 503 as in loadCredentials.
  */
 export async function accessTo(ctx: Context, server: Server, connectionId: string | undefined): Promise<Access> {

@@ -3,7 +3,7 @@ import { invalid } from '../../../platform/errors.ts';
 const MAX_LENGTH = 2_000;
 
 /**
- * Returns the address of an MCP server in its canonical form. AppError 422 `invalid_url` for text that is
+ * Returns the address of an MCP server in its canonical form. Throws AppError 422 `invalid_url` for text that is
  * not an http(s) URL, contains credentials or a fragment, or is too long: credentials belong in a
  * connection, where they are encrypted.
  */

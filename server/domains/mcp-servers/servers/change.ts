@@ -10,7 +10,7 @@ import { describeServer, requireServer, requireServerDetail, serverKey } from '.
 /**
  * Changes the given fields. Another `canonical_url` or `auth_mode` makes the server a draft again and deletes the
  * discovered tools, because the tools at the new address are unknown. Its versions stay; its instances cannot be called
- * until the next one is published. AppError 403 for moving it with a token without `connection:manage`, and for another
+ * until the next one is published. Throws AppError 403 for moving it with a token without `connection:manage`, and for another
  * address while other projects have instances of it, unless by a `tenant_admin`: the arguments of their runs would be
  * sent there. 404, 422 as for registering.
  */
@@ -42,7 +42,7 @@ export async function patchServer(
 }
 
 /**
- * Deletes the server with its versions. AppError 404; 409 `server_in_use` while it has instances, unless `force`; 403
+ * Deletes the server with its versions. Throws AppError 404; 409 `server_in_use` while it has instances, unless `force`; 403
  * if that would delete instances of other projects, unless by a `tenant_admin`.
  */
 export async function deleteServer(ctx: Context, input: z.output<typeof DeleteServerInput>): Promise<undefined> {

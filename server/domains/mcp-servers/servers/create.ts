@@ -14,7 +14,7 @@ import { toServer } from './view.ts';
 const MAX_TRIES = 10;
 
 /**
- * Registers a server as a draft; it is not called yet. AppError 422 `invalid_url`, `egress_refused` (an address that may not
+ * Registers a server as a draft; it is not called yet. Throws AppError 422 `invalid_url`, `egress_refused` (an address that may not
  * be called) or `limit_reached`.
  */
 export async function createServer(
@@ -47,7 +47,7 @@ export async function createServer(
 }
 
 /**
- * Returns the address in its canonical form if Baton may call it: AppError 422 otherwise. A name that does not resolve
+ * Returns the address in its canonical form if Baton may call it. Throws AppError 422 otherwise. A name that does not resolve
  * now is accepted; discovery will report it.
  */
 export async function acceptUrl(ctx: Context, text: string): Promise<string> {

@@ -8,7 +8,7 @@ import { saveDiscovery } from './store.ts';
 import { describeServer, requireServer, requireServerDetail, serverKey } from './view.ts';
 
 /**
- * Reads the tools of the live server and stores them for the next version. AppError 404, 422 `discovery_failed`
+ * Reads the tools of the live server and stores them for the next version. Throws AppError 404, 422 `discovery_failed`
  * with the reason in `details` (also in `last_error`; tools found before stay), 409 `server_changed` if its
  * address changed meanwhile.
  */

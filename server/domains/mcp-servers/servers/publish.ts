@@ -10,7 +10,7 @@ import { describeVersion, latestVersion, requireServerDetail, serverKey } from '
 const MAX_TRIES = 5;
 
 /**
- * Publishes the tools of the last discovery as the next version, which never changes. AppError 404; 409
+ * Publishes the tools of the last discovery as the next version, which never changes. Throws AppError 404; 409
  * `not_discovered`; 409 `nothing_changed` if the latest version has the same tools. (A server that was moved and is a
  * draft again still gets a new version, which states that the tools are the same at the new address.)
  */

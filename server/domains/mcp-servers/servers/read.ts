@@ -41,7 +41,7 @@ export async function listServers(
   return { servers: page.rows.map(toServer), next_cursor: page.next_cursor };
 }
 
-/** Returns a server of the workspace. AppError 404. */
+/** Returns a server of the workspace. Throws AppError 404. */
 export async function getServer(
   ctx: Context,
   input: z.output<typeof ServerRef>,
@@ -66,7 +66,7 @@ export async function listVersions(
   return { versions: page.rows.map(toVersionSummary), next_cursor: page.next_cursor };
 }
 
-/** Returns a version with its tools. AppError 404. */
+/** Returns a version with its tools. Throws AppError 404. */
 export async function getVersion(ctx: Context, input: z.output<typeof VersionRef>): Promise<z.input<typeof Version>> {
   const row = await findServerVersion(ctx.services.pool, serverKey(ctx, input.id), input.version);
   if (row === null) throw notFound('Version of the MCP server');

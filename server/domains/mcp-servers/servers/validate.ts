@@ -12,7 +12,7 @@ type Report = z.input<typeof CheckReport>;
 
 /**
  * Checks whether the server can be used as it is published: address, protocol, credentials, tools, and whether the
- * tools have changed since. Problems of the server are in the checks. AppError 404, 422 `unknown_connection` or
+ * tools have changed since. Problems of the server are in the checks. Throws AppError 404, 422 `unknown_connection` or
  * `unfit_connection`.
  */
 export async function validateServer(ctx: Context, input: z.output<typeof WithConnection>): Promise<Report> {

@@ -13,7 +13,7 @@ export function serverKey(ctx: Context, id: string): ServerKey {
   return { tenantId: ctx.principal.tenantId, id };
 }
 
-/** Returns the server. AppError 404 if the workspace does not have it. */
+/** Returns the server. Throws AppError 404 if the workspace does not have it. */
 export async function requireServer(ctx: Context, id: string): Promise<ServerRow> {
   const row = await findServer(ctx.services.prisma, serverKey(ctx, id));
   if (row === null) throw notFound('MCP server');

@@ -29,7 +29,7 @@ type Work = { services: ToolServices; call: MemoryToolCall; scope: MemoryScope; 
 
 const SCOPE = 'memory:use';
 const DEFAULT_FOUND = 8;
-/** The most tokens of the texts that a search returns. */
+/** The maximum number of tokens of the texts that a search returns. */
 const MAX_FOUND_TOKENS = 1_600;
 
 /** Creates the memory tools of agents. They act with the current rights of the user for whom the run acts. */

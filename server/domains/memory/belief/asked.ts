@@ -9,7 +9,7 @@ export type MessageWithNext = { message: string; next?: string | undefined };
 /**
  * Returns whether a person asked, in their own words, to remember a claim. The request is in the sentence that states the claim, in a sentence
  * beside it, or in the next message. A request in another sentence or message counts only if it contains nothing else. `askedQuote`: the
- * words that the model takes for the request.
+ * words that the model quotes as the request.
  */
 export function isAskedFor(
   claim: Claim,
@@ -36,7 +36,7 @@ function isBareRequest(sentence: string): boolean {
   return request !== null && contentWords(request.what).length === 0;
 }
 
-/** The most characters beside a request that do not count, such as “Thanks!”. */
+/** The maximum number of characters beside a request that do not count, such as “Thanks!”. */
 const MAX_OTHER_CHARACTERS = 20;
 
 /** Returns whether a message contains only a request. */

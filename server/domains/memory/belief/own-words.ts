@@ -1,6 +1,6 @@
 import { requestIn } from './request.ts';
 
-/** The fewest words of a quotation. Fewer words in quotation marks are a name or a term, such as “the dog is called "Rex"”. */
+/** The minimum number of words of a quotation. Fewer words in quotation marks are a name or a term, such as “the dog is called "Rex"”. */
 const MIN_QUOTATION_WORDS = 4;
 const QUOTATIONS = [
   /"([^"]*)"/gu,

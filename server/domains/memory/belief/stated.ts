@@ -9,11 +9,11 @@ const NEGATIONS: ReadonlySet<string> = new Set(
 );
 /** The word with which a model replaces `I`. */
 const SPEAKER = 'user';
-/** The fewest letters that two forms of a word have in common at their beginning. */
+/** The minimum number of letters that two forms of a word have in common at their beginning. */
 const MIN_STEM_LETTERS = 4;
-/** The most letters in which two forms of a word differ at their end. */
+/** The maximum number of letters in which two forms of a word differ at their end. */
 const MAX_ENDING_LETTERS = 3;
-/** The most words of a subject that is a name. A longer subject counts as a statement. */
+/** The maximum number of words of a subject that is a name. A longer subject counts as a statement. */
 const MAX_NAME_WORDS = 5;
 
 const bare = (word: string): string => word.replace(/'s$/, '');

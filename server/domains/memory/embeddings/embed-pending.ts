@@ -14,12 +14,12 @@ import {
 
 type EmbedServices = Pick<Services, 'pool' | 'clock' | 'logger' | 'embed'>;
 
-/** The most texts in one request to a model. */
+/** The maximum number of texts in one request to a model. */
 const BATCH_SIZE = 64;
-/** The most workspaces in one pass. Each gets one batch. */
+/** The maximum number of workspaces in one pass. Each gets one batch. */
 const MAX_TENANTS = 50;
 const TIMEOUT_MS = 30_000;
-/** The most characters of a text that are sent to the model. The meaning of a longer text is clear from its beginning. */
+/** The maximum number of characters of a text that are sent to the model. The meaning of a longer text is clear from its beginning. */
 const MAX_TEXT_LENGTH = 8_000;
 
 /**

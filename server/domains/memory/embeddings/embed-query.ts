@@ -3,13 +3,13 @@ import type { MemoryScope, Narrowing } from '../scope.ts';
 import { bitsOf, cosine, minCosine } from './quantize.ts';
 import { findNearest, readSettings } from './store.ts';
 
-/** The longest time that a search waits for its embedding. The other signals take much less. */
+/** The maximum time that a search waits for its embedding. The other signals take much less. */
 const QUERY_TIMEOUT_MS = 2_000;
 /** The time after a failure in which searches do not ask the model again, so that not every search waits. */
 const PAUSE_MS = 30_000;
-/** The most candidates by signs, which are then compared exactly. */
+/** The maximum number of candidates by signs, which are then compared exactly. */
 const MAX_NEAREST = 200;
-/** The most hits after the exact comparison. */
+/** The maximum number of hits after the exact comparison. */
 const MAX_HITS = 60;
 
 /** An id that no project has. It restricts requests to keys of the workspace, because a project's own key must not pay for others. */

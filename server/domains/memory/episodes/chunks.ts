@@ -1,6 +1,6 @@
 import { estimateTokens } from '../folding.ts';
 
-/** The most tokens of a chunk. A hit has to be short enough to read and long enough to understand. */
+/** The maximum number of tokens of a chunk. A hit has to be short enough to read and long enough to understand. */
 export const MAX_CHUNK_TOKENS = 400;
 const MAX_CHUNK_LENGTH = MAX_CHUNK_TOKENS * 4;
 

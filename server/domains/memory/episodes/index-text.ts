@@ -10,7 +10,7 @@ import { columnsOf, requireWriter, scopeOf } from '../scope.ts';
 import { cutIntoChunks } from './chunks.ts';
 import { insertEpisode, type NewChunk, type NewEpisode } from './store.ts';
 
-/** The most chunks of an episode. A request of 1 MiB with ordinary turns has fewer. */
+/** The maximum number of chunks of an episode. A request of 1 MiB with ordinary turns has fewer. */
 const MAX_CHUNKS = 5_000;
 
 /** POST /v1/memory/index-conversation: stores turns as an episode. Throws AppError 403, 404, 422 `contains_credential`. */

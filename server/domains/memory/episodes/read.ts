@@ -14,7 +14,7 @@ import { scopeOf } from '../scope.ts';
 import { findEpisode, findPosition, listChunks, listEpisodes, listFollowing } from './store.ts';
 import { chunkOf, episodesOf, summaryOf } from './view.ts';
 
-/** The most episodes of a continuation. */
+/** The maximum number of episodes of a continuation. */
 const MAX_FOLLOWING = 20;
 
 /** GET /v1/memory/episodes: lists episodes, newest first. */

@@ -9,7 +9,7 @@ import type { Candidate } from './prompts.ts';
 const MAX_SUBJECT = 200;
 const MAX_TEXT = 2_000;
 const MAX_QUOTE = 1_000;
-/** The most candidates of one part. Further ones are dropped. */
+/** The maximum number of candidates of one part. Further ones are dropped. */
 const MAX_CANDIDATES = 50;
 
 /** A candidate whose chunk contains its quote. */

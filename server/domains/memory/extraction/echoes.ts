@@ -1,6 +1,6 @@
 import { fold, wordsOf } from '../folding.ts';
 
-/** The fewest words of a recalled text that can be repeated. Shorter texts occur in others by chance. */
+/** The minimum number of words of a recalled text that can be repeated. Shorter texts occur in others by chance. */
 const MIN_ECHO_WORDS = 2;
 
 const wordSequence = (text: string): string => ` ${wordsOf(fold(text)).join(' ')} `;

@@ -21,7 +21,7 @@ import { type Candidate, storeCandidates } from './store-candidates.ts';
 
 /** The chunks that a step reads. With 400 tokens each they fit every model. */
 export const CHUNKS_PER_PART = 40;
-/** The most known items with which a candidate is compared. */
+/** The maximum number of known items with which a candidate is compared. */
 const MAX_COMPARED = 5;
 const MAX_ANSWER_TOKENS = 4_000;
 const NEEDED_SCOPES = ['memory:use', 'ai:use'] as const;

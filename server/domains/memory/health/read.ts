@@ -10,7 +10,7 @@ import { countMemories, findContradictions, findDuplicates, type ItemPair } from
 
 /** The age from which an unused item is reported. */
 const NEVER_USED_AFTER_MS = 30 * DAY_MS;
-/** The most items that are searched for duplicates, because each is compared with all others of its subject. */
+/** The maximum number of items that are searched for duplicates, because each is compared with all others of its subject. */
 const MAX_COMPARED_ITEMS = 300;
 /** The similarity from which two texts probably have the same meaning. */
 const MIN_SIMILARITY = 0.6;

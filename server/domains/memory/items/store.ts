@@ -200,7 +200,7 @@ export async function findChunks(db: Queryable, scope: MemoryScope, ids: readonl
   return rows;
 }
 
-/** The most texts from outside that are read of one conversation. */
+/** The maximum number of texts from outside that are read of one conversation. */
 const MAX_OUTSIDE = 500;
 
 /** Returns the texts from outside in the episodes of quoted model messages, by the id of the episode. */

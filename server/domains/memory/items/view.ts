@@ -33,7 +33,7 @@ export const itemOf = (row: ItemRow): z.input<typeof Item> => ({
   updated_at: timeOf(row.updated_at),
 });
 
-/** The most evidence that a response shows. `evidence_count` is the total. */
+/** The maximum amount of evidence that a response shows. `evidence_count` is the total. */
 const MAX_EVIDENCE_SHOWN = 50;
 
 export function withEvidence(row: ItemRow, all: readonly EvidenceRow[]): z.input<typeof ItemWithEvidence> {

@@ -18,7 +18,7 @@ const MAX_WORDS = 24;
 const MAX_SUBJECT_WORDS = 5;
 const MAX_PHRASES = 5;
 
-/** Reads a query. Nothing in it is an error: what is no syntax is searched for. */
+/** Parses a query. Never throws: text that is not valid syntax is searched for as words. */
 export function parseQuery(query: string): ParsedQuery {
   const phrases: string[] = [];
   const withoutPhrases = query.replace(/"([^"]+)"/g, (_, phrase: string) => {
@@ -37,7 +37,7 @@ export function parseQuery(query: string): ParsedQuery {
     words: [...new Set(contentWords.length > 0 ? contentWords : all)].slice(0, MAX_WORDS),
     phrases,
     excluded: excluded.slice(0, MAX_WORDS),
-    subjects: runsOf(all.slice(0, MAX_WORDS)),
+    subjects: wordSequences(all.slice(0, MAX_WORDS)),
     ids: [
       ...new Set(
         query
@@ -50,7 +50,7 @@ export function parseQuery(query: string): ParsedQuery {
   };
 }
 
-function runsOf(words: readonly string[]): string[] {
+function wordSequences(words: readonly string[]): string[] {
   const runs = words.flatMap((word, from) =>
     // "Anna's" is about Anna.
     Array.from({ length: MAX_SUBJECT_WORDS }, (_, more) => words.slice(from, from + more + 1)).flatMap(run => [

@@ -48,7 +48,7 @@ type SearchRequest = {
   query: ParsedQuery;
 };
 
-/** POST /v1/memory/search. What a signal cannot answer is in `degraded`; a search itself does not fail for it. AppError 404. */
+/** POST /v1/memory/search. What a signal cannot answer is in `degraded`; a search itself does not fail for it. Throws AppError 404. */
 export async function searchMemory(ctx: Context, input: Input): Promise<z.input<typeof SearchOutput>> {
   await requireAbout(ctx, input);
   return searchIn(ctx.services, scopeOf(ctx.principal), input);

@@ -8,7 +8,7 @@ import { scopeOf } from '../scope.ts';
 import type { ListRecalledInput, ListRecalledOutput, ListUsesInput, ListUsesOutput } from './schemas.ts';
 import { canReadRun, listRecalled, listUses } from './store.ts';
 
-/** GET /v1/memory/items/{id}/uses: what recalled an item, newest first. AppError 404. */
+/** GET /v1/memory/items/{id}/uses: what recalled an item, newest first. Throws AppError 404. */
 export async function listItemUses(
   { principal, services }: Context,
   { id, limit, cursor }: z.output<typeof ListUsesInput>,
@@ -28,7 +28,7 @@ export async function listItemUses(
   };
 }
 
-/** GET /v1/memory/recalls/{runID}: what a run was given of memory. AppError 404 for a run that the principal may not read. */
+/** GET /v1/memory/recalls/{runID}: what a run was given of memory. Throws AppError 404 for a run that the principal may not read. */
 export async function listRecalledByRun(
   { principal, services }: Context,
   { runID: runId, step_id: stepId }: z.output<typeof ListRecalledInput>,

@@ -39,9 +39,9 @@ export async function requireReadable({ pool }: Reading, reader: Reader, runId: 
     );
 }
 
-/** The most runs remembered for one stream. Beyond that, all are looked up again. */
+/** The maximum number of runs remembered for one stream. Beyond that, all are looked up again. */
 const MAX_KNOWN = 1_000;
-/** The most events of one stream that may wait for the database to return who may read them. */
+/** The maximum number of events of one stream that may wait for the database to return who may read them. */
 const MAX_WAITING = 10_000;
 type Listener = (items: readonly StreamItem[]) => void;
 

@@ -5,7 +5,7 @@ import { namedBy } from '../../../orchestrator/steps/references.ts';
 import { findStartable } from '../start/startable-store.ts';
 import { findGraph } from '../store.ts';
 
-/** The most workflows that are checked for a cycle; a longer cycle is found at run time. */
+/** The maximum number of workflows that are checked for a cycle; a longer cycle is found at run time. */
 const MAX_CHECKED_WORKFLOWS = 100;
 
 /**

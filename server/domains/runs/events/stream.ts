@@ -12,7 +12,7 @@ import type { StreamEventsInput } from './schemas.ts';
 import { endsRun, eventOf, replayPages, Selection, type StreamTarget, seqOf } from './selection.ts';
 
 /**
- * The most bytes of JSON that may wait for a slow client before it is disconnected
+ * The maximum number of bytes of JSON that may wait for a slow client before it is disconnected
  * (docs/specification/events.md#server-sent-events).
  */
 export const MAX_BEHIND_BYTES = 1024 * 1024;

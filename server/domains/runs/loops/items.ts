@@ -9,7 +9,7 @@ import { findGraph } from '../store.ts';
 import type { LoopItem, LoopItems, LoopItemsInput } from './schemas.ts';
 import { countItems, listItemEvents } from './store.ts';
 
-/** The most failed items that one answer names. */
+/** The maximum number of failed items that one answer names. */
 const MAX_FAILED = 1_000;
 
 /**

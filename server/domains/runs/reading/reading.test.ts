@@ -141,7 +141,7 @@ describe('the event log', () => {
 });
 
 describe('the context', () => {
-  test('holds the input and the results, with large values in place', async () => {
+  test('contains the input and the results, including large values', async () => {
     const big = 'x'.repeat(40_000);
     const id = await publish(lua('small', 'return {n = input.n}'), lua('large', 'return string.rep("y", 30000)'), {
       ...lua('off', 'return 1'),
@@ -177,7 +177,7 @@ describe('the context', () => {
 });
 
 describe('running again', () => {
-  const again = async (ref: { id: string; runID: string }, from_step?: string) => {
+  const rerunAndWait = async (ref: { id: string; runID: string }, from_step?: string) => {
     const started = await call(rerun, as(), { ...ref, from_step });
     const next = { id: ref.id, runID: started.run_id };
     await reached(service.services, tenant.owner, next);
@@ -188,7 +188,7 @@ describe('running again', () => {
     const id = await publish(lua('a', 'return input.n'));
     const first = await run(id, { n: 5, session_id: 'order-9' });
     await service.db.pool.query(`UPDATE workflow_versions SET version = 1 WHERE workflow_id = $1`, [id]);
-    const second = await again(first);
+    const second = await rerunAndWait(first);
     expect(second.runID).not.toBe(first.runID);
     expect(await call(summary, as(), second)).toMatchObject({
       session_id: 'order-9',
@@ -198,14 +198,14 @@ describe('running again', () => {
     expect((await call(context, as(), second)).steps).toEqual({ a: { result: 5 } });
   });
 
-  test('from a step keeps the results before it, large ones too, and runs it and what follows', async () => {
+  test('from a step keeps earlier results, including large ones, and runs that step and its dependents', async () => {
     const id = await publish(
       lua('a', 'return string.rep("a", 20000)'),
       lua('b', 'return #steps.a.result + (input.add or 0)', 'a'),
       lua('c', 'return steps.b.result + 1', 'b'),
       lua('aside', 'return "aside"'),
     );
-    const second = await again(await run(id, { add: 1 }), 'b');
+    const second = await rerunAndWait(await run(id, { add: 1 }), 'b');
     const found = await call(summary, as(), second);
     expect(found.steps.map(step => [step.step_id, step.status])).toEqual([
       ['a', 'skipped'],
@@ -217,11 +217,11 @@ describe('running again', () => {
     expect(values.steps.b).toEqual({ result: 20_001 });
     expect(values.steps.c).toEqual({ result: 20_002 });
     expect(values.steps.a).toEqual({ result: 'a'.repeat(20_000) });
-    const third = await again(second, 'c');
+    const third = await rerunAndWait(second, 'c');
     expect((await call(context, as(), third)).steps.c).toEqual({ result: 20_002 });
   });
 
-  test('from an unknown step is 422, from a step of a run under way 409, of an archived workflow refused', async () => {
+  test('is refused from an unknown step, for an active run, and for an archived workflow', async () => {
     const id = await publishGraph(service.services, tenant.owner, asking());
     const { run_id } = await call(command, as(), { id, command: 'start' });
     const ref = { id, runID: run_id };

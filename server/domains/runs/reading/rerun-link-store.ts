@@ -6,7 +6,7 @@ type Place = { tenantId: string; projectId: string };
 export type RerunOf = { run_id: string; workflow_id: string; from_step: string | null };
 export type Rerun = { run_id: string; workflow_id: string; status: RunStatus; started_at: Date };
 
-/** The most reruns that the page of a run links to, the newest ones. */
+/** The maximum number of reruns that the page of a run links to, the newest ones. */
 const MAX_RERUNS = 20;
 
 /**

@@ -14,7 +14,7 @@ import { isObject } from '../../../platform/json.ts';
 import { findAddedFields, listAddedEnds } from '../steps/added-step-store.ts';
 import { readRecordedValues } from '../values/recorded.ts';
 
-/** The most bytes that the turns of one agent may take in their results. */
+/** The maximum number of bytes that the turns of one agent may take in their results. */
 const BUDGET_BYTES = 16 * 1024 * 1024;
 
 /** A turn of an agent that is an authored step, outside of loops. */

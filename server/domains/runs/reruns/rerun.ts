@@ -21,7 +21,7 @@ import { continuation } from './continuation.ts';
 import { earlierTurns, findTurn } from './earlier-turns.ts';
 import type { RerunInput } from './schemas.ts';
 
-/** The most bytes of results that a rerun may seed. */
+/** The maximum number of bytes of results that a rerun may seed. */
 const MAX_SEED_BYTES = 64 * 1024 * 1024;
 
 type Input = z.output<typeof RerunInput>;

@@ -24,7 +24,7 @@ export type StartRequest = {
   carried: Carried;
   /** The user for whom agents of the run act. If absent, calls of the agents fail. */
   actsFor?: ActsFor | undefined;
-  /** The person to whose daily credits the run counts, and the most microcredits that it may charge. */
+  /** The person to whose daily credits the run counts, and the maximum number of microcredits that it may charge. */
   spending?: Pick<RunStartedData, 'spends_for' | 'budget'>;
   /** The caller's trace context. */
   traceparent?: string;

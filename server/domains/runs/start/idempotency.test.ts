@@ -27,7 +27,7 @@ beforeEach(() => {
 const runTaken = () => conflict('run_id_taken', 'taken');
 
 /** Starts a run in the database as an orchestrator does: the primary key accepts an id once. */
-async function begin(runId: string) {
+async function startRun(runId: string) {
   try {
     await insertRun(services, { ...workflow, id: runId, startedAt: new Date(clock.now()) });
   } catch {
@@ -43,9 +43,9 @@ async function find(runId: string, notBefore: Date | null) {
   );
   return rows.length === 1 ? { run_id: runId } : null;
 }
-const ask = (
+const startWithKey = (
   key: string,
-  options: { body?: unknown; scope?: string; tenantId?: string; runId?: string; start?: typeof begin } = {},
+  options: { body?: unknown; scope?: string; tenantId?: string; runId?: string; start?: typeof startRun } = {},
 ) =>
   once(
     services,
@@ -55,43 +55,43 @@ const ask = (
       key,
       request: options.body ?? { a: 1 },
     },
-    { start: options.start ?? begin, find, runId: options.runId },
+    { start: options.start ?? startRun, find, runId: options.runId },
   );
 
 describe('the same key', () => {
   test('with the same body starts once and answers the same', async () => {
     const key = newId();
-    const first = await ask(key);
+    const first = await startWithKey(key);
     expect(isId(String(first.run_id))).toBe(true);
-    expect(await ask(key, { body: { a: 1 } })).toEqual(first);
+    expect(await startWithKey(key, { body: { a: 1 } })).toEqual(first);
     expect(starts).toHaveLength(1);
   });
 
   test('treats bodies as equal regardless of the order of their keys', async () => {
     const key = newId();
-    await ask(key, { body: { a: 1, b: { c: 2, d: 3 } } });
-    await ask(key, { body: { b: { d: 3, c: 2 }, a: 1 } });
+    await startWithKey(key, { body: { a: 1, b: { c: 2, d: 3 } } });
+    await startWithKey(key, { body: { b: { d: 3, c: 2 }, a: 1 } });
     expect(starts).toHaveLength(1);
   });
 
   test('with another body is 409', async () => {
     const key = newId();
-    await ask(key);
-    const error = await refusal(ask(key, { body: { a: 2 } }));
+    await startWithKey(key);
+    const error = await refusal(startWithKey(key, { body: { a: 2 } }));
     expect([error.status, error.code]).toEqual([409, 'idempotency_key_reused']);
   });
 
   test('in another scope or for another tenant is another key', async () => {
     const key = newId();
-    await ask(key);
-    await ask(key, { scope: 'workflow:2' });
-    await ask(key, { tenantId: 'rival' });
+    await startWithKey(key);
+    await startWithKey(key, { scope: 'workflow:2' });
+    await startWithKey(key, { tenantId: 'rival' });
     expect(new Set(starts).size).toBe(3);
   });
 
   test('used by forty concurrent requests starts one run, and all get it', async () => {
     const key = newId();
-    const answers = await Promise.all(Array.from({ length: 40 }, () => ask(key)));
+    const answers = await Promise.all(Array.from({ length: 40 }, () => startWithKey(key)));
     expect(starts).toHaveLength(1);
     expect(new Set(answers.map(answer => answer.run_id))).toEqual(new Set(starts));
   });
@@ -106,29 +106,29 @@ describe('many keys at once', () => {
     };
     db.pool.on('acquire', count);
     const noRun = async (runId: string) => ({ run_id: runId });
-    const answers = await Promise.all(keys.map(key => ask(key, { start: noRun })));
+    const answers = await Promise.all(keys.map(key => startWithKey(key, { start: noRun })));
     db.pool.off('acquire', count);
     // For the first key, and for all others together: create, purge, answer.
     expect(roundTrips).toBeLessThanOrEqual(8);
     expect(new Set(answers.map(answer => answer.run_id)).size).toBe(keys.length);
     const never = () => Promise.reject(new Error('started twice'));
-    expect(await Promise.all(keys.map(key => ask(key, { start: never })))).toEqual(answers);
+    expect(await Promise.all(keys.map(key => startWithKey(key, { start: never })))).toEqual(answers);
   });
 
   test('make no later transaction skip the wait for the disk', async () => {
-    await Promise.all(Array.from({ length: 20 }, () => ask(newId())));
+    await Promise.all(Array.from({ length: 20 }, () => startWithKey(newId())));
     const shown = await Promise.all(Array.from({ length: 10 }, () => db.pool.query('SHOW synchronous_commit')));
     expect(new Set(shown.map(({ rows }) => rows[0].synchronous_commit))).toEqual(new Set(['on']));
   });
 
-  test('with two equal ones and different bodies: one starts, the other is 409', async () => {
+  test('start one run for two equal keys with different bodies, and answer 409 to the other', async () => {
     const key = newId();
     await Promise.all([
-      ask(newId()),
-      ask(newId()),
-      ask(key, { body: { a: 1 } }),
-      expect(refusal(ask(key, { body: { a: 2 } }))).resolves.toMatchObject({ code: 'idempotency_key_reused' }),
-      ask(key, { tenantId: 'rival', body: { a: 2 } }),
+      startWithKey(newId()),
+      startWithKey(newId()),
+      startWithKey(key, { body: { a: 1 } }),
+      expect(refusal(startWithKey(key, { body: { a: 2 } }))).resolves.toMatchObject({ code: 'idempotency_key_reused' }),
+      startWithKey(key, { tenantId: 'rival', body: { a: 2 } }),
     ]);
     expect(starts).toHaveLength(4);
   });
@@ -138,23 +138,23 @@ describe('a crash', () => {
   test('before the start leaves the key usable', async () => {
     const key = newId();
     const crash = () => Promise.reject(new Error('the process died'));
-    await expect(ask(key, { start: crash })).rejects.toThrow('died');
+    await expect(startWithKey(key, { start: crash })).rejects.toThrow('died');
     clock.advance(1000);
-    const answer = await ask(key);
+    const answer = await startWithKey(key);
     expect(starts).toEqual([answer.run_id]);
   });
 
   test('between the start and its answer is repaired by the next request, which finds the run', async () => {
     const key = newId();
     const crash = async (runId: string) => {
-      await begin(runId);
+      await startRun(runId);
       throw new Error('the process died');
     };
-    await expect(ask(key, { start: crash })).rejects.toThrow('died');
+    await expect(startWithKey(key, { start: crash })).rejects.toThrow('died');
     clock.advance(60_000);
-    const answer = await ask(key);
+    const answer = await startWithKey(key);
     expect(starts).toEqual([answer.run_id]);
-    expect(await ask(key)).toEqual(answer);
+    expect(await startWithKey(key)).toEqual(answer);
   });
 });
 
@@ -162,8 +162,8 @@ describe('a refused start', () => {
   test('stores no answer: the same request is decided again', async () => {
     const key = newId();
     const refuse = () => Promise.reject(invalid('no', undefined, 'no_published_version'));
-    expect((await refusal(ask(key, { start: refuse }))).code).toBe('no_published_version');
-    await ask(key);
+    expect((await refusal(startWithKey(key, { start: refuse }))).code).toBe('no_published_version');
+    await startWithKey(key);
     expect(starts).toHaveLength(1);
   });
 });
@@ -171,36 +171,36 @@ describe('a refused start', () => {
 describe('an id that the caller chose', () => {
   test('is used', async () => {
     const runId = newId();
-    expect(await ask(newId(), { runId })).toEqual({ run_id: runId });
+    expect(await startWithKey(newId(), { runId })).toEqual({ run_id: runId });
   });
 
   test('that belongs to an older run stays 409, also when repeated', async () => {
     const runId = newId();
-    await begin(runId);
+    await startRun(runId);
     clock.advance(1);
     const key = newId();
-    for (let n = 0; n < 2; n++) expect((await refusal(ask(key, { runId }))).code).toBe('run_id_taken');
+    for (let n = 0; n < 2; n++) expect((await refusal(startWithKey(key, { runId }))).code).toBe('run_id_taken');
   });
 });
 
 describe('time', () => {
-  test('a key lives 24 hours and not longer', async () => {
+  test('a key is valid for 24 hours', async () => {
     const key = newId();
-    const first = await ask(key);
+    const first = await startWithKey(key);
     clock.advance(DAY_MS - 1);
-    expect(await ask(key)).toEqual(first);
+    expect(await startWithKey(key)).toEqual(first);
     clock.advance(1);
-    const second = await ask(key, { body: { another: true } });
+    const second = await startWithKey(key, { body: { another: true } });
     expect(second.run_id).not.toBe(first.run_id);
     expect(starts).toHaveLength(2);
   });
 
   test('expired keys are deleted by new ones', async () => {
     await db.pool.query('DELETE FROM idempotency_keys'); // of the other tests
-    for (let n = 0; n < 25; n++) await ask(`old-${n}-${newId()}`, { scope: 'purge' });
+    for (let n = 0; n < 25; n++) await startWithKey(`old-${n}-${newId()}`, { scope: 'purge' });
     clock.advance(2 * DAY_MS);
-    await ask(newId(), { scope: 'purge' });
-    await ask(newId(), { scope: 'purge' });
+    await startWithKey(newId(), { scope: 'purge' });
+    await startWithKey(newId(), { scope: 'purge' });
     const { rows } = await db.pool.query(`SELECT count(*)::int AS n FROM idempotency_keys WHERE scope = 'purge'`);
     expect(rows[0].n).toBe(2);
   });
@@ -213,11 +213,11 @@ describe('a clock that is set back', () => {
     const key = newId();
     const crash = async (runId: string) => {
       clock.advance(-hour);
-      await begin(runId);
+      await startRun(runId);
       throw new Error('the process died');
     };
-    await expect(ask(key, { start: crash })).rejects.toThrow('died');
-    const answer = await ask(key);
+    await expect(startWithKey(key, { start: crash })).rejects.toThrow('died');
+    const answer = await startWithKey(key);
     expect(starts).toEqual([answer.run_id]);
   });
 
@@ -225,45 +225,45 @@ describe('a clock that is set back', () => {
     const key = newId();
     const start = async (runId: string) => {
       clock.advance(-1);
-      return begin(runId);
+      return startRun(runId);
     };
-    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(key, { start })));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => startWithKey(key, { start })));
     expect(new Set(answers.map(answer => answer.run_id))).toEqual(new Set(starts));
     expect(starts).toHaveLength(1);
   });
 
   test('keeps a key from the future in force, rather than starting twice', async () => {
     const key = newId();
-    const first = await ask(key);
+    const first = await startWithKey(key);
     clock.advance(-30 * DAY_MS);
-    expect(await ask(key)).toEqual(first);
-    expect((await refusal(ask(key, { body: { a: 2 } }))).code).toBe('idempotency_key_reused');
+    expect(await startWithKey(key)).toEqual(first);
+    expect((await refusal(startWithKey(key, { body: { a: 2 } }))).code).toBe('idempotency_key_reused');
     clock.advance(31 * DAY_MS);
-    expect((await ask(key)).run_id).not.toBe(first.run_id);
+    expect((await startWithKey(key)).run_id).not.toBe(first.run_id);
   });
 
-  test("and an id of the caller's that is taken stays refused: whose run it is cannot be told", async () => {
+  test('refuses a taken id that the caller chose, because it may belong to another request', async () => {
     const runId = newId();
     const key = newId();
     const crash = async (id: string) => {
       clock.advance(-hour);
-      await begin(id);
+      await startRun(id);
       throw new Error('the process died');
     };
-    await expect(ask(key, { runId, start: crash })).rejects.toThrow('died');
-    expect((await refusal(ask(key, { runId }))).code).toBe('run_id_taken');
+    await expect(startWithKey(key, { runId, start: crash })).rejects.toThrow('died');
+    expect((await refusal(startWithKey(key, { runId }))).code).toBe('run_id_taken');
     expect(starts).toEqual([runId]);
   });
 });
 
 describe('the header', () => {
-  const read = (value: string) => idempotencyKey(new Map([['idempotency-key', value]]));
+  const readKey = (value: string) => idempotencyKey(new Map([['idempotency-key', value]]));
   test('is 1 to 255 printable characters', () => {
     expect(idempotencyKey(new Map())).toBeNull();
-    expect(read('x')).toBe('x');
-    expect(read('~'.repeat(255))).toHaveLength(255);
+    expect(readKey('x')).toBe('x');
+    expect(readKey('~'.repeat(255))).toHaveLength(255);
     for (const bad of ['', '~'.repeat(256), 'tab\t', 'é', 'nul\0', 'line\nbreak']) {
-      expect(() => read(bad)).toThrow(expect.objectContaining({ status: 422, code: 'invalid_idempotency_key' }));
+      expect(() => readKey(bad)).toThrow(expect.objectContaining({ status: 422, code: 'invalid_idempotency_key' }));
     }
   });
 });

@@ -8,8 +8,7 @@ import { canonicalJson } from '../../workflows/checksum.ts';
 import { type Reservation, reserve, saveResponse } from './idempotency-store.ts';
 
 /**
- * The request's Idempotency-Key; null without one. Throws AppError 422 for one that is not 1..255 printable ASCII
- * characters.
+ * Returns the request's Idempotency-Key, or null. Throws AppError 422 unless it has 1 to 255 printable ASCII characters.
  */
 export function idempotencyKey(headers: Context['headers']): string | null {
   const key = headers.get('idempotency-key');
@@ -34,9 +33,9 @@ export function idempotencyKey(headers: Context['headers']): string | null {
  * `request` is the data that must be equal in two requests with the same key. `start` receives the id for the run.
  * `find` looks up the run if that id is taken, and returns null if the run started before `notBefore`. A run with the
  * derived id belongs to the key whenever it started, so a clock that is set back after the reservation causes no
- * refusal. An id that the caller chose may belong to another request's run, and only the time shows this: if the clock
- * was set back, it is refused with 409 `run_id_taken`. A key that was reserved by a clock ahead of time stays in force
- * for a day after that time: starting twice would be worse. Throws AppError 409 `idempotency_key_reused`.
+ * refusal. A run with an id that the caller chose belongs to another request if it started before the reservation, so a
+ * clock that is set back causes a refusal with 409 `run_id_taken`. A key that was reserved by a fast clock stays in
+ * force for a day after that time: starting twice would be worse. Throws AppError 409 `idempotency_key_reused`.
  */
 export async function once(
   services: Services,

@@ -15,7 +15,7 @@ import { type Carried, requireOverrideRights, requireWholeRun } from './override
 import { StartParams } from './schemas.ts';
 import type { StartableRow } from './startable-store.ts';
 
-/** The most bytes of JSON for a run's input, and for each of trigger_steps and seed_results. */
+/** The maximum number of bytes of JSON for a run's input, and for each of trigger_steps and seed_results. */
 export const MAX_INPUT_BYTES = 1024 * 1024;
 
 /** Records a refused start and rethrows its error. */

@@ -134,7 +134,7 @@ function requires(types: ReadonlySet<string>, { type, scope }: { type: string; s
   return types.has(type) && !isOnlyItsOperations;
 }
 
-/** The most versions per pool whose types are cached; each takes some 150 bytes. */
+/** The maximum number of versions per pool whose types are cached; each takes some 150 bytes. */
 const MAX_REMEMBERED = 20_000;
 const rememberedOf = new WeakMap<Pool, Map<string, ReadonlySet<string>>>();
 

@@ -5,7 +5,7 @@ import type { Json } from '../../../platform/json.ts';
 import type { RunPrompt } from './schemas.ts';
 
 /**
- * The most characters of one part, and of all messages: a model with a context of a million tokens reads about four
+ * The maximum number of characters of one part, and of all messages: a model with a context of a million tokens reads about four
  * times as many.
  */
 const MAX_PART_CHARS = 64 * 1024;

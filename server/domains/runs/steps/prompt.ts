@@ -24,7 +24,7 @@ import { boundedPrompt } from './prompt-shown.ts';
 import { findClosingLimit, listEventsBefore } from './prompt-store.ts';
 import type { RunPrompt, RunStepInput } from './schemas.ts';
 
-/** The most bytes of large values that one answer reads. */
+/** The maximum number of bytes of large values that one answer reads. */
 const MAX_READ_BYTES = 16 * 1024 * 1024;
 /** Replaces a result that is not read. */
 const NOT_READ = 'This result is too large to be shown here. It is with the step.';

@@ -10,11 +10,11 @@ import { readRecordedValues } from '../values/recorded.ts';
 import { type AddedStep, argumentsOf, findAddedStep } from './added-step.ts';
 import type { RunStep, RunStepInput } from './schemas.ts';
 
-/** The most bytes of results that one answer reads. */
+/** The maximum number of bytes of results that one answer reads. */
 const MAX_READ_BYTES = 4 * 1024 * 1024;
-/** The most bytes of a resolved value. A larger value is left out; it can be read at its source. */
+/** The maximum number of bytes of a resolved value. A larger value is left out; it can be read at its source. */
 const MAX_SHOWN_BYTES = 64 * 1024;
-/** The most resolved values in one answer. */
+/** The maximum number of resolved values in one answer. */
 const MAX_RESOLVED = 100;
 
 type Resolved = z.input<typeof RunStep>['resolved'][number];

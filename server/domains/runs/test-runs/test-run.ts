@@ -33,7 +33,7 @@ type TestStart = { graph: Graph; runSetup: RunSetup; params: JsonMap } & Pick<
   'outsideInput' | 'privateInput'
 >;
 
-/** The most bytes that results of an earlier run may add to the test of a step. A start accepts 1 MiB. */
+/** The maximum number of bytes that results of an earlier run may add to the test of a step. A start accepts 1 MiB. */
 const MAX_RECORDED_BYTES = 1024 * 1024;
 /** How often storing a snapshot is tried, because concurrent callers may take its number first. */
 const MAX_ATTEMPTS = 10;

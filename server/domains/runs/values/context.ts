@@ -7,7 +7,7 @@ import { NO_OUTPUT, type RunOutput, readOutput } from './output.ts';
 import { readRecordedValues } from './recorded.ts';
 import type { RunContext } from './schemas.ts';
 
-/** The most bytes of large results in one answer. A run of 2,000 steps may have 2 GiB of results. */
+/** The maximum number of bytes of large results in one answer. A run of 2,000 steps may have 2 GiB of results. */
 const MAX_CONTEXT_BYTES = 8 * 1024 * 1024;
 
 /**

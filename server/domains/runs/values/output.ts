@@ -10,7 +10,7 @@ import { collectReferences, type Reference, TemplateSyntaxError } from '../../..
 import { findStepErrors } from '../store.ts';
 import { type RecordedValues, readRecordedValues } from './recorded.ts';
 
-/** The most bytes of JSON in an output: four results of the largest size. */
+/** The maximum number of bytes of JSON in an output: four results of the largest size. */
 const MAX_OUTPUT_BYTES: number = 4 * 1024 * 1024;
 
 /** The output of a run, or the reason why a completed run has none. */

@@ -4,7 +4,7 @@ import { JsonValueSchema } from '../../../platform/zod-json.ts';
 import { RunErrorSchema, runOutputFields } from '../schemas.ts';
 import { CommandOutput } from '../start/schemas.ts';
 
-/** The longest wait for the end of a run, in seconds. */
+/** The maximum wait for the end of a run, in seconds. */
 export const MAX_WAIT_S = 60;
 export const RunInput = z.strictObject({
   id: Id,

@@ -23,7 +23,7 @@ export type Regrouping = { ok: true; edit: Edit; step: string; draft: Draft } | 
 
 /** The fields of a graph that hold templates. */
 const GRAPH_TEXTS = ['output', 'searchable'] as const;
-/** The most loops around a step (docs/specification/steps.md#for_each). */
+/** The maximum number of loops around a step (docs/specification/steps.md#for_each). */
 const MAX_NESTING = 2;
 
 /** The list of a new loop, with one item, so that its steps still run once. In a loop, the item is that of the outer loop. */

@@ -1,20 +1,20 @@
 import { z } from 'zod';
 import { PlainText } from '../../../operation/wire.ts';
 
-/** The most levels of folders. */
+/** The maximum number of levels of folders. */
 export const MAX_FOLDER_DEPTH = 5;
-/** The most characters of the name of one folder. */
+/** The maximum number of characters of the name of one folder. */
 export const MAX_FOLDER_NAME = 60;
-/** The most characters of a tag. */
+/** The maximum number of characters of a tag. */
 export const MAX_TAG = 40;
-/** The most tags of a workflow. */
+/** The maximum number of tags of a workflow. */
 export const MAX_TAGS = 20;
 
 /** Matches characters that are invisible or change the display of others, because two names with them could look the same. */
 const UNSEEN = /[\p{Cc}\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/u;
 
-/** Normalizes a name. */
-const normalized = (text: string): string => text.normalize('NFC').replace(/\s+/gu, ' ').trim();
+/** Returns a name in Unicode NFC, with single spaces between its words. */
+const normalizeName = (text: string): string => text.normalize('NFC').replace(/\s+/gu, ' ').trim();
 
 /** Returns the problem of a normalized path of a folder; null for none. */
 export function folderProblem(path: string): string | null {
@@ -30,7 +30,7 @@ export function folderProblem(path: string): string | null {
 /** The path of a folder, such as `Finance/Invoices`. Empty: the workflow is in no folder. */
 export const FolderPath = PlainText(1_000)
   .transform((text, context) => {
-    const path = text.split('/').map(normalized).join('/');
+    const path = text.split('/').map(normalizeName).join('/');
     const problem = folderProblem(path);
     if (problem === null) return path;
     context.addIssue({ code: 'custom', message: problem });
@@ -40,7 +40,7 @@ export const FolderPath = PlainText(1_000)
 
 /** A tag in lower case, so that no two tags differ only in case. It has no comma, which separates tags in forms. */
 const Tag = PlainText(200).transform((text, context) => {
-  const tag = normalized(text).toLowerCase();
+  const tag = normalizeName(text).toLowerCase();
   const problem =
     tag === ''
       ? 'must not be blank'

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Id } from '../../../operation/wire.ts';
 import { FolderPath, Tags } from './names.ts';
 
-/** The most workflows that one request moves or tags. */
+/** The maximum number of workflows that one request moves or tags. */
 const MAX_WORKFLOWS = 200;
 
 export const OrganizeInput = z.strictObject({

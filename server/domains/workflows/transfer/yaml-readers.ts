@@ -19,7 +19,7 @@ const MAX_READ_MS = 1_800;
 const MAX_START_MS = 10_000;
 const MAX_HEAP_MIB = 256;
 const MAX_PROCESSES = 2;
-/** The most texts of a tenant: one that is read, and those that wait. */
+/** The maximum number of texts of a tenant: one that is read, and those that wait. */
 const MAX_PER_TENANT = 4;
 
 /**

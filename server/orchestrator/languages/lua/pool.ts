@@ -66,7 +66,7 @@ const MAX_BATCH_SIZE = 32;
 /** A batch is full when the data of its scripts exceeds this, in characters: a worker's heap holds 256 MiB. */
 const FULL_BATCH = 4 * 1024 * 1024;
 /**
- * How often the pool checks its workers, in ms; also the longest that a job may run before the jobs after it return to
+ * How often the pool checks its workers, in ms; also the maximum time that a job may run before the jobs after it return to
  * the queue.
  */
 const LOOK_EVERY = 10;

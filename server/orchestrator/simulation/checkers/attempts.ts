@@ -3,7 +3,7 @@ import { type History, hasTask, type StepHistory } from '../history.ts';
 import { effectiveFields, retriesOf } from '../oracle.ts';
 import { Violation } from './violation.ts';
 
-/** The longest duration of a timer. */
+/** The maximum duration of a timer. */
 const MAX_INTERVAL_MS = 86_400_000;
 
 const NEED_ATTEMPT: readonly RunEvent['type'][] = [

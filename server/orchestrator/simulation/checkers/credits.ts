@@ -8,10 +8,10 @@ import type { Surroundings } from '../surroundings.ts';
 import { eventsOf, isPaidFor } from './usage.ts';
 import { Violation } from './violation.ts';
 
-/** The longest time until a grant has been read, or a refusal answered, in ms: the slowest read in a frozen process. */
+/** The maximum time until a grant has been read, or a refusal answered, in ms: the slowest read in a frozen process. */
 const READ_WITHIN_MS = 5_000;
 
-/** The longest time until a commit is answered, unless the process is frozen, in ms. */
+/** The maximum time until a commit is answered, unless the process is frozen, in ms. */
 const CHARGED_WITHIN_MS = 1_000;
 
 const fail = (message: string) => new Violation('credits', message);

@@ -16,7 +16,7 @@ export function checkEndings(history: History, event: RunEvent): void {
   if (event.type !== 'state_changed') return;
   const { to } = event.data;
   if (to === 'running' || to === 'paused') return;
-  const ends = collect(history);
+  const ends = collectEnds(history);
   if (to === 'failed') checkFailed(ends, event.data.error?.step_id);
   else checkOthers(to, ends, history);
 }
@@ -25,8 +25,8 @@ export function checkEndings(history: History, event: RunEvent): void {
  * Checks that a run continues after a failure exactly if the step's author chose so and the run is not already ending.
  */
 function checkContinues(history: History, { step, data }: Extract<RunEvent, { type: 'step_failed' }>): void {
-  const may = mayContinue(effectiveFields(history, history.step(step).spec)) && !history.stopping;
-  const expected = may && !ENDS_THE_RUN.includes(data.error.code);
+  const continues = mayContinue(effectiveFields(history, history.step(step).spec)) && !history.stopping;
+  const expected = continues && !ENDS_THE_RUN.includes(data.error.code);
   if ((data.continues === true) !== expected)
     throw fail(`"${step}" failed with ${data.error.code} and ${expected ? 'did not continue' : 'continued'}`);
 }
@@ -59,11 +59,11 @@ function checkOthers(to: RunStatus, ends: Ends, history: History): void {
   }
 }
 
-function collect(history: History): Ends {
+function collectEnds(history: History): Ends {
   const ends: Ends = { failed: [], cancelled: new Map(), causes: new Set(), skipped: new Set() };
   for (const [id, { end, added }] of history.steps) {
     // checkGrowth checks which steps a failure in a loop ends.
-    if (added !== null && isOfLoop(end)) continue;
+    if (added !== null && isEndedByLoop(end)) continue;
     if (end?.type === 'step_failed' && !end.data.continues) ends.failed.push(id);
     if (end?.type === 'step_cancelled') {
       ends.cancelled.set(id, end.data.reason);
@@ -74,7 +74,7 @@ function collect(history: History): Ends {
   return ends;
 }
 
-function isOfLoop(end: StepHistory['end']): boolean {
+function isEndedByLoop(end: StepHistory['end']): boolean {
   if (end?.type === 'step_failed') return end.data.tolerated === true;
   if (end?.type === 'step_cancelled') return end.data.reason === 'step_failed' || end.data.reason === 'limit_reached';
   return end?.type === 'step_completed' && 'skipped' in end.data && end.data.reason === 'blocked';

@@ -10,7 +10,7 @@ import type { Surroundings } from '../surroundings.ts';
 const STEPS_DOWN_WITHIN_MS = 11_000;
 /** A leader whose session worked for this long may wait only a short time again before its next attempt. */
 const STEADY_MS = 59_000;
-/** The longest wait that is expected here; the real maximum is longer. */
+/** The maximum wait that is expected here; the real maximum is longer. */
 const MAX_WAIT_MS = 5_000;
 
 type Leadership = { session: Session; at: number; fruitless: number };

@@ -46,21 +46,22 @@ function checkLeaderAtRest({ at, runs: all, work }: AtRest, leader: Server): voi
   const runs = all.filter(({ tenantId }) => leader.leadsTenant(tenantId));
   const find: FindRun = id => byId.get(id);
   const busy = new Set<string>();
-  let live = 0;
+  let attemptCount = 0;
   for (const { server, attempt, signal } of work.executing) {
     if (server !== leader || signal.aborted) continue;
     busy.add(attempt.run.id);
-    live += 1;
+    attemptCount += 1;
   }
   // While attempts never end, other steps may wait for the memory of these attempts.
   const { stepsWaitingForMemory } = leader.runtime.load();
-  live += stepsWaitingForMemory;
+  attemptCount += stepsWaitingForMemory;
   const mayBeBusy = runs.filter(
     ({ id, state }) => stepsWaitingForMemory > 0 && state.inFlight.size > 0 && !busy.has(id),
   );
   for (const { id } of mayBeBusy) busy.add(id);
   const { slots } = leader.runtime;
-  if (slots.total !== live) throw new Violation('slots', `${slots.total} slots are in use for ${live} attempts`);
+  if (slots.total !== attemptCount)
+    throw new Violation('slots', `${slots.total} slots are in use for ${attemptCount} attempts`);
   for (const run of slots.neglected)
     throw new Violation('not-stuck', `${run.identity.runId} waits for a slot while there is one`);
   for (const run of runs) {
@@ -87,7 +88,7 @@ function checkLeaderAtRest({ at, runs: all, work }: AtRest, leader: Server): voi
   if (leader.runtime.liveRuns > needed)
     throw new Violation('memory', `${leader.runtime.liveRuns} runs are in memory, ${needed} of them at work`);
   leader.stream.checkAtRest();
-  checkMemory(leader.runtime, resident, live);
+  checkMemory(leader.runtime, resident, attemptCount);
   checkTimers(leader.runtime.timers);
 }
 
@@ -168,12 +169,12 @@ const DISTURBANCES: readonly string[] = [
   'run_quarantined',
 ];
 
-/** Whether people or the clock influenced the end of a run, or of one that it called. */
+/** Returns whether people or the clock influenced the end of a run, or of one that it called. */
 function isDisturbed(at: Surroundings, run: AuditedRun, find: FindRun): boolean {
   const scenario = at.scenario(run.id);
   return run.history.events.some(
     event =>
-      isOfCall(event, called => isDisturbed(at, called, find), find) ||
+      isEndOfDisturbedCall(event, called => isDisturbed(at, called, find), find) ||
       (event.type === 'state_changed' && event.data.to === 'stopped') ||
       (event.type === 'task_completed' && event.data.decision !== undefined && event.data.decision !== 'repeat') ||
       (event.type === 'step_failed' && DISTURBANCES.includes(event.data.error.code)) ||
@@ -187,7 +188,7 @@ function isDisturbed(at: Surroundings, run: AuditedRun, find: FindRun): boolean 
   );
 }
 
-function isOfCall(event: RunEvent, disturbed: (called: AuditedRun) => boolean, find: FindRun): boolean {
+function isEndOfDisturbedCall(event: RunEvent, disturbed: (called: AuditedRun) => boolean, find: FindRun): boolean {
   if (event.type !== 'child_ended') return false;
   const called = find(event.data.run_id);
   return called === undefined || event.data.status === 'stopped' || disturbed(called);

@@ -2,7 +2,7 @@ import type { LiveRun } from '../../runtime/runs/live-run.ts';
 import { guaranteedSlots, type SlotKind, type SlotLimits } from '../../runtime/runs/slots.ts';
 import type { Surroundings } from '../surroundings.ts';
 
-/** The longest that a tenant may wait for a slot that it is guaranteed, in ms: a frozen process grants none. */
+/** The maximum time that a tenant may wait for a slot that it is guaranteed, in ms: a frozen process grants none. */
 const GUARANTEE_WITHIN_MS = 5_000;
 
 /**

@@ -108,8 +108,8 @@ export function agent(services: AgentServices): StepType {
       if (!turns) return failed('step_type_unavailable', unavailable);
       try {
         const { agent: progress } = attempt;
-        if (progress != null) return { kind: 'completed', result: answer(attempt, progress) };
-        return await begin(attempt, signal, services);
+        if (progress != null) return { kind: 'completed', result: agentResult(attempt, progress) };
+        return await beginAgent(attempt, signal, services);
       } catch (error) {
         return outcomeOf(error);
       }
@@ -169,12 +169,12 @@ function unknownOperations(names: readonly string[], platform: PlatformTools | u
 
 const NO_MEMORY = { path: 'type', code: 'memory_not_configured', message: 'this deployment has no memory' };
 
-async function begin(attempt: Attempt, signal: AbortSignal, services: AgentServices): Promise<Outcome> {
+async function beginAgent(attempt: Attempt, signal: AbortSignal, services: AgentServices): Promise<Outcome> {
   const { agents, conversations, recaller } = services;
   const inline = read(attempt.step);
   // The prompt is rendered before the first await, because large results are released then. Instructions of a named agent read only the input.
   const prompt = renderPrompt(attempt, inline);
-  const ofPrompt = outsideOf(inline.prompt, attempt);
+  const promptSources = outsideOf(inline.prompt, attempt);
   const named = inline.agent_id === undefined ? null : await namedAgent(attempt, signal, { step: inline, agents });
   if (named !== null && 'kind' in named) return named;
   const refused = mayNotBegin(attempt, inline.agent_id);
@@ -183,20 +183,20 @@ async function begin(attempt: Attempt, signal: AbortSignal, services: AgentServi
   const given = { ...own, limits: limitsOf(attempt, own.limits) };
   const { messages, ...rendered } = render(attempt, given, prompt);
   const { instructions = null, response_schema = null } = given;
-  const ofInstructions = outsideOf([instructions, response_schema as JsonMap | null], attempt);
+  const instructionSources = outsideOf([instructions, response_schema as JsonMap | null], attempt);
   const rendering = [inline.prompt, instructions, response_schema as JsonMap | null];
   const hidden = privateOf(rendering, attempt).map(place => ({ place }));
   const earlier = (await conversations?.before(attempt.run, signal)) ?? NO_EARLIER_MESSAGES;
-  const ofMemory = memoryToolsOf(given, inline.agent_id);
-  const tools = await plannedTools(attempt, signal, { entries: given.tools ?? [], own: ofMemory.tools, services });
+  const memoryAccess = memoryToolsOf(given, inline.agent_id);
+  const tools = await plannedTools(attempt, signal, { entries: given.tools ?? [], own: memoryAccess.tools, services });
   if (!Array.isArray(tools)) return tools;
   const { temperature, max_tokens, memory } = given;
   const context_window = await windowOf(attempt, rendered.model, given.limits?.context_tokens, services);
   const asked = { memory, agentId: inline.agent_id, query: prompt };
   const recalled = await recallFor(attempt, asked, { recaller, signal });
   const outside = new Set([
-    ...ofPrompt,
-    ...ofInstructions,
+    ...promptSources,
+    ...instructionSources,
     ...outsideOfMemories(recalled),
     ...outsideOfEarlier(tools, earlier),
   ]);
@@ -208,7 +208,7 @@ async function begin(attempt: Attempt, signal: AbortSignal, services: AgentServi
     tools,
     ...(outside.size > 0 && { outside: [...outside] }),
     ...(hidden.length > 0 && { private: hidden }),
-    ...(ofMemory.access && { memory: ofMemory.access }),
+    ...(memoryAccess.access && { memory: memoryAccess.access }),
     context_window,
     ...(temperature !== undefined && { temperature }),
     ...(max_tokens !== undefined && { max_tokens }),
@@ -244,7 +244,7 @@ function render(attempt: Attempt, { model, instructions, response_schema }: Fiel
   return { model: rendering.text('model', model), messages, ...(schema && { response_schema: schema }) };
 }
 
-/** Returns the most tokens of a conversation. */
+/** Returns the maximum number of tokens of a conversation. */
 async function windowOf(
   { run }: Attempt,
   model: string,
@@ -287,7 +287,7 @@ function contextOf(work: Pick<AgentWork, 'messages' | 'tools'> & { context_windo
 }
 
 /** Returns the result of an agent: the result of its last turn with totals. */
-function answer(attempt: Attempt, progress: AgentProgress): JsonMap {
+function agentResult(attempt: Attempt, progress: AgentProgress): JsonMap {
   const { turns, limit, toolCalls, usage, plan } = progress;
   const last = turns.at(-1);
   const turn = last === undefined ? null : turnResultOf(attempt.result(last.id));

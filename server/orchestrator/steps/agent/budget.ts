@@ -3,9 +3,9 @@ import type { ActionPrices } from '../../ports/billable-actions.ts';
 import type { Attempt } from '../../ports/step-type.ts';
 import { reserveTokens } from '../reserve-tokens.ts';
 
-/** The fewest tokens of an answer for which a turn is made. */
+/** The minimum number of tokens of an answer for which a turn is made. */
 const MIN_OUTPUT_TOKENS = 256;
-/** The fewest tokens of a closing answer, which may be shorter. Providers accept no smaller limit. */
+/** The minimum number of tokens of a closing answer, which may be shorter. Providers accept no smaller limit. */
 const MIN_CLOSING_TOKENS = 16;
 
 /** The facts from which the cost of a turn is estimated. `input`: the estimated input tokens. */
@@ -16,7 +16,7 @@ export type TurnEstimate = {
   closing: AgentLimit | null;
 };
 
-/** A turn that fits the budget of its agent. `output`: the most tokens of its answer. Null: the budget does not cover the turn. */
+/** A turn that fits the budget of its agent. `output`: the maximum number of tokens of its answer. Null: the budget does not cover the turn. */
 export type FittedTurn = { closing: AgentLimit | null; output: number } | null;
 
 /**

@@ -5,7 +5,7 @@ import { failed } from '../failure.ts';
 import { stricterLimits } from './named.ts';
 import { type AgentLimits, DEFAULT_AGENT_LIMITS, MIN_BUDGET_CREDITS } from './settings.ts';
 
-/** The most agents that can be nested by calls. */
+/** The maximum number of agents that can be nested by calls. */
 export const MAX_AGENT_DEPTH = 3;
 
 type Limits = z.output<typeof AgentLimits>;

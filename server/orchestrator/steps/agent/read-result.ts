@@ -6,7 +6,7 @@ import type { TurnTool } from './turn-caller.ts';
 
 /** The tool that every agent has in addition to its own. */
 export const READ_RESULT = 'read_result';
-/** The most characters of a result that a model reads, about 2,000 tokens. */
+/** The maximum number of characters of a result that a model reads, about 2,000 tokens. */
 export const SHOWN_CHARACTERS = 8_000;
 const HEAD = 6_000;
 const MAX_MATCHES = 20;

@@ -23,7 +23,7 @@ export type TurnRequest = {
   tools: readonly TurnTool[];
   toolChoice: 'auto' | 'none';
   temperature?: number | undefined;
-  /** The most tokens of the answer, reasoning included. */
+  /** The maximum number of tokens of the answer, reasoning included. */
   maxTokens?: number | undefined;
   /** JSON Schema of an object for the text. A turn that calls tools need not satisfy it. */
   responseSchema?: JsonMap | undefined;
@@ -75,7 +75,7 @@ export type TurnCaller = {
   check(scope: CheckScope, request: { model: string }): Promise<StepProblem[]>;
   /** Returns the context window of the model in tokens; null if it is unknown. */
   contextWindow(scope: { tenantId: string; projectId: string }, model: string): Promise<number | null>;
-  /** Returns the most tokens of an answer of the model; null if unknown. */
+  /** Returns the maximum number of tokens of an answer of the model; null if unknown. */
   mostOutput?(model: string): number | null;
   /**
    * Sends the request once. Resolves soon after `signal` aborts, and rejects only for defects. Keys are redacted from the

@@ -29,7 +29,7 @@ import type { TurnAnswer, TurnCaller, TurnRequest } from './turn-caller.ts';
 import type { ToolCallPart, TurnMessage } from './turn-messages.ts';
 import { callsOf, digestOf, storedTurn, type TurnResult, textOfContent, turnResultOf } from './turn-result.ts';
 
-/** The most calls of one turn; the model gets an error for further ones. Each call is a step, and the event that adds them is small. */
+/** The maximum number of calls of one turn; the model gets an error for further ones. Each call is a step, and the event that adds them is small. */
 const MAX_CALLS_IN_TURN = 32;
 const MAX_TOOL_NAME = 200;
 /** The error code of an operation that refuses calls until a person has answered. */
@@ -174,7 +174,7 @@ function notMade({ model }: AgentWork, messages: readonly TurnMessage[]): Outcom
   return { kind: 'completed', result, turn: { calls: [], limit: 'budget' } };
 }
 
-/** Returns the most tokens of an answer: the setting of the agent, else the maximum of the model. */
+/** Returns the maximum number of tokens of an answer: the setting of the agent, else the maximum of the model. */
 function mostOutput({
   work,
   input,

@@ -9,7 +9,7 @@ export const preview: StepPreview = {
     const fields = exampleOf(form);
     return { ...(isObject(fields) ? fields : {}), approved: true, completed_by: '', completed_at: '' };
   },
-  summary: ({ assignees }) => `Ask ${whom(assignees)}`,
+  summary: ({ assignees }) => `Ask ${describeAssignees(assignees)}`,
 };
 
 const ROLES: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const ROLES: Readonly<Record<string, string>> = {
   run_starter: 'whoever started it',
 };
 
-function whom(assignees: unknown): string {
+function describeAssignees(assignees: unknown): string {
   const named = Array.isArray(assignees) ? assignees.map(textOf).filter(Boolean) : [];
   const [first, ...others] = named.map(name => ROLES[name] ?? (withShortTemplates(name).split('@', 1)[0] || name));
   if (first === undefined) return 'any contributor';

@@ -62,9 +62,9 @@ export async function changePlan(
     return await cancel(account, reference, { atPeriodEnd: change.when === 'period_end', key: change.key });
   const free = await released(account, reference, change.key);
   let { current } = free;
-  if (current.cancel_at_period_end) current = await keep(account, current, change.key);
+  if (current.cancel_at_period_end) current = await undoCancellation(account, current, change.key);
   const discount = change.discount === null ? null : await discountChoice(account, change.discount);
-  if (priceOf(current) === plan.paymentPriceId) return await discounted(account, current, discount, change.key);
+  if (priceOf(current) === plan.paymentPriceId) return await stateWithDiscount(account, current, discount, change.key);
   return change.when === 'now'
     ? await changeNow(account, current, plan, discount, change.key)
     : await schedule(
@@ -96,7 +96,11 @@ function nextPhaseOf(current: Stripe.Subscription): NextPhase | null {
   return { price, duration: { interval: recurring.interval, interval_count: recurring.interval_count } };
 }
 
-async function keep(account: StripeAccount, current: Stripe.Subscription, key: string): Promise<Stripe.Subscription> {
+async function undoCancellation(
+  account: StripeAccount,
+  current: Stripe.Subscription,
+  key: string,
+): Promise<Stripe.Subscription> {
   return await account.stripe.subscriptions.update(
     current.id,
     { cancel_at_period_end: false, expand: subscriptionExpand },
@@ -104,7 +108,7 @@ async function keep(account: StripeAccount, current: Stripe.Subscription, key: s
   );
 }
 
-async function discounted(
+async function stateWithDiscount(
   account: StripeAccount,
   current: Stripe.Subscription,
   discount: DiscountChoice | null,
@@ -137,7 +141,7 @@ export async function applyDiscount(
   const given = await discountChoice(account, discount);
   const current = await retrieve(account, existing(reference));
   const next = nextPhaseOf(current);
-  if (next === null) return await discounted(account, current, given, key);
+  if (next === null) return await stateWithDiscount(account, current, given, key);
   // The scheduled change is kept: its schedule is released and created again with the discount.
   const free = await released(account, reference, key);
   await setDiscounts(account, free.current, [given], `${key}:discount`);

@@ -16,8 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Calls Stripe with a key at an address; returns the reported failure, and the logged one. */
-async function failing(settings: { secretKey: string; apiUrl: string }, path = 'cus_unknown') {
+/** Calls Stripe with a key at an address. Returns the reported failure, and the logged one. */
+async function failureOfCall(settings: { secretKey: string; apiUrl: string }, path = 'cus_unknown') {
   const { stripe, close } = createStripeClient(settings);
   const destination = new PassThrough();
   const logger = createLogger('trace', { destination });
@@ -45,7 +45,7 @@ describe('the client', () => {
 
   test('returns 503 for a wrong key, and neither returns nor logs a secret', async () => {
     const secretKey = 'sk_live_a_wrong_key_0123456789';
-    const { error, told, logged } = await failing({ secretKey, apiUrl: server.url });
+    const { error, told, logged } = await failureOfCall({ secretKey, apiUrl: server.url });
     expect(error).toMatchObject({ status: 503, code: 'payment_provider_unavailable', headers: { 'Retry-After': '5' } });
     expect(logged).toContain('BATON_STRIPE_SECRET_KEY');
     for (const text of [told, logged, String(error), String((error as Error).cause)]) {
@@ -55,23 +55,26 @@ describe('the client', () => {
   });
 
   test('follows no redirect, since its target would receive the key', async () => {
-    const asked: string[] = [];
+    const requestedPaths: string[] = [];
     const redirecting = createServer((request, response) => {
-      asked.push(request.url ?? '');
+      requestedPaths.push(request.url ?? '');
       response.writeHead(307, { Location: `${server.url}/v1/customers/x` }).end();
     });
     await new Promise<void>(resolve => redirecting.listen(0, '127.0.0.1', resolve));
     const apiUrl = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}`;
     const before = server.requests.length;
-    const { error } = await failing({ secretKey: testStripe.secretKey, apiUrl });
+    const { error } = await failureOfCall({ secretKey: testStripe.secretKey, apiUrl });
     expect(error).toMatchObject({ status: 503 });
-    expect(asked).toHaveLength(1);
+    expect(requestedPaths).toHaveLength(1);
     expect(server.requests).toHaveLength(before);
     await new Promise(resolve => redirecting.close(resolve));
   });
 
   test('reports only the code of a refusal, since Stripe’s text may quote the request', async () => {
-    const { error, logged } = await failing({ secretKey: testStripe.secretKey, apiUrl: server.url }, 'cus_of_somebody');
+    const { error, logged } = await failureOfCall(
+      { secretKey: testStripe.secretKey, apiUrl: server.url },
+      'cus_of_somebody',
+    );
     expect(error).toMatchObject({ status: 422, code: 'payment_refused', details: [{ code: 'resource_missing' }] });
     expect(String(error)).not.toContain('cus_of_somebody');
     expect(logged).toContain('resource_missing');

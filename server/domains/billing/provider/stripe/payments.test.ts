@@ -98,7 +98,7 @@ describe('a discount', () => {
   });
 });
 
-describe('when something goes wrong on the way', () => {
+describe('failures of Stripe', () => {
   test('a request whose answer was lost is repeated with the same key, and creates one subscription', async () => {
     service.stripe.mishap('answer_lost', { method: 'POST', path: '/v1/subscriptions' });
     const { status, body } = await service.call('POST', 'subscription', PRO);

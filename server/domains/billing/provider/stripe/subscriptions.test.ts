@@ -15,13 +15,14 @@ afterEach(() => service.close());
 
 const status = async () => (await service.call('GET', 'status')).body as unknown as Record<string, unknown>;
 /** Subscribes and pays with a card that works. */
-async function subscribed(plan = PRO): Promise<void> {
+async function subscribe(plan = PRO): Promise<void> {
   const { body } = await service.call('POST', 'subscription', plan);
   expect(service.stripe.confirm(body.checkout?.client_secret ?? '', 'ok')).toBe('succeeded');
   await service.deliver();
   expect(await status()).toMatchObject({ status: 'active', ...plan });
 }
-const live = () => [...service.stripe.world.subscriptions.values()].filter(({ ended_at: ended }) => ended === null);
+const liveSubscriptions = () =>
+  [...service.stripe.world.subscriptions.values()].filter(({ ended_at: ended }) => ended === null);
 
 describe('a trial', () => {
   test('without a card starts immediately, and ends by itself if no card is given', async () => {
@@ -37,7 +38,7 @@ describe('a trial', () => {
     await service.deliver();
     expect(await status()).toMatchObject({ status: 'active', plan_code: 'free' });
     expect(await service.balances()).toMatchObject({ trial: 0 });
-    expect(live()).toEqual([]);
+    expect(liveSubscriptions()).toEqual([]);
   });
 
   test('with a card starts once the card is given, and charges it at the end', async () => {
@@ -81,11 +82,11 @@ describe('a trial', () => {
     await service.call('POST', 'trial', PRO);
     const { body } = await service.call('POST', 'subscription', BUSINESS);
     await service.deliver();
-    expect(live()).toHaveLength(2);
+    expect(liveSubscriptions()).toHaveLength(2);
     service.stripe.confirm(body.checkout?.client_secret ?? '', 'ok');
     await service.deliver();
     await service.deliver();
-    expect(live()).toHaveLength(1);
+    expect(liveSubscriptions()).toHaveLength(1);
     expect(await status()).toMatchObject({ status: 'active', plan_code: 'business' });
   });
 });
@@ -128,7 +129,7 @@ describe('a subscription', () => {
   });
 
   test('is renewed each month, with the month’s credits', async () => {
-    await subscribed();
+    await subscribe();
     service.pass(32 * DAY_MS);
     await service.deliver();
     expect(await status()).toMatchObject({ status: 'active', current_period_start: '2026-02-15T12:00:00.000Z' });
@@ -137,7 +138,7 @@ describe('a subscription', () => {
   });
 
   test('stays on its plan if the plan gets another price for new subscriptions', async () => {
-    await subscribed();
+    await subscribe();
     await service.call('POST', 'subscription/change-plan', BUSINESS);
     const { pool } = service.db;
     const before = await findPlan(pool, 'baton', BUSINESS);
@@ -151,8 +152,8 @@ describe('a subscription', () => {
     expect((await service.call('GET', 'payment-history')).body.payments[0]).toMatchObject({ amount: 29_900 });
   });
 
-  test('ends at the period’s end, or now', async () => {
-    await subscribed();
+  test('is canceled at the period’s end, or immediately', async () => {
+    await subscribe();
     const later = await service.call('POST', 'subscription/cancel', {});
     expect(later.body.status).toMatchObject({ status: 'active', cancel_at_period_end: true });
     await service.deliver();
@@ -162,11 +163,11 @@ describe('a subscription', () => {
     expect(now.body.status).toMatchObject({ status: 'active', plan_code: 'free' });
     await service.deliver();
     expect(await status()).toMatchObject({ plan_code: 'free' });
-    expect(live()).toEqual([]);
+    expect(liveSubscriptions()).toEqual([]);
   });
 
-  test('that was set to end continues until the end of the period', async () => {
-    await subscribed();
+  test('that is canceled at the period’s end continues until then', async () => {
+    await subscribe();
     await service.call('POST', 'subscription/cancel', {});
     service.pass(32 * DAY_MS);
     await service.deliver();
@@ -176,7 +177,7 @@ describe('a subscription', () => {
 
 describe('another plan', () => {
   test('upgraded now costs the amount of the preview', async () => {
-    await subscribed();
+    await subscribe();
     service.pass(15 * DAY_MS + DAY_MS / 2);
     const preview = await service.call('POST', 'subscription/change-plan', { ...BUSINESS, preview: true });
     expect(preview.status, JSON.stringify(preview.body)).toBe(200);
@@ -195,7 +196,7 @@ describe('another plan', () => {
   });
 
   test('whose payment requires the bank’s approval takes effect when it is paid', async () => {
-    await subscribed();
+    await subscribe();
     for (const id of service.stripe.world.cards.keys()) service.stripe.world.cards.set(id, 'requires_action');
     const { body } = await service.call('POST', 'subscription/change-plan', BUSINESS);
     expect(body.status.plan_code).toBe('pro');
@@ -208,7 +209,7 @@ describe('another plan', () => {
   });
 
   test('downgraded at the period’s end is scheduled, and the schedule can be canceled', async () => {
-    await subscribed(BUSINESS);
+    await subscribe(BUSINESS);
     const change = await service.call('POST', 'subscription/change-plan', PRO);
     expect(change.status, JSON.stringify(change.body)).toBe(200);
     expect(change.body.status).toMatchObject({ plan_code: 'business', pending_plan_code: 'pro' });
@@ -224,8 +225,8 @@ describe('another plan', () => {
     expect((await service.call('GET', 'payment-history')).body.payments[0]).toMatchObject({ amount: 4_900 });
   });
 
-  test('a cancellation replaces a scheduled change', async () => {
-    await subscribed(BUSINESS);
+  test('is no longer scheduled after a cancellation', async () => {
+    await subscribe(BUSINESS);
     await service.call('POST', 'subscription/change-plan', PRO);
     const { status: code, body } = await service.call('POST', 'subscription/cancel', {});
     expect(code, JSON.stringify(body)).toBe(200);

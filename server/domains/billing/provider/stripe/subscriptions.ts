@@ -206,7 +206,7 @@ export async function released(
   return { current: { ...current, schedule: null }, given };
 }
 
-/** Returns the id of a subscription at Stripe. AppError 422 without one: Stripe has no free plans. */
+/** Returns the id of a subscription at Stripe. Throws AppError 422 without one: Stripe has no free plans. */
 export function existing({ subscriptionId }: Pick<SubscriptionRef, 'subscriptionId'>): string {
   if (subscriptionId !== null) return subscriptionId;
   throw invalid('There is no subscription at the payment provider.', undefined, 'no_subscription');
