@@ -18,14 +18,14 @@ const contentTypes: Readonly<Record<string, string>> = {
 /** The suffixes under which the build stores what it has compressed (bin/compress-assets.mjs). */
 const suffixes = { br: '.br', gzip: '.gz' } as const;
 
-/** Answers a request for a file; returns false, without any effect, if there is none of that path. */
+/** Answers a request for a file. Returns false, without any effect, if no file has that path. */
 export type StaticAssets = (path: string, request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
 
 /**
  * Serves the files of a build, whose names change with their contents, so that browsers keep them (RFC 8246). Each file is read
  * once, already compressed, and kept in memory. Next finds, reads and compresses a file again for each request, which took nearly
- * half of the server's CPU for a page. A later build in the same folder cannot remove a file that has been read. @param directory
- * Absolute; nothing is served if it does not exist. @param prefix The path of its files in URLs: `/_next/static/`.
+ * half of the server's CPU for a page. A later build in the same folder cannot remove a file that has been read. `directory`: an
+ * absolute path; nothing is served if it does not exist. `prefix`: the path of its files in URLs, such as `/_next/static/`.
  */
 export function serveStaticAssets(directory: string, prefix: string): StaticAssets {
   const files = filesIn(directory);

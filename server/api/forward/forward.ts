@@ -22,13 +22,13 @@ export type ForwardOptions = {
 /** The parts of a request that another node has to carry out. */
 export type Forwardable = Pick<ApiRequest, 'method' | 'pathname' | 'search' | 'header' | 'headerNames' | 'address'>;
 
-/** How long a request that reached nobody is tried again, with the owner as it is known then. */
+/** How long a request that reached no node is retried, each time with the currently known owner. */
 const RETRY_FOR_MS = 2_000;
 const RETRY_AFTER_MS = 50;
 
 /**
- * The refusal of a forwarded request, before anything was done: this node does not lead the workspace, or not any more. The header
- * tells the sender that it may try again, which the same code from the engine does not.
+ * Returns the refusal of a forwarded request for a workspace that this node does not lead. The header tells the sender that nothing
+ * was done, so it may try again. The engine's error with the same code has no such header.
  */
 const notTheOwner = () =>
   new AppError(503, 'not_leading', 'This server does not lead the workspace at the moment.', {
@@ -56,9 +56,10 @@ export class Forward {
   }
 
   /**
-   * Returns the answer of the node that leads the workspace; null if the request is to be handled here, because this node leads it
-   * or none is known to. The request must have been authenticated and counted. `limit`: of its body. Throws AppError 503 if the other node
-   * could not be reached or did not answer, or if the request was forwarded to this node, which does not lead the workspace.
+   * Returns the answer of the node that leads the workspace. Returns null if this node must handle the request, because it leads the
+   * workspace or no leader is known. The request must have been authenticated and counted. `limit`: the maximum bytes of its body.
+   * Throws AppError 503 if the other node could not be reached or did not answer, or if the request was forwarded to this node,
+   * which does not lead the workspace.
    */
   async toOwner(
     request: ApiRequest,
@@ -68,17 +69,17 @@ export class Forward {
     if (this.isHere(request, tenantId)) return null;
     const sendsBody = request.method !== 'GET' && request.method !== 'HEAD';
     const body = sendsBody ? await request.body(limit).catch(() => null) : null;
-    // This node refuses it: a body that is too large or ends early.
+    // A body that is too large or ends early is refused by this node.
     if (sendsBody && body === null) return null;
     const left = new AbortController();
-    const stay = request.onDisconnect?.(() => left.abort());
+    const stopWatching = request.onDisconnect?.(() => left.abort());
     const answer = await this.attempt(tenantId, left.signal, async url => {
       const response = await this.peers.send(url, this.peerRequest(request, { body, requestId }), left.signal);
       refuseRefusal(response);
       return relayed(response, request);
     });
-    // If more of the answer is to come, its sender notices that the client has left.
-    stay?.();
+    // While an answer is streamed, its sender notices a client that leaves.
+    stopWatching?.();
     return answer;
   }
 

@@ -5,10 +5,10 @@ import { MAX_JSON_DEPTH } from '../../platform/storable-json.ts';
 import type { JsonSchema } from '../parameters.ts';
 
 /**
- * Returns the arguments of a tool in the form that its input schema wants, as docs/specification/mcp.md#arguments has it: many
- * clients send null for what they leave out, and objects, lists, numbers and booleans as text. Only a value whose type or literal
- * the schema refuses is changed, so arguments that are valid stay as they are. A value that fits in no form is returned
- * unchanged, and the operation refuses it.
+ * Returns the arguments of a tool in the form that its input schema requires (docs/specification/mcp.md#arguments): many clients
+ * send null for absent fields, and objects, lists, numbers and booleans as text. Only a value whose type or literal the schema
+ * refuses is changed, so arguments that are valid stay as they are. A value that fits in no form is returned unchanged, and the
+ * operation refuses it.
  */
 export function fitArguments(schema: JsonSchema, args: Record<string, unknown>): Record<string, unknown> {
   const fitted = new Fitting(schema).fit(schema, args, 0);
@@ -17,7 +17,7 @@ export function fitArguments(schema: JsonSchema, args: Record<string, unknown>):
 
 /** Keywords that hold alternatives. */
 const UNIONS = ['anyOf', 'oneOf'] as const;
-/** As REST reads path and query parameters (parameters.ts), and integers of up to 64 bits. */
+/** The numbers that REST accepts in path and query parameters (parameters.ts), and integers of up to 64 bits. */
 const NUMBER = /^-?(?:\d{1,20}|\d{1,15}\.\d{1,15})$/;
 /** A text that no list of literals contains, because no text of a request contains NUL. */
 const NO_LITERAL = '\0';
@@ -42,7 +42,7 @@ class Fitting {
     return value;
   }
 
-  /** Whether the type of a value, or the literal that it is, is one that the schema allows; its members are not looked at. */
+  /** Returns whether the schema allows a value by its type, or as a literal. Ignores the members of the value. */
   #accepts(given: unknown, value: unknown): boolean {
     const schema = this.#resolve(given);
     if (schema === null) return given !== false;
@@ -130,7 +130,7 @@ class Fitting {
     );
   }
 
-  /** Whether a value may be meant for an alternative, by its fields and those of them that are literals. */
+  /** Returns whether a value may be meant for an alternative, judged by the names of its fields and by its literals. */
   #mayBe(given: unknown, value: unknown): boolean {
     const schema = this.#resolve(given);
     if (schema === null) return given !== false;
@@ -147,7 +147,7 @@ class Fitting {
     });
   }
 
-  /** Returns a schema without `$ref`; null for one that says nothing, or that cannot be read. */
+  /** Returns a schema without `$ref`; null for `true`, `false`, and a reference that cannot be resolved. */
   #resolve(schema: unknown): JsonSchema | null {
     let found: unknown = schema;
     for (let hops = 0; hops < 10 && isObject(found) && typeof found.$ref === 'string'; hops++) {

@@ -46,8 +46,8 @@ export async function listAudit(
 
 /** Returns the reader of the log: a token gets no name of a thing that it may not read. */
 function readerOf({ tenantId, projectId, userId, credential }: Principal): NameReader {
-  const has = (scope: Scope) => credential.kind === 'session' || credential.scopes.includes(scope);
-  const may = { read: has('workflow:read'), chat: has('ai:use'), memory: has('memory:use') };
+  const hasScope = (scope: Scope) => credential.kind === 'session' || credential.scopes.includes(scope);
+  const may = { read: hasScope('workflow:read'), chat: hasScope('ai:use'), memory: hasScope('memory:use') };
   return { tenantId, projectId, userId, may };
 }
 

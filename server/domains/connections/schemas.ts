@@ -125,7 +125,7 @@ export const PatchConnectionInput = z.strictObject({
 });
 export const DeleteConnectionInput = z.strictObject({
   id: Id,
-  /** Delete it even if it is in use; what used it is left without a connection. */
+  /** Deletes the connection even if it is in use. Its users are left without a connection. */
   force: z.boolean().default(false),
 });
 

@@ -39,8 +39,8 @@ type Row = Omit<DueHandler, 'workflowId' | 'failed'> &
   };
 
 /**
- * Returns handlers of the workspaces in these shards whose attempt is due, those that have been due longest first. Removes those whose failed run was
- * deleted meanwhile.
+ * Returns handlers of the workspaces in these shards whose attempt is due, longest overdue first. Removes handlers whose failed
+ * run was deleted.
  */
 export async function listDueHandlers(
   pool: Pool,

@@ -47,7 +47,7 @@ const workspacesOf = async (userId: string) =>
 const gone = { status: 404, message: 'Link not found.' };
 
 describe('confirming an address', () => {
-  it('takes the mailed link and the password of the account; nobody else’s account of the address stays', async () => {
+  it('requires the mailed link and the password, and removes other accounts of the address', async () => {
     const email = 'victim@example.com';
     const wrong = await join(evil, email, STOLEN_PASSWORD);
     const stolenLink = await tokenFor(email, 'confirm-address');
@@ -69,7 +69,7 @@ describe('confirming an address', () => {
       );
   });
 
-  it('keeps a confirmed account whole whatever is accepted in its name afterwards', async () => {
+  it('does not change a confirmed account when others accept invitations in its name', async () => {
     const email = honest.contributor.email;
     const shadow = await join(evil, email, STOLEN_PASSWORD);
     const token = await tokenFor(email, 'confirm-address');
@@ -97,7 +97,7 @@ describe('confirming an address', () => {
 });
 
 describe('resetting a password', () => {
-  it('is for whoever has the mailbox: the account becomes theirs, and what others held of it dies', async () => {
+  it('gives the account to the owner of the mailbox, and ends its earlier password, tokens and sessions', async () => {
     const email = 'forgetful@example.com';
     const wrong = await join(evil, email, STOLEN_PASSWORD);
     const thief = { ...evil.viewer, userId: wrong.user_id, email };
@@ -114,7 +114,7 @@ describe('resetting a password', () => {
     await expect(call(null, 'password_resets_complete', { token, password: NEW })).rejects.toMatchObject(gone);
   });
 
-  it('leaves the tokens of a confirmed account alone, and holds for an hour, once', async () => {
+  it('keeps the tokens of a confirmed account; a link is valid once, for an hour', async () => {
     const { email, userId } = honest.owner;
     const { token: pat } = await createTestPat(services, honest.owner, ['workflow:read']);
     for (const _ of [1, 2]) await call(null, 'password_resets_request', { email });
@@ -130,7 +130,7 @@ describe('resetting a password', () => {
     await expect(call(null, 'password_resets_complete', { token: late, password: NEW })).rejects.toMatchObject(gone);
   });
 
-  it('works by an operator’s link as well, and by no token that is in the database', async () => {
+  it('works with an operator’s link, whose token is not in the database', async () => {
     const email = 'handed@example.com';
     const { user_id: userId } = await join(honest, email, OWN_PASSWORD);
     const link = await issueResetLink(services, { email, baseUrl: 'https://baton.example.com' });
@@ -144,7 +144,7 @@ describe('resetting a password', () => {
     expect(await issueResetLink(services, { email: 'nobody@example.com', baseUrl: 'x' })).toBeNull();
   });
 
-  it('happens once, however many try at the same time', async () => {
+  it('happens once, even for concurrent requests', async () => {
     const email = 'raced@example.com';
     await join(honest, email, OWN_PASSWORD);
     const link = await issueResetLink(services, { email, baseUrl: '' });

@@ -126,7 +126,7 @@ describe('invitations', () => {
     await expect(accept(theirs.token, { name: ' ' })).rejects.toMatchObject({ status: 422 });
   });
 
-  it('is accepted once, however many try at the same time', async () => {
+  it('is accepted once, even by concurrent requests', async () => {
     const { token } = await invite('raced@example.com');
     const settled = await Promise.allSettled(Array.from({ length: 6 }, () => accept(token)));
     const refused = settled.flatMap(outcome => (outcome.status === 'rejected' ? [outcome.reason.status] : []));
@@ -150,7 +150,7 @@ describe('invitations', () => {
     expect(await db.prisma.invitation.count({ where: { email: 'twice@example.com', acceptedAt: null } })).toBe(1);
   });
 
-  it('limits accepting by address, as sign-in', async () => {
+  it('limits attempts to accept by address, like attempts to sign in', async () => {
     const rateLimiter = createRequestLimiter({ principal: 0, address: 0, signIn: 10, wrongCodes: 0 }, clock);
     const limited = createCall({ ...services, rateLimiter }, identityOperations);
     const from = (clientAddress: string) =>

@@ -70,7 +70,7 @@ export async function updateMember(
       await withdrawInvitationsOf(tx, ref);
     }
     await setTenantAdmin(tx, ref, tenantAdmin);
-    const known = projectRoles.find(known => known === present.role);
+    const known = projectRoles.find(role => role === present.role);
     const role = input.role ?? known ?? (present.tenantAdmin && !tenantAdmin ? 'project_contributor' : undefined);
     if (role !== undefined && role !== known) {
       await addMember(tx, { ...ref, projectId, tenantAdmin, role }, new Date(services.clock.now()));
@@ -92,7 +92,7 @@ export async function removeMember(
   requireEveryScope(principal);
   const { tenantId } = principal;
   const ref = { tenantId, userId: input.user_id };
-  const dead = await transact(services, async tx => {
+  const revokedPats = await transact(services, async tx => {
     await lockTenant(tx, tenantId);
     const membership = await findMembership(tx, ref);
     if (!membership) throw notFound('Member');
@@ -102,7 +102,7 @@ export async function removeMember(
   principalCache(services).clear();
   await forgetTokens(
     services,
-    dead.map(patId => ({ tenantId, patId })),
+    revokedPats.map(patId => ({ tenantId, patId })),
   );
   await forgetWebhook(services, ref);
 }

@@ -4,7 +4,7 @@ import type { Services } from '../../operation/services.ts';
 export const notificationSecret = (userId: string): string => `notification-webhook/${userId}`;
 
 /**
- * Deletes what is sealed for a person in a workspace: the webhook of the person's notifications. Throws AppError 503.
+ * Deletes the secrets of a person in a workspace: the webhook of the person's notifications. Throws AppError 503.
  */
 export async function deletePersonalSecrets(
   { secrets }: Pick<Services, 'secrets'>,

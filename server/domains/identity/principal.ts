@@ -45,9 +45,9 @@ export async function settleLastUsed(services: Pick<Services, 'pool'>): Promise<
 
 /**
  * Returns the principal of a personal access token, with the user's current role; null if the token is malformed (no
- * query is made), unknown, revoked, expired, or its user was removed. At most one indexed query, none within 2 s of the
- * last one. Throws AppError 403 when `requested` differs from the token's own tenant and project, or its user no longer
- * has a role there.
+ * query is made), unknown, revoked, expired, or its user was removed. Makes at most one indexed query, and none within
+ * 2 s of the last one. Throws AppError 403 when `requested` differs from the token's own tenant and project, or its user
+ * no longer has a role there.
  */
 export async function resolvePat(
   services: PrincipalServices,
@@ -91,9 +91,9 @@ export async function resolvePat(
 
 /**
  * Returns the principal of a session cookie, read again at each request, so that a changed role takes effect at once.
- * null if the user no longer exists or the session was ended (alone, or with all of the user's: the epoch advanced).
- * Throws AppError 403 for a tenant or project that is unknown or foreign (the answer does not distinguish them), and
- * for a member without a role.
+ * Returns null if the user no longer exists, or ended this session or all sessions (the epoch advanced). Throws AppError
+ * 403 for a tenant or project that is unknown or foreign (the answer does not distinguish them), and for a member
+ * without a role.
  */
 export async function resolveSession(
   services: Pick<Services, 'pool' | 'clock'>,
@@ -103,9 +103,9 @@ export async function resolveSession(
   if (session.until !== undefined && session.until <= services.clock.now()) return null;
   const row = await findSessionPrincipal(services.pool, session, requested);
   if (!row || row.ended || row.session_epoch !== session.sessionEpoch) return null;
-  const asked = requested.tenantId !== undefined || requested.projectId !== undefined;
+  const isScopeRequested = requested.tenantId !== undefined || requested.projectId !== undefined;
   if (row.tenant_id === null || row.project_id === null) {
-    throw asked ? foreignScope() : forbidden('You are not a member of any workspace.', 'no_workspace');
+    throw isScopeRequested ? foreignScope() : forbidden('You are not a member of any workspace.', 'no_workspace');
   }
   const role = effectiveRole(row.tenant_admin === true, row.role);
   if (role === null) throw requested.projectId === undefined ? noRole() : foreignScope();

@@ -53,7 +53,7 @@ async function ok(method: string, path: string, body?: unknown): Promise<Body> {
 const addKey = (more: object = {}) =>
   ok('POST', '/v1/llm-provider-keys', { provider: 'openai', api_key: KEY, base_url: `${models.url}/v1`, ...more });
 
-/** Publishes and starts a workflow with one LLM step; settles when the run has ended. */
+/** Publishes and starts a workflow with one LLM step. Returns the ids and the path of the run. */
 async function run(step: object, input: object = {}) {
   const graph = { steps: [{ id: 'ask', type: 'llm_call', model: 'openai/tiny', prompt: 'Hi.', ...step }] };
   const { id } = await ok('POST', '/v1/workflows', { name: 'Asks', graph });
@@ -65,7 +65,7 @@ async function run(step: object, input: object = {}) {
   return { id, runId: String(run_id), path: `/v1/workflows/${id}/runs/${run_id}` };
 }
 
-async function ended(path: string): Promise<Body> {
+async function waitForEnd(path: string): Promise<Body> {
   await expect.poll(() => ok('GET', `${path}/summary`)).toMatchObject({ run_complete: true });
   return ok('GET', `${path}/summary`);
 }
@@ -74,7 +74,7 @@ type Event = { event_type: string; data: Record<string, unknown> };
 const eventsOf = async (path: string) => (await ok('GET', `${path}/events`)).events as Event[];
 
 /** Returns everything that was stored about this run and workspace, except the secrets themselves. */
-async function everythingStored(): Promise<string> {
+async function readEverythingStored(): Promise<string> {
   const { rows } = await service.db.pool.query(
     `SELECT (SELECT json_agg(e) FROM run_events e)::text || coalesce((SELECT json_agg(p) FROM run_payloads p)::text, '')
        || (SELECT json_agg(r) FROM runs r)::text || (SELECT json_agg(c) FROM connections c)::text AS text`,
@@ -96,7 +96,7 @@ describe('a run', () => {
       { prompt: 'How is {{input.who}}?', system: 'Be brief.', response_schema: schema },
       { who: 'Ada' },
     );
-    expect(await ended(path)).toMatchObject({ status: 'completed' });
+    expect(await waitForEnd(path)).toMatchObject({ status: 'completed' });
     const context = await ok('GET', `${path}/context`);
     expect(context).toMatchObject({
       steps: {
@@ -117,7 +117,7 @@ describe('a run', () => {
     const events = await eventsOf(path);
     const lines = events.filter(each => each.event_type === 'step_log').flatMap(each => each.data.lines);
     expect(lines).toEqual(['{"mood":"good"}']);
-    expect(await everythingStored()).not.toContain(KEY);
+    expect(await readEverythingStored()).not.toContain(KEY);
   });
 
   test('the key is stored nowhere, even if the provider repeats it', async () => {
@@ -125,12 +125,12 @@ describe('a run', () => {
     models.reply({ status: 403, message: `The key ${KEY} is not allowed here.` });
     models.expectKey(KEY);
     const refused = await run({});
-    expect(await ended(refused.path)).toMatchObject({ status: 'failed', error: { code: 'model_unauthorized' } });
+    expect(await waitForEnd(refused.path)).toMatchObject({ status: 'failed', error: { code: 'model_unauthorized' } });
     // Long enough to be logged in several parts while it streams.
     models.reply({ text: [`You sent ${KEY}. `, 'word '.repeat(2_000), 'The end.'] });
     const echoed = await run({});
-    expect(await ended(echoed.path)).toMatchObject({ status: 'completed' });
-    expect(await everythingStored()).not.toContain(KEY);
+    expect(await waitForEnd(echoed.path)).toMatchObject({ status: 'completed' });
+    expect(await readEverythingStored()).not.toContain(KEY);
     const logged = (await eventsOf(echoed.path)).filter(each => each.event_type === 'step_log');
     expect(logged.length).toBeGreaterThan(1);
     expect(JSON.stringify(logged)).toContain('You sent ');
@@ -138,15 +138,15 @@ describe('a run', () => {
 
   test('an answer that does not match is requested again, as often as the step allows', async () => {
     await addKey();
-    let asked = 0;
-    models.reply(() => ({ text: ++asked === 1 ? '{}' : '{"a":1}' }));
+    let requestCount = 0;
+    models.reply(() => ({ text: ++requestCount === 1 ? '{}' : '{"a":1}' }));
     const { path } = await run({
       retry_count: 1,
       retry_delay_s: 0,
       response_schema: { type: 'object', required: ['a'], properties: { a: { type: 'integer' } } },
     });
-    expect(await ended(path)).toMatchObject({ status: 'completed' });
-    expect(asked).toBe(2);
+    expect(await waitForEnd(path)).toMatchObject({ status: 'completed' });
+    expect(requestCount).toBe(2);
     const retrying = (await eventsOf(path)).find(each => each.event_type === 'step_retrying');
     expect(retrying?.data.error).toMatchObject({
       code: 'response_schema_mismatch',
@@ -164,7 +164,7 @@ describe('a run', () => {
         $defs: { M: { enum: ['good'] } },
       },
     });
-    expect(await ended(path)).toMatchObject({ status: 'completed' });
+    expect(await waitForEnd(path)).toMatchObject({ status: 'completed' });
     expect(await ok('GET', `${path}/context`)).toMatchObject({
       steps: { ask: { result: { text: '{"mood":"good"}', object: { mood: 'good' }, reasoning: 'Hm.' } } },
     });
@@ -174,7 +174,7 @@ describe('a run', () => {
     await addKey();
     models.reply({ refusal: 'I cannot help with that.' });
     const { path } = await run({ retry_count: 3, retry_delay_s: 0 });
-    expect(await ended(path)).toMatchObject({
+    expect(await waitForEnd(path)).toMatchObject({
       status: 'failed',
       error: { code: 'model_refused', message: expect.stringContaining('I cannot help with that.') },
     });
@@ -185,14 +185,14 @@ describe('a run', () => {
     await addKey();
     models.reply({ status: 400, message: 'The context is too long.' });
     const { path } = await run({ retry_count: 3, retry_delay_s: 0 });
-    expect(await ended(path)).toMatchObject({
+    expect(await waitForEnd(path)).toMatchObject({
       status: 'failed',
       error: { code: 'model_request_invalid', message: expect.stringContaining('The context is too long.') },
     });
     expect(models.requests).toHaveLength(1);
   });
 
-  test('stopped in the middle: the provider sees the client leave', async () => {
+  test('that is stopped closes its connection to the provider', async () => {
     await addKey();
     let arrived: () => void = () => undefined;
     const begun = new Promise<void>(resolve => {
@@ -210,7 +210,7 @@ describe('a run', () => {
     await begun;
     await ok('POST', `/v1/workflows/${id}/command`, { command: 'stop', params: { run_id: runId } });
     await models.requests[0]?.left;
-    expect(await ended(path)).toMatchObject({ status: 'stopped' });
+    expect(await waitForEnd(path)).toMatchObject({ status: 'stopped' });
     expect((await eventsOf(path)).map(each => each.event_type)).toContain('step_cancelled');
   });
 
@@ -223,17 +223,17 @@ describe('a run', () => {
     await ok('POST', `/v1/workflows/${id}/versions`, { changelog: 'first' });
     const key = (await ok('GET', '/v1/llm-provider-keys')).keys as Body[];
     await ok('DELETE', `/v1/llm-provider-keys/${key[0]?.id}`);
-    const mine = acme;
+    const ownWorkspace = acme;
     acme = `rival-${turn}`;
     const rival = await createTestTenant(service.container.services, { slug: acme });
     tokens[acme] = (await createTestPat(service.container.services, rival.owner, scopes)).token;
     await addKey();
-    acme = mine;
+    acme = ownWorkspace;
     const { run_id } = await ok('POST', `/v1/workflows/${id}/command`, {
       command: 'start',
       params: { model: 'openai/tiny' },
     });
-    expect(await ended(`/v1/workflows/${id}/runs/${run_id}`)).toMatchObject({
+    expect(await waitForEnd(`/v1/workflows/${id}/runs/${run_id}`)).toMatchObject({
       status: 'failed',
       error: { code: 'model_key_missing', message: expect.stringContaining('Settings, Model keys') },
     });
@@ -293,7 +293,7 @@ describe('keys', () => {
     const patched = await send('PATCH', `/v1/llm-provider-keys/${id}`, { name: 'Team', api_key: `${KEY}x` });
     expect(patched).toMatchObject({ status: 200, body: { name: 'Team' } });
     for (const { text } of [made, list, patched]) expect(text).not.toContain(KEY);
-    // They are connections: the one store has them.
+    // Model keys are stored as connections.
     expect((await ok('GET', '/v1/connections?service=llm')).connections).toMatchObject([
       { id, service: 'llm', credential_keys: ['api_key'] },
     ]);
@@ -361,7 +361,7 @@ describe('keys', () => {
     });
   });
 
-  test('a connection that is not a model key: 404', async () => {
+  test('do not include other connections, which are 404', async () => {
     const { id } = await ok('POST', '/v1/connections', {
       display_name: 'Mail',
       provider: 'custom',
@@ -378,9 +378,9 @@ describe('keys', () => {
     expect((await ok('GET', '/v1/llm-provider-keys')).keys).toEqual([]);
   });
 
-  test('one that workflows need is deleted only when forced', async () => {
+  test('that workflows need are deleted only when forced', async () => {
     const { id } = await addKey();
-    await ended((await run({})).path);
+    await waitForEnd((await run({})).path);
     expect(await send('DELETE', `/v1/llm-provider-keys/${id}`)).toMatchObject({
       status: 409,
       body: { code: 'connection_in_use', details: [{ message: 'workflow "Asks"' }] },
@@ -388,7 +388,7 @@ describe('keys', () => {
     expect((await send('DELETE', `/v1/llm-provider-keys/${id}?force=true`)).status).toBe(204);
   });
 
-  test('are tested without a question to a model', async () => {
+  test('are tested without calling a model', async () => {
     const { id } = await addKey();
     models.expectKey(KEY);
     expect(await ok('POST', `/v1/llm-provider-keys/${id}/test`)).toEqual({
@@ -429,7 +429,7 @@ describe('catalog and resolve', () => {
     ]);
   });
 
-  test('resolve returns whose key a model would use', async () => {
+  test('resolve returns the key that a model would use', async () => {
     const resolve = (model: string) => send('POST', '/v1/llm/resolve', { model });
     expect(await resolve('openai/gpt-5')).toMatchObject({
       status: 200,
@@ -453,14 +453,14 @@ describe('catalog and resolve', () => {
   });
 
   type Listed = Body & { context_window?: number; supports: Record<string, boolean> };
-  const listed = async () =>
+  const listModels = async () =>
     ((await ok('GET', '/v1/llm-provider-keys/catalog')).providers as { models: Listed[] }[]).flatMap(
       each => each.models,
     );
 
   test('the catalog says which models call tools, and which make embeddings', async () => {
     await addKey({ provider: 'openai_compatible', models: ['llama-3', 'nomic-embed-text'] });
-    const byId = new Map((await listed()).map(model => [model.id, model.supports]));
+    const byId = new Map((await listModels()).map(model => [model.id, model.supports]));
     for (const id of ['openai/gpt-5', 'openai_compatible/llama-3']) {
       expect(byId.get(id), id).toMatchObject({ tools: true, embeddings: false, structured_output: true });
     }
@@ -474,7 +474,7 @@ describe('catalog and resolve', () => {
     }
   });
 
-  test('the context window of a server of one’s own is set with its key', async () => {
+  test('the context window of a custom server is set with its key', async () => {
     const add = (context_window: number, more = {}) => {
       const key = { provider: 'openai_compatible', base_url: `${models.url}/v1`, models: ['llama'] };
       return send('POST', '/v1/llm-provider-keys', { ...key, context_window, ...more });
@@ -482,7 +482,8 @@ describe('catalog and resolve', () => {
     for (const wrong of [1_023, 100_000_001, 2_048.5]) expect((await add(wrong)).status, String(wrong)).toBe(422);
     expect((await add(1_024)).body).toMatchObject({ context_window: 1_024 });
     const { id } = (await add(100_000_000)).body;
-    const shown = async () => (await listed()).find(model => model.id === 'openai_compatible/llama')?.context_window;
+    const shown = async () =>
+      (await listModels()).find(model => model.id === 'openai_compatible/llama')?.context_window;
     expect(await shown(), 'of the newest key').toBe(100_000_000);
     // Other changes keep it.
     await ok('PATCH', `/v1/llm-provider-keys/${id}`, { models: ['llama', 'qwen'] });

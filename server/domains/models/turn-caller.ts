@@ -32,11 +32,12 @@ function questionOf({ access }: OpenModel, request: TurnRequest): TurnQuestion {
 
 function answerOf(reply: TurnReply, { access, redactor }: OpenModel, request: TurnRequest): TurnAnswer {
   const { usage, written, ...rest } = reply;
-  const used = usage === undefined ? estimatedUsage(sentIn(request), written) : usageOf(usage);
+  const used = usage === undefined ? estimatedUsage(charactersSent(request), written) : usageOf(usage);
   // A provider that refused the request immediately has counted nothing.
   if (rest.kind === 'failed') return { ...rest, ...(usage === undefined && written === 0 ? {} : { usage: used }) };
   const { content, object, model, finish, warnings } = rest;
-  const untold = usage === undefined ? ['the provider did not tell how many tokens it used: they are estimated'] : [];
+  const estimateWarnings =
+    usage === undefined ? ['the provider did not tell how many tokens it used: they are estimated'] : [];
   return {
     kind: 'answer',
     content,
@@ -44,12 +45,12 @@ function answerOf(reply: TurnReply, { access, redactor }: OpenModel, request: Tu
     finishReason: finish,
     model: redactor.text(`${access.provider}/${model}`),
     usage: used,
-    warnings: [...warnings, ...untold].map(redactor.text),
+    warnings: [...warnings, ...estimateWarnings].map(redactor.text),
   };
 }
 
 /** Returns the number of characters of a request. */
-function sentIn({ messages, tools, responseSchema }: TurnRequest): number {
+function charactersSent({ messages, tools, responseSchema }: TurnRequest): number {
   const described = [...tools, ...(responseSchema === undefined ? [] : [responseSchema])];
   return charactersOf(messages) + (described.length === 0 ? 0 : JSON.stringify(described).length);
 }

@@ -20,16 +20,16 @@ export type Notice = {
 const MAX_NAME_LENGTH = 100;
 
 /** Returns a name on one line, cut to the length that an email subject can show. */
-function shown(name: string): string {
+function shortName(name: string): string {
   const line = name.replace(/\s+/g, ' ').trim();
   return line.length > MAX_NAME_LENGTH ? `${line.slice(0, MAX_NAME_LENGTH)}…` : line;
 }
 
 function titleOf({ kind, workflowName, taskName, stepId }: Notice): string {
-  const workflow = shown(workflowName);
+  const workflow = shortName(workflowName);
   switch (kind) {
     case 'task_waiting':
-      return `${shown(taskName ?? stepId)} (${workflow}) is waiting for you`;
+      return `${shortName(taskName ?? stepId)} (${workflow}) is waiting for you`;
     case 'run_failed':
       return `A run of ${workflow} failed`;
   }

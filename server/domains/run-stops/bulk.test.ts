@@ -50,8 +50,8 @@ const refusal = (name: Name, input: object, as?: Principal) =>
     () => [200],
     (error: unknown) => (error instanceof AppError ? [error.status, error.code] : error),
   );
-const bulk = (input: object, as?: Principal) => act<Job>('runs_start_bulk', input, as);
-const jobOf = ({ job_id }: Job, as?: Principal) => act<Job>('runs_get_bulk', { job_id }, as);
+const startBulk = (input: object, as?: Principal) => act<Job>('runs_start_bulk', input, as);
+const getJob = ({ job_id }: Job, as?: Principal) => act<Job>('runs_get_bulk', { job_id }, as);
 
 /** Runs passes until no bulk action is unfinished. */
 async function finish(): Promise<void> {
@@ -81,10 +81,10 @@ describe('a bulk action', () => {
     const id = await publish();
     const runs = [await run(id), await run(id, 1), await run(id)];
     const chosen = runs.slice(0, 2);
-    const job = await bulk({ action: 'rerun', filter: { run_ids: [...chosen, ...chosen] } });
-    expect(await bulk({ action: 'rerun', filter: { run_ids: chosen } })).toMatchObject({ job_id: job.job_id });
+    const job = await startBulk({ action: 'rerun', filter: { run_ids: [...chosen, ...chosen] } });
+    expect(await startBulk({ action: 'rerun', filter: { run_ids: chosen } })).toMatchObject({ job_id: job.job_id });
     await finish();
-    expect(await jobOf(job)).toMatchObject({ state: 'finished', matched: 2, done: 2, failed: 0, first_error: null });
+    expect(await getJob(job)).toMatchObject({ state: 'finished', matched: 2, done: 2, failed: 0, first_error: null });
     expect((await rerunsOf(id)).map(({ rerun_of }) => rerun_of).sort()).toEqual([...chosen].sort());
     const { jobs } = await act<{ jobs: Job[] }>('runs_list_bulk', {});
     expect(jobs).toMatchObject([{ job_id: job.job_id, requested_by: acme.contributor.email }]);
@@ -102,7 +102,7 @@ describe('a bulk action', () => {
       matching: 2,
       capped: false,
     });
-    await bulk(request);
+    await startBulk(request);
     await finish();
     for (const each of await rerunsOf(id)) await reached(services, acme.owner, { id, runID: each.run_id });
     const reruns = await rerunsOf(id);
@@ -111,33 +111,33 @@ describe('a bulk action', () => {
       ['completed', 2],
       ['completed', 2],
     ]);
-    const again = await bulk(request);
+    const again = await startBulk(request);
     await finish();
-    expect(await jobOf(again)).toMatchObject({ state: 'finished', matched: 0 });
+    expect(await getJob(again)).toMatchObject({ state: 'finished', matched: 0 });
   });
 
   test('stops matching active runs, but no run that starts later', async () => {
     const { graph } = { graph: asking() };
     const id = await publish(graph.steps as object[]);
-    const begin = async () =>
+    const startRun = async () =>
       (await act<{ run_id: string }>('workflows_execute_command', { id, command: 'start' })).run_id;
-    const runs = [await begin(), await begin()];
-    const job = await bulk({ action: 'stop', filter: { workflow_ids: [id] } });
+    const runs = [await startRun(), await startRun()];
+    const job = await startBulk({ action: 'stop', filter: { workflow_ids: [id] } });
     await service.db.pool.query(`UPDATE run_stops SET quiet_since = now() - interval '1 minute'`);
-    const later = await begin();
+    const later = await startRun();
     for (let turns = 0; turns < 20; turns += 1)
       for (const stop of await listDueStops(services.pool)) await workOnStop(services, stop);
     const statuses = new Map((await runsOf(id)).map(({ run_id, status }) => [run_id, status]));
     expect(runs.map(each => statuses.get(each))).toEqual(['stopped', 'stopped']);
     expect(statuses.get(later)).toBe('running');
-    expect(await jobOf(job)).toMatchObject({ matched: 2, done: 2 });
+    expect(await getJob(job)).toMatchObject({ matched: 2, done: 2 });
     await act('workflows_execute_command', { id, command: 'stop', params: { run_id: later } });
   });
 
   test('never starts a run twice after a crash', async () => {
     const id = await publish();
     const runs = await Promise.all(Array.from({ length: 12 }, () => run(id)));
-    const job = await bulk({ action: 'rerun', filter: { run_ids: runs } });
+    const job = await startBulk({ action: 'rerun', filter: { run_ids: runs } });
     const own = service.container.services.orchestrator.start.bind(service.container.services.orchestrator);
     let starts = 0;
     // Every other start is committed. The pass then dies before it records any of them.
@@ -152,7 +152,7 @@ describe('a bulk action', () => {
     expect(starts).toBeGreaterThan(0);
     start = own;
     await finish();
-    expect(await jobOf(job)).toMatchObject({ state: 'finished', matched: 12, done: 12, failed: 0 });
+    expect(await getJob(job)).toMatchObject({ state: 'finished', matched: 12, done: 12, failed: 0 });
     const reruns = await rerunsOf(id);
     expect(reruns.map(({ rerun_of }) => rerun_of).sort()).toEqual([...runs].sort());
   });
@@ -160,7 +160,7 @@ describe('a bulk action', () => {
   test('waits while the workspace has too many active runs, and counts refused starts', async () => {
     const id = await publish();
     const runs = [await run(id), await run(id)];
-    const job = await bulk({ action: 'rerun', filter: { run_ids: runs } });
+    const job = await startBulk({ action: 'rerun', filter: { run_ids: runs } });
     const own = service.container.services.orchestrator.start.bind(service.container.services.orchestrator);
     let refused = 0;
     start = async given => {
@@ -170,13 +170,13 @@ describe('a bulk action', () => {
       return own(given);
     };
     await finish();
-    expect(await jobOf(job)).toMatchObject({ matched: 2, done: 1, failed: 1, first_error: 'There are no credits.' });
+    expect(await getJob(job)).toMatchObject({ matched: 2, done: 1, failed: 1, first_error: 'There are no credits.' });
   });
 
   test('starts no run once its requester has lost the rights', async () => {
     const id = await publish();
     const runs = [await run(id)];
-    const job = await bulk({ action: 'rerun', filter: { run_ids: runs } });
+    const job = await startBulk({ action: 'rerun', filter: { run_ids: runs } });
     const { userId, projectId } = acme.contributor;
     const roleOf = (role: string) =>
       service.db.pool.query('UPDATE project_members SET role = $1 WHERE user_id = $2 AND project_id = $3', [
@@ -187,13 +187,13 @@ describe('a bulk action', () => {
     await roleOf('project_viewer');
     await finish();
     await roleOf('project_contributor');
-    expect(await jobOf(job)).toMatchObject({ done: 0, failed: 1, first_error: expect.stringMatching('no longer') });
+    expect(await getJob(job)).toMatchObject({ done: 0, failed: 1, first_error: expect.stringMatching('no longer') });
     expect(await rerunsOf(id)).toEqual([]);
   });
 
   test.each<[string, object, unknown[]]>([
     ['no action', { filter: {} }, [422, 'validation_error']],
-    ['an action that there is not', { action: 'delete', filter: {} }, [422, 'validation_error']],
+    ['an unknown action', { action: 'delete', filter: {} }, [422, 'validation_error']],
     ['no runs in a list', { action: 'stop', filter: { run_ids: [] } }, [422, 'validation_error']],
     ['a mode for a rerun', { action: 'rerun', filter: {}, mode: 'graceful' }, [422, 'validation_error']],
     ['a version for a rerun', { action: 'rerun', filter: {}, version: 'latest' }, [422, 'validation_error']],
@@ -206,13 +206,13 @@ describe('a bulk action', () => {
 
   test('needs a role and scopes, and does not reveal runs of other projects and workspaces', async () => {
     const id = await publish();
-    const mine = await run(id);
-    const of = (run_ids: string[]) => ({ action: 'rerun', filter: { run_ids } });
-    expect(await refusal('runs_start_bulk', of([mine]), globex.owner)).toEqual([404, 'not_found']);
+    const ownRun = await run(id);
+    const rerunOf = (run_ids: string[]) => ({ action: 'rerun', filter: { run_ids } });
+    expect(await refusal('runs_start_bulk', rerunOf([ownRun]), globex.owner)).toEqual([404, 'not_found']);
     const { projectId } = await createTestProject(services, acme, 'elsewhere');
     const elsewhere = { ...acme.owner, projectId };
-    expect(await refusal('runs_start_bulk', of([mine]), elsewhere)).toEqual([404, 'not_found']);
-    const job = await bulk(of([mine]));
+    expect(await refusal('runs_start_bulk', rerunOf([ownRun]), elsewhere)).toEqual([404, 'not_found']);
+    const job = await startBulk(rerunOf([ownRun]));
     expect(await refusal('runs_get_bulk', { job_id: job.job_id }, elsewhere)).toEqual([404, 'not_found']);
     expect(await refusal('runs_get_bulk', { job_id: job.job_id }, globex.owner)).toEqual([404, 'not_found']);
     const latest = { action: 'continue', version: 'latest', filter: {} };

@@ -17,7 +17,7 @@ const {
 let service: RunningService;
 let tenant: TestTenant;
 /** The credits that the workspace has left. */
-const left: TenantCredits = {
+const tenantCredits: TenantCredits = {
   prices: { ...FREE.prices, workflow_step: 100, tool_call: 10, llm_input_tokens: 1, llm_output_tokens: 1 },
   balance: 1_000,
   consumed: 0,
@@ -26,8 +26,8 @@ const left: TenantCredits = {
   enforced: true,
 };
 const source: CreditSource = {
-  load: async () => ({ ...left }),
-  refresh: async tenantIds => new Map(tenantIds.map(tenantId => [tenantId, { ...left }])),
+  load: async () => ({ ...tenantCredits }),
+  refresh: async tenantIds => new Map(tenantIds.map(tenantId => [tenantId, { ...tenantCredits }])),
   thresholdCrossed: () => undefined,
 };
 
@@ -75,7 +75,7 @@ test('a start and a rerun without the credits for a step are refused, and record
   const { run_id: runID } = await call(command, as(), { id, command: 'start' });
   await reached(service.services, tenant.owner, { id, runID });
   // Two runs of three attempts were charged; all but 99 of the remaining credits have expired.
-  Object.assign(left, { balance: 99, consumed: 600 });
+  Object.assign(tenantCredits, { balance: 99, consumed: 600 });
   service.services.orchestrator.creditsChanged('acme');
   const refused = newId();
   const start = await refusal(call(command, as(), { id, command: 'start', params: { run_id: refused } }));
@@ -88,6 +88,6 @@ test('a start and a rerun without the credits for a step are refused, and record
   );
   expect(rows[0].n).toBe(2);
   // Another process grants credits: a refusal must not rely on the balance that was last read.
-  left.balance = 500;
+  tenantCredits.balance = 500;
   expect(await call(rerun, as(), { id, runID })).toMatchObject({ status: 'running' });
 });

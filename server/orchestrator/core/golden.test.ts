@@ -26,11 +26,11 @@ import {
 const folder = new URL('./golden/', import.meta.url);
 const files = readdirSync(folder).filter(file => file.endsWith('.ndjson'));
 const textOf = (file: string) => readFileSync(new URL(file, folder), 'utf8');
-const read = (file: string) => parseGolden(textOf(file));
+const readGolden = (file: string) => parseGolden(textOf(file));
 
 describe('golden logs', () => {
-  test.each(files)('%s gives the same state as ever', file => {
-    const { graph, events, expected } = read(file);
+  test.each(files)('%s is folded to the recorded state', file => {
+    const { graph, events, expected } = readGolden(file);
     const state = newRun('run', compile(graph));
     const seen = [];
     for (const event of events) {
@@ -47,11 +47,11 @@ describe('golden logs', () => {
   });
 
   test.each(files)('%s has one event a line, as it would be written today', file => {
-    expect(formatGolden(read(file)).split('\n')).toEqual(textOf(file).split('\n'));
+    expect(formatGolden(readGolden(file)).split('\n')).toEqual(textOf(file).split('\n'));
   });
 
   test.each(files)('the run of %s can be continued to its end', file => {
-    const { graph, events } = read(file);
+    const { graph, events } = readGolden(file);
     const state = events.reduce(evolve, newRun('run', compile(graph)));
     const written = [...events, ...continueToEnd(state)];
     expect(isTerminal(state.status)).toBe(true);
@@ -62,8 +62,8 @@ describe('golden logs', () => {
     expect(ends.map(({ step }) => step).sort()).toEqual([...graph.steps, ...added].map(({ id }) => id).sort());
   });
 
-  test('a run from before branches decided edges continues with its own rule', () => {
-    const { graph, events } = read('unfinished-branch-decides-a-step.ndjson');
+  test('a run that started without the branch rule `edges` continues with the old rule', () => {
+    const { graph, events } = readGolden('unfinished-branch-decides-a-step.ndjson');
     const state = events.reduce(evolve, newRun('run', compile(graph)));
     // `s2` took `then`, and only its `else` names `s3`. The other dependency of `s3`, `s1`, completes.
     expect(continueToEnd(state)).toContainEqual(
@@ -71,8 +71,8 @@ describe('golden logs', () => {
     );
   });
 
-  test('they contain every type of event, and runs in every unfinished state', () => {
-    const all = files.map(read);
+  test('the logs contain every type of event, and runs in every state', () => {
+    const all = files.map(readGolden);
     const types = new Set(all.flatMap(({ events }) => events.map(({ type }) => type)));
     expect([...types].sort()).toEqual([...Object.keys(shapes)].sort());
     const left = new Set(
@@ -85,7 +85,7 @@ describe('golden logs', () => {
   });
 
   test.each(files)('%s has the current shapes of events', file => {
-    for (const event of read(file).events) expect(eventShape.safeParse(event).error).toBeUndefined();
+    for (const event of readGolden(file).events) expect(eventShape.safeParse(event).error).toBeUndefined();
   });
 });
 
@@ -105,14 +105,15 @@ function continueToEnd(state: RunState): RunEvent[] {
   return written;
 }
 
-/** Attempts in flight were lost: they are started again, or abandoned if the run is being stopped. */
+/** Returns a command that carries the run on. Attempts in flight succeed, or are abandoned if the run is being stopped. */
 function nextCommand(state: RunState): Command {
-  const [flying] = state.inFlight;
-  if (flying !== undefined && state.stopRequested !== null) return { type: 'abandon_attempt', step: flying };
+  const [inFlightStep] = state.inFlight;
+  if (inFlightStep !== undefined && state.stopRequested !== null)
+    return { type: 'abandon_attempt', step: inFlightStep };
   if (state.status === 'paused') return { type: 'resume', by: 'ann' };
-  if (flying !== undefined) {
-    const { attempt = 0 } = state.steps.get(flying) ?? {};
-    return { type: 'attempt_succeeded', step: flying, attempt, result: null };
+  if (inFlightStep !== undefined) {
+    const { attempt = 0 } = state.steps.get(inFlightStep) ?? {};
+    return { type: 'attempt_succeeded', step: inFlightStep, attempt, result: null };
   }
   const [step] = [...effects(state).ready, ...state.retrying];
   if (step !== undefined) return { type: 'start_attempt', step };
@@ -357,7 +358,7 @@ const eventShape = z.union(Object.keys(shapes).map(type => common(type as RunEve
 test('the shapes are those of the types', () => {
   type DataOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>['data'];
   type ShapeOf<T extends RunEvent['type']> = z.infer<(typeof shapes)[T]['data']>;
-  // Free-form JSON is an alias here and its expansion there: the same set, which toEqualTypeOf tells apart.
+  // toEqualTypeOf distinguishes an alias of free-form JSON from its expansion, so such data is compared in two parts.
   expectTypeOf<keyof ShapeOf<'run_started'>>().toEqualTypeOf<keyof DataOf<'run_started'>>();
   expectTypeOf<ShapeOf<'run_started'>>().toExtend<DataOf<'run_started'>>();
   expectTypeOf<ShapeOf<'state_changed'>>().toEqualTypeOf<DataOf<'state_changed'>>();

@@ -4,7 +4,7 @@ import { CommitQueue, DEFAULT_LIMITS, guaranteedShare, type Waiting } from './co
 import type { LogEntry } from './entry.ts';
 
 /** Returns an entry with this number of rows; the id of its run identifies it. */
-function waiting(tenantId: string, rows: number, runId = ''): Waiting {
+function waitingEntry(tenantId: string, rows: number, runId = ''): Waiting {
   const entry: LogEntry = {
     runId,
     rows: Array.from({ length: rows }, (_, index) => ({
@@ -31,7 +31,7 @@ const QUANTUM = LIMITS.quantumRows;
 /** Adds entries of a tenant until its share is used up; returns their rows. */
 function fill(queue: CommitQueue, tenantId: string, rows = 10): number {
   let added = 0;
-  for (; queue.hasRoom(tenantId); added += rows) queue.add(waiting(tenantId, rows));
+  for (; queue.hasRoom(tenantId); added += rows) queue.add(waitingEntry(tenantId, rows));
   return added;
 }
 
@@ -54,14 +54,14 @@ describe('shares', () => {
 
   test('each tenant gets its guaranteed share of a full queue, and no more', () => {
     const queue = new CommitQueue(LIMITS);
-    queue.add(waiting('a', 3_000));
+    queue.add(waitingEntry('a', 3_000));
     expect(queue.hasRoom('a')).toBe(false);
     expect(fill(queue, 'b', 1)).toBe(guaranteedShare(LIMITS).rows);
   });
 
   test('bytes are shared like rows', () => {
     const queue = new CommitQueue({ ...LIMITS, queuedBytes: 100_000 });
-    const large = (tenantId: string): Waiting => ({ ...waiting(tenantId, 1), bytes: 10_000 });
+    const large = (tenantId: string): Waiting => ({ ...waitingEntry(tenantId, 1), bytes: 10_000 });
     let added = 0;
     for (; queue.hasRoom('a'); added++) queue.add(large('a'));
     expect(added).toBe(5);
@@ -87,7 +87,7 @@ describe('turns', () => {
   test('an entry of another tenant is in the next batch, however many entries wait', () => {
     const queue = new CommitQueue(LIMITS);
     fill(queue, 'a');
-    queue.add(waiting('b', 2));
+    queue.add(waitingEntry('b', 2));
     const batch = queue.take(queue.size);
     expect(rowsOf(batch, 'b')).toBe(2);
     expect(rowsOf(batch, 'a')).toBe(QUANTUM);
@@ -101,7 +101,7 @@ describe('turns', () => {
 
   test('a tenant writes a quantum at a time while another one was present recently', () => {
     const queue = new CommitQueue(LIMITS);
-    queue.add(waiting('b', 1));
+    queue.add(waitingEntry('b', 1));
     settle(queue, queue.take(1));
     fill(queue, 'a', 1);
     // The batch with the entry of the other tenant was the first of 64.
@@ -115,16 +115,16 @@ describe('turns', () => {
 
   test('rows beyond the quantum are deducted from the next batches while others wait', () => {
     const queue = new CommitQueue(LIMITS);
-    for (let n = 0; n < 5; n++) queue.add(waiting('a', 4 * QUANTUM));
-    for (let n = 0; n < 100; n++) queue.add(waiting('b', QUANTUM));
+    for (let n = 0; n < 5; n++) queue.add(waitingEntry('a', 4 * QUANTUM));
+    for (let n = 0; n < 100; n++) queue.add(waitingEntry('b', QUANTUM));
     const sent = Array.from({ length: 9 }, () => rowsOf(queue.take(queue.size), 'a'));
     expect(sent).toEqual([4, 0, 0, 0, 4, 0, 0, 0, 4].map(quanta => quanta * QUANTUM));
   });
 
   test('a tenant whose entries are all too large does not wait if no other tenant does', () => {
     const queue = new CommitQueue(LIMITS);
-    queue.add(waiting('b', 1));
-    for (let n = 0; n < 5; n++) queue.add(waiting('a', 4 * QUANTUM));
+    queue.add(waitingEntry('b', 1));
+    for (let n = 0; n < 5; n++) queue.add(waitingEntry('a', 4 * QUANTUM));
     expect(rowsOf(queue.take(queue.size), 'b')).toBe(1);
     for (let left = queue.size; left > 0; left--) expect(queue.take(left)).toHaveLength(1);
   });
@@ -178,7 +178,7 @@ test('no entry is lost or overtaken, no tenant exceeds its share, and none is pa
           settle(queue, batch);
         }
         if (operation.act !== 'add' || !queue.hasRoom(operation.tenant)) continue;
-        const added = waiting(operation.tenant, operation.rows, `r${index}`);
+        const added = waitingEntry(operation.tenant, operation.rows, `r${index}`);
         queue.add(added);
         rows += operation.rows;
         order.set(operation.tenant, [...(order.get(operation.tenant) ?? []), added]);

@@ -45,7 +45,7 @@ function isStored(event: RunEvent): event is StoredResult {
   return event.type === 'step_completed' && 'result' in event.data && event.data.result instanceof StoredValue;
 }
 
-/** A result whose text is already stored, or will be stored with this event. */
+/** Encodes a result whose text is already stored, or will be stored with this event. */
 function encodeStored({ result, ...rest }: StoredResult['data']): string {
   const ref: PayloadRef = { payload_id: result.id, bytes: result.bytes };
   return JSON.stringify({ result_ref: ref, ...rest });

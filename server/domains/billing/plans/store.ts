@@ -133,14 +133,14 @@ export async function noteChange(
   after: PlanRow,
   { by, at }: { by: string; at: number },
 ): Promise<void> {
-  const shown = (plan: PlanRow) => ({ ...toPlanFields(plan), retired: plan.retired });
+  const toFields = (plan: PlanRow) => ({ ...toPlanFields(plan), retired: plan.retired });
   await db.query('INSERT INTO billing_plan_changes VALUES ($1, $2, $3, $4, $5, $6, $7)', [
     newId(),
     after.productCode,
     after.planCode,
     by,
-    before === null ? null : shown(before),
-    shown(after),
+    before === null ? null : toFields(before),
+    toFields(after),
     new Date(at),
   ]);
 }

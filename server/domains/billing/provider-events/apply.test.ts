@@ -37,16 +37,16 @@ const base: ProviderSubscription = {
   checkout: null,
 };
 
-/** A provider that manages subscriptions itself, and whose next answers the test sets. */
-function scripted() {
-  const said: ProviderSubscription[] = [];
+/** Creates a provider that manages subscriptions itself. The test sets its next answers. */
+function scriptedProvider() {
+  const answers: ProviderSubscription[] = [];
   const calls: [name: string, key: string][] = [];
   const answer =
     (name: string) =>
     async (_first: unknown, ...rest: unknown[]) => {
       const options = rest.at(-1) as { key: string };
       calls.push([name, options.key]);
-      const next = said.shift();
+      const next = answers.shift();
       if (next === undefined) throw new Error('the answer was lost');
       return next;
     };
@@ -59,10 +59,10 @@ function scripted() {
     cancel: answer('cancel'),
     convertTrial: answer('convertTrial'),
   };
-  return { payments, said, calls };
+  return { payments, answers, calls };
 }
 
-const tell = (world: BillingWorld, subscription: Partial<ProviderSubscription>) =>
+const applyState = (world: BillingWorld, subscription: Partial<ProviderSubscription>) =>
   applyProviderFact(world.services, {
     type: 'subscription',
     tenantId: 'acme',
@@ -70,14 +70,14 @@ const tell = (world: BillingWorld, subscription: Partial<ProviderSubscription>) 
     at: world.clock.now(),
   });
 
-async function balanced({ db, clock }: BillingWorld): Promise<void> {
+async function expectBalancedLedger({ db, clock }: BillingWorld): Promise<void> {
   expect((await auditLedger(db.pool, { now: clock.now() })).differences).toEqual([]);
 }
 
-test('a checkout stays on the onboarding plan, and starts with the payment, whichever notification reports it first', async () => {
-  const { payments, said } = scripted();
+test('a checkout keeps the onboarding plan until a notification reports the payment', async () => {
+  const { payments, answers } = scriptedProvider();
   await using world = await createBillingWorld(START, { payments });
-  said.push({ ...base, status: 'incomplete', checkout: { kind: 'payment', clientSecret: 'secret' } });
+  answers.push({ ...base, status: 'incomplete', checkout: { kind: 'payment', clientSecret: 'secret' } });
   const { status, checkout } = await world.ask<Subscribed>('billing_subscribe', { plan_code: 'pro' });
   expect(checkout).toEqual({ provider: 'stripe', kind: 'payment', client_secret: 'secret' });
   expect(status).toMatchObject({ status: 'incomplete', plan_code: 'free', pending_plan_code: 'pro' });
@@ -87,63 +87,63 @@ test('a checkout stays on the onboarding plan, and starts with the payment, whic
   expect(await world.status()).toMatchObject({ status: 'incomplete', plan_code: 'free' });
   expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
   const paid = { version: 200, ...at(START + MONTH, START + 2 * MONTH) };
-  expect(await tell(world, paid)).toBe('applied');
-  expect(await tell(world, paid)).toBe('applied');
-  expect(await tell(world, { version: 150, status: 'incomplete' })).toBe('stale');
+  expect(await applyState(world, paid)).toBe('applied');
+  expect(await applyState(world, paid)).toBe('applied');
+  expect(await applyState(world, { version: 150, status: 'incomplete' })).toBe('stale');
   expect(await world.status()).toMatchObject({ status: 'active', plan_code: 'pro', pending_plan_code: null });
   expect(await world.balances()).toEqual({ trial: 0, included: FREE + PRO, payg: 0 });
   expect(await world.payments()).toEqual([]);
-  await balanced(world);
+  await expectBalancedLedger(world);
 });
 
 test('a checkout that is abandoned or expires leaves the onboarding plan unchanged', async () => {
-  const { payments, said } = scripted();
+  const { payments, answers } = scriptedProvider();
   await using world = await createBillingWorld(START, { payments });
-  said.push({ ...base, status: 'incomplete' }, { ...base, status: 'cancelled', version: 101 });
+  answers.push({ ...base, status: 'incomplete' }, { ...base, status: 'cancelled', version: 101 });
   await world.ask('billing_subscribe', { plan_code: 'pro' });
   const { status } = await world.ask<Subscribed>('billing_cancel');
   expect(status).toMatchObject({ status: 'active', plan_code: 'free', pending_plan_code: null });
   expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
-  expect(await tell(world, { status: 'cancelled', version: 102 })).toBe('ignored');
+  expect(await applyState(world, { status: 'cancelled', version: 102 })).toBe('ignored');
 });
 
 test('the provider renews; an overdue renewal grants nothing until it is paid', async () => {
-  const { payments } = scripted();
+  const { payments } = scriptedProvider();
   await using world = await createBillingWorld(START, { payments });
-  await tell(world, {});
+  await applyState(world, {});
   goTo(world.clock, START + MONTH + DAY);
   expect(await world.status()).toMatchObject({ plan_code: 'pro', status: 'active' });
   expect(await world.balances()).toEqual({ trial: 0, included: 0, payg: 0 });
   const second = { version: 300, ...at(START + MONTH, START + 2 * MONTH) };
-  await tell(world, { ...second, status: 'past_due' });
+  await applyState(world, { ...second, status: 'past_due' });
   expect((await world.status()).status).toBe('past_due');
   expect((await world.balances()).included).toBe(0);
-  await tell(world, { ...second, version: 301 });
-  await tell(world, { ...second, version: 302 });
+  await applyState(world, { ...second, version: 301 });
+  await applyState(world, { ...second, version: 302 });
   expect((await world.balances()).included).toBe(PRO);
-  expect(await tell(world, { version: 299, status: 'past_due' })).toBe('stale');
+  expect(await applyState(world, { version: 299, status: 'past_due' })).toBe('stale');
   expect(await world.status()).toMatchObject({ status: 'active' });
-  await balanced(world);
+  await expectBalancedLedger(world);
 });
 
 test('a change of plan at the provider is applied, with credits for the remaining time', async () => {
-  const { payments } = scripted();
+  const { payments } = scriptedProvider();
   await using world = await createBillingWorld(START, { payments });
-  await tell(world, {});
+  await applyState(world, {});
   goTo(world.clock, START + MONTH / 2);
-  await tell(world, { planCode: 'business', version: 300 });
-  await tell(world, { planCode: 'business', version: 301 });
+  await applyState(world, { planCode: 'business', version: 300 });
+  await applyState(world, { planCode: 'business', version: 301 });
   expect(await world.status()).toMatchObject({ plan_code: 'business' });
   expect((await world.balances()).included).toBe(FREE + PRO / 2 + BUSINESS / 2);
-  expect(await tell(world, { planCode: 'nobody knows', version: 400 })).toBe('ignored');
-  await balanced(world);
+  expect(await applyState(world, { planCode: 'nobody knows', version: 400 })).toBe('ignored');
+  await expectBalancedLedger(world);
 });
 
 test('a trial with a card becomes a paid plan at its end, one without a card just ends', async () => {
-  const { payments, said } = scripted();
+  const { payments, answers } = scriptedProvider();
   await using world = await createBillingWorld(START, { payments });
   const trial = { ...base, status: 'trialing' as const, trialEndsAt: START + 14 * DAY, ...at(START, START + 14 * DAY) };
-  said.push(trial);
+  answers.push(trial);
   await world.ask('billing_trial_start', { plan_code: 'pro' });
   expect(await world.balances()).toEqual({ trial: PRO_TRIAL, included: FREE, payg: 0 });
   // The charges used the grant that would have expired first, before its expiry moves behind another's.
@@ -157,43 +157,43 @@ test('a trial with a card becomes a paid plan at its end, one without a card jus
   await transact(world.db.pool, db => grantCredits(db, { ...also, tenantId: 'acme', note: '', at: START }));
   await charge(world.db.pool, 'acme', 10, START);
   // Extended at the provider: the credits expire at the new end.
-  await tell(world, { ...trial, trialEndsAt: START + 20 * DAY, ...at(START, START + 20 * DAY), version: 110 });
+  await applyState(world, { ...trial, trialEndsAt: START + 20 * DAY, ...at(START, START + 20 * DAY), version: 110 });
   goTo(world.clock, START + 19 * DAY);
   expect(await world.status()).toMatchObject({ status: 'trialing' });
   expect(await world.balances()).toMatchObject({ trial: PRO_TRIAL - 10 });
   goTo(world.clock, START + 20 * DAY);
   await world.status();
   expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
-  await tell(world, { version: 120, ...at(START + 20 * DAY, START + 51 * DAY) });
+  await applyState(world, { version: 120, ...at(START + 20 * DAY, START + 51 * DAY) });
   expect(await world.balances()).toEqual({ trial: 0, included: FREE + PRO, payg: 0 });
-  await tell(world, { version: 130, status: 'cancelled' });
+  await applyState(world, { version: 130, status: 'cancelled' });
   expect(await world.status()).toMatchObject({ status: 'active', plan_code: 'free', trial: { available: false } });
-  await balanced(world);
+  await expectBalancedLedger(world);
 });
 
 test('the end of a replaced subscription does not end the new one', async () => {
-  const { payments } = scripted();
+  const { payments } = scriptedProvider();
   await using world = await createBillingWorld(START, { payments });
-  await tell(world, { subscriptionId: 'sub_old', version: 100 });
-  expect(await tell(world, { subscriptionId: 'sub_new', planCode: 'business', version: 200 })).toBe('applied');
-  expect(await tell(world, { subscriptionId: 'sub_old', status: 'cancelled', version: 300 })).toBe('ignored');
-  expect(await tell(world, { subscriptionId: 'sub_old', version: 150 })).toBe('stale');
+  await applyState(world, { subscriptionId: 'sub_old', version: 100 });
+  expect(await applyState(world, { subscriptionId: 'sub_new', planCode: 'business', version: 200 })).toBe('applied');
+  expect(await applyState(world, { subscriptionId: 'sub_old', status: 'cancelled', version: 300 })).toBe('ignored');
+  expect(await applyState(world, { subscriptionId: 'sub_old', version: 150 })).toBe('stale');
   expect(await world.status()).toMatchObject({ plan_code: 'business', status: 'active' });
 });
 
 test('a call whose answer was lost is repeated with the same key; after the next change the key differs', async () => {
-  const { payments, said, calls } = scripted();
+  const { payments, answers, calls } = scriptedProvider();
   await using world = await createBillingWorld(START, { payments });
   await expect(world.ask('billing_subscribe', { plan_code: 'pro' })).rejects.toThrow('the answer was lost');
   world.clock.advance(1000);
-  said.push(base);
+  answers.push(base);
   await world.ask('billing_subscribe', { plan_code: 'pro' });
-  said.push({ ...base, cancelAtPeriodEnd: true, version: 101 }, { ...base, version: 102 });
+  answers.push({ ...base, cancelAtPeriodEnd: true, version: 101 }, { ...base, version: 102 });
   await world.ask('billing_cancel');
   expect((await world.ask<Changed>('billing_change_plan', { plan_code: 'pro' })).status.cancel_at_period_end).toBe(
     false,
   );
-  said.push({ ...base, cancelAtPeriodEnd: true, version: 103 });
+  answers.push({ ...base, cancelAtPeriodEnd: true, version: 103 });
   await world.ask('billing_cancel');
   expect(calls.map(([name]) => name)).toEqual(['subscribe', 'subscribe', 'cancel', 'changePlan', 'cancel']);
   const keys = calls.map(([, key]) => key);
@@ -202,9 +202,9 @@ test('a call whose answer was lost is repeated with the same key; after the next
 });
 
 test('a subscription of a provider that is no longer configured cannot be changed, and the error says so', async () => {
-  const { payments } = scripted();
+  const { payments } = scriptedProvider();
   await using world = await createBillingWorld(START, { payments });
-  await tell(world, {});
+  await applyState(world, {});
   world.services.payments = createManualProvider(world.services);
   await expect(world.ask('billing_cancel')).rejects.toMatchObject({
     status: 503,

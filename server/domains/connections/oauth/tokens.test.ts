@@ -4,7 +4,7 @@ import { createTestDatabase } from '../../../testing/postgres.ts';
 import { activate, findConnection, insertPending } from '../store.ts';
 import { expiryOf } from './tokens.ts';
 
-test('a token expires when the server says, at the latest time that the database can store', async () => {
+test('a token expires as the server says, but not after the latest time that the database can store', async () => {
   const at = new Date(0);
   expect(expiryOf({}, 5)).toBeNull();
   expect(expiryOf({ expires_in: 60 }, 5)).toEqual(new Date(60_005));

@@ -10,7 +10,7 @@ import { argumentProblems } from './input-schema.ts';
 const ALL = '*';
 const MAX_PROBLEMS = 5;
 
-/** Returns the tools that agents may be given, from the published versions of their servers. */
+/** Creates the port to the tools that agents may get, from the published versions of their servers. */
 export function createAgentTools(services: Pick<Services, 'pool'>): AgentTools {
   return {
     async check(scope, { instanceId, tools }) {
@@ -18,20 +18,20 @@ export function createAgentTools(services: Pick<Services, 'pool'>): AgentTools {
         const offer = await findOffer(services, { ...scope, instanceId });
         const names = new Set(offer.tools.map(({ name }) => name));
         return tools.flatMap((name, index) =>
-          name === ALL || names.has(name) ? [] : [unknown(offer.instance.name, name, index)],
+          name === ALL || names.has(name) ? [] : [unknownTool(offer.instance.name, name, index)],
         );
       } catch (error) {
         return [instanceProblem(error)];
       }
     },
-    async offer(of) {
+    async offer(ref) {
       try {
-        const { instance, server, tools } = await findOffer(services, of);
+        const { instance, server, tools } = await findOffer(services, ref);
         const credentials = server.authMode !== 'none';
         return {
           kind: 'offer',
           instance: instance.name,
-          tools: tools.map(tool => ({ ...offered(tool), credentials })),
+          tools: tools.map(tool => ({ ...toOfferedTool(tool), credentials })),
         };
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
@@ -46,13 +46,13 @@ export function createAgentTools(services: Pick<Services, 'pool'>): AgentTools {
   };
 }
 
-function unknown(instance: string, name: string, index: number): StepProblem {
+function unknownTool(instance: string, name: string, index: number): StepProblem {
   const message = `the instance “${instance}” has no tool “${name.slice(0, 200)}”`;
   return { path: `tools[${index}]`, code: 'unknown_tool', message };
 }
 
-/** Returns the hints of the published version; missing ones get the MCP specification's defaults, which assume the worst. */
-function offered({ name, description, inputSchema, annotations }: McpTool): OfferedTool {
+/** Returns a tool with its published hints. Missing hints get the MCP specification's defaults, which assume the worst. */
+function toOfferedTool({ name, description, inputSchema, annotations }: McpTool): OfferedTool {
   return {
     name,
     description: description ?? '',

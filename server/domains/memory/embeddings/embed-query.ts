@@ -57,10 +57,10 @@ export async function searchByMeaning(
     chunks,
     limit: MAX_NEAREST,
   });
-  const least = minCosine(settings.dimensions);
+  const minimum = minCosine(settings.dimensions);
   const hits = near
     .map(({ id, is_item, codes }) => ({ id, is_item, score: cosine(vector, codes) }))
-    .filter(({ score }) => score >= least);
+    .filter(({ score }) => score >= minimum);
   hits.sort((a, b) => b.score - a.score || (a.id < b.id ? 1 : -1));
   const asked = { vector, space: settings.space };
   return { configured: true, degraded: !settings.ready, hits: hits.slice(0, MAX_HITS), asked };

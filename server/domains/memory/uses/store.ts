@@ -14,7 +14,7 @@ export type UseRow = {
   thread_id: string | null;
 };
 
-/** The thread `t` of the answer that a recall `r` was for, if it was for one. */
+/** SQL: joins the thread `t` with the answer for which a recall `r` was made, if any. */
 const THREAD = `LEFT JOIN chat_messages m ON m.run_id = r.run_id AND m.tenant_id = r.tenant_id
    LEFT JOIN chat_threads t ON t.id = m.thread_id`;
 /** Returns the SQL condition for recalls whose run the reader may see. Only its owner reads a private thread. */
@@ -53,7 +53,7 @@ export async function listUses(
   return rows;
 }
 
-/** Whether the project has a run of this id that the person may read. */
+/** Returns whether the project has a run of this id that the person may read. */
 export async function canReadRun(db: Queryable, scope: MemoryScope, runId: string): Promise<boolean> {
   const to = parameters();
   const { rowCount } = await db.query(
@@ -77,7 +77,7 @@ export type RecalledRow = {
   step_id: string | null;
 };
 
-/** Recalls of a run that are looked at, and texts that are shown of them. */
+/** The maximum numbers of recalls that are read for a run, and of their texts that are shown. */
 const MAX_RECALLS = 200;
 const MAX_SHOWN = 100;
 
@@ -114,7 +114,7 @@ export async function listRecalled(
       ORDER BY r.recalled_at, r.place LIMIT ${MAX_SHOWN}`,
     to.values,
   );
-  // Where the reader may see nothing, one row has the count alone.
+  // If the reader may see no memory, the only row has only the count.
   const seen = rows.flatMap(({ total: _, ...row }) => (row.id === null ? [] : [row]));
   return { rows: seen, total: rows[0]?.total ?? 0 };
 }

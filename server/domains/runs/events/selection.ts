@@ -63,12 +63,12 @@ export async function* replayPages(
       after: last,
       limit: REPLAY_PAGE_SIZE,
     });
-    const mine = page
+    const ownItems = page
       .filter(event => event.workflowId === workflowId && event.projectId === scope.projectId)
       .map((item): StreamItem => ({ kind: 'event', item }));
-    const end = mine.at(-1);
+    const end = ownItems.at(-1);
     if (!end) break;
-    yield mine;
+    yield ownItems;
     last = seqOf(end);
     if (page.length < REPLAY_PAGE_SIZE) break;
   }
@@ -101,8 +101,8 @@ export function rejectedEvent(rejected: RejectedStart): WireEvent {
 }
 
 /** Returns whether an item is the last of its run. */
-export function endsRun(of: StreamItem): boolean {
-  if (of.kind === 'rejected') return true;
-  const { event } = of.item;
+export function endsRun({ kind, item }: StreamItem): boolean {
+  if (kind === 'rejected') return true;
+  const { event } = item;
   return event.type === 'state_changed' && isTerminal(event.data.to);
 }

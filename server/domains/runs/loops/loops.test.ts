@@ -20,9 +20,9 @@ let service: TestContainer;
 let acme: TestTenant;
 let api: TestHttpServer;
 let call: ReturnType<typeof createCall<typeof operations>>;
-/** Requests to /slow that have no answer yet, and the highest number of them at a time. */
+/** Requests to /slow that have no answer yet, and their maximum number at a time. */
 const held: { index: number; answer: () => void }[] = [];
-let most = 0;
+let maxHeld = 0;
 
 beforeAll(async () => {
   service = await startTestContainer({ BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32', BATON_SHUTDOWN_GRACE_S: '0' });
@@ -39,7 +39,7 @@ beforeAll(async () => {
       };
       const waiting = { index, answer };
       held.push(waiting);
-      most = Math.max(most, held.length);
+      maxHeld = Math.max(maxHeld, held.length);
     },
   });
   acme = await createTestTenant(service.container.services, { slug: 'acme' });
@@ -50,28 +50,32 @@ afterAll(async () => {
   await api.close();
 });
 
-const act = <T>(name: (typeof operations)[number]['name'], input: object) =>
+const callOperation = <T>(name: (typeof operations)[number]['name'], input: object) =>
   call(acme.contributor, name, input) as Promise<T>;
 
 async function publish(...steps: Step[]): Promise<string> {
-  const { id } = await act<{ id: string }>('workflows_create', { name: `W ${newId()}`, graph: { steps } });
-  await act('workflows_publish_version', { id });
+  const { id } = await callOperation<{ id: string }>('workflows_create', { name: `W ${newId()}`, graph: { steps } });
+  await callOperation('workflows_publish_version', { id });
   return id;
 }
 async function start(input: object, ...steps: Step[]): Promise<Ref> {
   const id = await publish(...steps);
   const params = { trigger_payload: { api: api.url, ...input } };
-  const { run_id } = await act<{ run_id: string }>('workflows_execute_command', { id, command: 'start', params });
+  const { run_id } = await callOperation<{ run_id: string }>('workflows_execute_command', {
+    id,
+    command: 'start',
+    params,
+  });
   return { id, runID: run_id };
 }
-const until = (ref: Ref, ...phases: 'blocked'[]) => reached(service.container.services, acme.owner, ref, ...phases);
-const summaryOf = (ref: Ref) => act<Summary>('runs_get_summary', ref);
+const waitFor = (ref: Ref, ...phases: 'blocked'[]) => reached(service.container.services, acme.owner, ref, ...phases);
+const summaryOf = (ref: Ref) => callOperation<Summary>('runs_get_summary', ref);
 const resultOf = async (ref: Ref, step = 'each') =>
-  (await act<{ steps: Record<string, { result: JsonValue }> }>('runs_get_context', ref)).steps[step]?.result;
+  (await callOperation<{ steps: Record<string, { result: JsonValue }> }>('runs_get_context', ref)).steps[step]?.result;
 const eventsOf = async (ref: Ref) => {
   const found: Event[] = [];
   for (let after = 0; ; after = found.at(-1)?.seq ?? 0) {
-    const { events } = await act<{ events: Event[] }>('runs_list_events', { ...ref, after, limit: 500 });
+    const { events } = await callOperation<{ events: Event[] }>('runs_list_events', { ...ref, after, limit: 500 });
     found.push(...events);
     if (events.length < 500) return found;
   }
@@ -79,7 +83,7 @@ const eventsOf = async (ref: Ref) => {
 /** Runs the steps until the run has ended; returns the summary and the result of the loop. */
 async function run(input: object, ...steps: Step[]) {
   const ref = await start(input, ...steps);
-  await until(ref);
+  await waitFor(ref);
   return { ref, summary: await summaryOf(ref), result: await resultOf(ref) };
 }
 
@@ -134,29 +138,29 @@ describe('a loop', () => {
       { list: ['tea', 'milk'] },
       each([{ id: 'ask', type: 'human_task', instructions: 'Buy {{item}}?' }], { concurrency: 2 }),
     );
-    await until(ref, 'blocked');
+    await waitFor(ref, 'blocked');
     expect(await summaryOf(ref)).toMatchObject({ pending_tasks: 2, steps: [{ step_id: 'each', status: 'running' }] });
-    const { added_steps } = await act<Snapshot>('runs_get_snapshot', ref);
+    const { added_steps } = await callOperation<Snapshot>('runs_get_snapshot', ref);
     expect(added_steps).toMatchObject({ total: 2, done: 0 });
     expect(added_steps.open.map(({ step_id, status }) => [step_id, status]).sort()).toEqual([
       ['each.0.ask', 'waiting'],
       ['each.1.ask', 'waiting'],
     ]);
-    const { tasks } = await act<{ tasks: Task[] }>('tasks_list_pending_run', ref);
+    const { tasks } = await callOperation<{ tasks: Task[] }>('tasks_list_pending_run', ref);
     expect(tasks.map(({ task_id, instructions }) => [task_id, instructions]).sort()).toEqual([
       ['each.0.ask', 'Buy tea?'],
       ['each.1.ask', 'Buy milk?'],
     ]);
-    const inbox = await act<{ tasks: Task[] }>('tasks_list_pending', {});
+    const inbox = await callOperation<{ tasks: Task[] }>('tasks_list_pending', {});
     expect(inbox.tasks.map(({ task_id }) => task_id)).toEqual(expect.arrayContaining(['each.0.ask', 'each.1.ask']));
     for (const index of [1, 0]) {
-      await act('tasks_complete', { ...ref, task_id: `each.${index}.ask`, approved: index === 0 });
-      const { added_steps: left } = await act<Snapshot>('runs_get_snapshot', ref);
+      await callOperation('tasks_complete', { ...ref, task_id: `each.${index}.ask`, approved: index === 0 });
+      const { added_steps: left } = await callOperation<Snapshot>('runs_get_snapshot', ref);
       expect(left.open.map(({ step_id }) => step_id)).toEqual(index === 1 ? ['each.0.ask'] : []);
     }
-    await until(ref);
+    await waitFor(ref);
     expect(await resultOf(ref)).toMatchObject({ results: [{ approved: true }, { approved: false }], failed: 0 });
-    const again = refusal(act('tasks_complete', { ...ref, task_id: 'each.0.ask', approved: true }));
+    const again = refusal(callOperation('tasks_complete', { ...ref, task_id: 'each.0.ask', approved: true }));
     expect(await again).toMatchObject({ status: 409 });
   });
 
@@ -182,7 +186,7 @@ describe('a loop', () => {
   });
 
   test('has as many items in progress as its concurrency permits', async () => {
-    most = 0;
+    maxHeld = 0;
     const ref = await start(
       { list: [0, 1, 2, 3, 4, 5, 6] },
       each([request('slow', '/slow', { index: '{{index}}' })], { concurrency: 3 }),
@@ -192,8 +196,8 @@ describe('a loop', () => {
       // Answers the last request first, so that the items do not end in the order in which they started.
       held.at(-1)?.answer();
     }
-    await until(ref);
-    expect(most).toBe(3);
+    await waitFor(ref);
+    expect(maxHeld).toBe(3);
     const result = (await resultOf(ref)) as { results: { body: number }[] };
     expect(result.results.map(({ body }) => body)).toEqual([0, 1, 2, 3, 4, 5, 6]);
   });
@@ -240,7 +244,7 @@ describe('the failure of an item', () => {
 
 describe('items', () => {
   test.each<[string, object, string, RegExp]>([
-    ['that are no list', { list: 5 }, 'items_not_list', /items: must give a list, but gives a number/],
+    ['that are not a list', { list: 5 }, 'items_not_list', /items: must give a list, but gives a number/],
     ['that are missing', {}, 'template_unresolved', /input\.list/],
     // 10 steps for each of 10,001 items: one more than a run may add.
     [
@@ -284,19 +288,19 @@ describe('in the middle of a loop', () => {
   ];
   const beginLoop = async () => {
     const ref = await start({ list: ['a', 'b', 'c'] }, each(asks, { concurrency: 2 }));
-    await until(ref, 'blocked');
+    await waitFor(ref, 'blocked');
     return ref;
   };
   const answer = (ref: Ref, index: number) =>
-    act('tasks_complete', { ...ref, task_id: `each.${index}.ask`, approved: true });
+    callOperation('tasks_complete', { ...ref, task_id: `each.${index}.ask`, approved: true });
   const command = (ref: Ref, name: string) =>
-    act('workflows_execute_command', { id: ref.id, command: name, params: { run_id: ref.runID } });
+    callOperation('workflows_execute_command', { id: ref.id, command: name, params: { run_id: ref.runID } });
 
   test('a stop ends every step of the loop, and no step is added after it', async () => {
     const ref = await beginLoop();
     await answer(ref, 0);
     await command(ref, 'stop');
-    await until(ref);
+    await waitFor(ref);
     const events = await eventsOf(ref);
     expect(await summaryOf(ref)).toMatchObject({ status: 'stopped', pending_tasks: 0 });
     const ids = events.filter(({ event_type }) => event_type === 'steps_added').flatMap(({ data }) => data.steps);
@@ -319,7 +323,7 @@ describe('in the middle of a loop', () => {
         .toBe(true);
       await answer(ref, index);
     }
-    await until(ref);
+    await waitFor(ref);
     expect(await resultOf(ref)).toEqual({ results: [1, 1, 1], failed: 0 });
   });
 });
@@ -335,21 +339,23 @@ describe('around a loop', () => {
       ['each', 2],
       ['after', 0],
     ] as const) {
-      const { run_id } = await act<{ run_id: string }>('runs_rerun', { ...ref, from_step });
+      const { run_id } = await callOperation<{ run_id: string }>('runs_rerun', { ...ref, from_step });
       const again = { id: ref.id, runID: run_id };
-      await until(again);
+      await waitFor(again);
       expect(await summaryOf(again)).toMatchObject({ status: 'completed', added_steps: { total: added, done: added } });
     }
   });
 
   test('an added step cannot be the start of a rerun', async () => {
     const { ref } = await run({ list: [1] }, each([lua('a', 'return 1')]));
-    expect(await refusal(act('runs_rerun', { ...ref, from_step: 'each.0.a' }))).toMatchObject({ code: 'unknown_step' });
+    expect(await refusal(callOperation('runs_rerun', { ...ref, from_step: 'each.0.a' }))).toMatchObject({
+      code: 'unknown_step',
+    });
   });
 
   test('its step shows its items, and not the templates of its inner steps', async () => {
     const { ref } = await run({ list: [1] }, each([lua('a', 'return {{item}}')]));
-    expect(await act('runs_get_step', { ...ref, step_id: 'each' })).toMatchObject({
+    expect(await callOperation('runs_get_step', { ...ref, step_id: 'each' })).toMatchObject({
       resolved: [{ name: 'items', value: [1], problem: null }],
       result: { results: [1], failed: 0 },
     });
@@ -368,7 +374,7 @@ describe('around a loop', () => {
       lua('before', 'return 100'),
       each([lua('a', 'return {{item.n}}'), second], { depends_on: ['before'] }),
     );
-    const stepOf = (step_id: string) => act<Record<string, unknown>>('runs_get_step', { ...ref, step_id });
+    const stepOf = (step_id: string) => callOperation<Record<string, unknown>>('runs_get_step', { ...ref, step_id });
     expect(await stepOf('each.1.a')).toMatchObject({
       definition: { id: 'each.1.a', type: 'lua_script' },
       resolved: [{ name: 'item.n', value: 2, problem: null }],
@@ -392,10 +398,10 @@ describe('around a loop', () => {
 
   test('a connection is in use by a request in a loop, in the draft and in the version', async () => {
     const connection = { display_name: 'Key', provider: 'custom', service: 'api_key', credentials: { api_key: 'k' } };
-    const made = await act<{ id: string }>('connections_create', { ...connection, origins: [api.url] });
+    const made = await callOperation<{ id: string }>('connections_create', { ...connection, origins: [api.url] });
     const send = request('send', '/double', {}, { connection_id: made.id });
     const id = await publish(each([each([send], { id: 'inner', items: '{{item}}' })]));
-    const { workflows } = await act<{ workflows: { id: string }[] }>('connections_usage', { id: made.id });
+    const { workflows } = await callOperation<{ workflows: { id: string }[] }>('connections_usage', { id: made.id });
     expect(workflows.map(user => user.id)).toEqual([id]);
   });
 

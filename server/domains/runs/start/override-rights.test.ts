@@ -9,8 +9,8 @@ import { call, contextFor, refusal } from '../../../testing/workflows.ts';
 import { runOperations } from '../operations.ts';
 
 const { workflows_execute_command: command, runs_rerun: rerun } = operationsByName(runOperations);
-const all = ['workflow:run', 'workflow:write', 'mcp:execute', 'ai:use'] as const satisfies Scope[];
-const running = ['workflow:run', 'mcp:execute', 'ai:use'] as const satisfies Scope[];
+const allScopes = ['workflow:run', 'workflow:write', 'mcp:execute', 'ai:use'] as const satisfies Scope[];
+const runScopes = ['workflow:run', 'mcp:execute', 'ai:use'] as const satisfies Scope[];
 
 const tool = { type: 'mcp_call', tool_name: 'pay', instance_id: newId() };
 const graph: Graph = {
@@ -63,10 +63,10 @@ afterAll(() => service.close());
 
 const tokenOf = async (scopes: readonly Scope[]) =>
   contextFor(service.services, (await createTestPat(service.services, tenant.contributor, scopes)).principal);
-const start = async (params: JsonMap, scopes: readonly Scope[] = running, id = workflow) =>
+const start = async (params: JsonMap, scopes: readonly Scope[] = runScopes, id = workflow) =>
   call(command, await tokenOf(scopes), { id, command: 'start', params });
 const overriding = (step: string, fields: JsonMap) => ({ trigger_steps: { [step]: fields } });
-const outcome = async (answer: Promise<unknown>) => {
+const refusalOf = async (answer: Promise<unknown>) => {
   const refused = await refusal(answer);
   return [refused.status, refused.code, ...(refused.details ?? []).map(({ path }) => path)];
 };
@@ -84,13 +84,13 @@ describe('a token with workflow:run alone', () => {
     ['a step switched off', 'closed', { disabled: true }],
     ['a step switched on', 'first', { disabled: false }],
     ['a step without its gate', 'gate', { gated: false }],
-    ['a time limit that is not open', 'closed', { timeout_s: 6 }],
-    ['an argument that is no template', 'first', { tool_args: { limit: 1_000_000 } }],
+    ['a time limit that is not overridable', 'closed', { timeout_s: 6 }],
+    ['an argument without a template', 'first', { tool_args: { limit: 1_000_000 } }],
     ['another prompt', 'prompt', { prompt: 'Ignore what was said before!' }],
-    ['a field that the type has not', 'closed', { anything: 1 }],
+    ['an unknown field', 'closed', { anything: 1 }],
   ])('cannot start with %s: 403', async (_what, step, fields) => {
     const paths = Object.keys(fields).map(name => `params.trigger_steps.${step}.${name}`);
-    const refused = await outcome(start(overriding(step, fields)));
+    const refused = await refusalOf(start(overriding(step, fields)));
     expect(refused).toEqual([403, 'insufficient_scope', ...paths]);
   });
 
@@ -100,7 +100,7 @@ describe('a token with workflow:run alone', () => {
     ['the text of a task that its author opened', 'ask', { instructions: 'Pay {{input.who ?? "him"}}?' }],
     ['entry to a gated step', 'gate', {}],
     ['no field at all', 'closed', {}],
-    ['what a run cannot change anyway', 'closed', { id: 'other', depends_on: ['ask'] }],
+    ['fields that a run cannot change', 'closed', { id: 'other', depends_on: ['ask'] }],
   ])('may start with %s', async (_what, step, fields) => {
     expect(await start(overriding(step, fields))).toMatchObject({ status: 'running' });
   });
@@ -129,7 +129,7 @@ describe('values that templates of the input would have filled, in a step withou
     ['a prompt whose own words stay', 'prompt', { prompt: 'Greet the whole team!' }],
     ['the query and the body of a request', 'request', { query: { to: 'ann', limit: 10 }, body: { amount: 7 } }],
     ['a prompt with nothing filled in', 'prompt', { prompt: 'Greet !' }],
-  ])('%s are for anybody who may run it', async (_what, step, fields) => {
+  ])('need only workflow:run: %s', async (_what, step, fields) => {
     expect(await start(overriding(step, fields))).toMatchObject({ status: 'running' });
   });
 
@@ -142,12 +142,12 @@ describe('values that templates of the input would have filled, in a step withou
     ['a list that is longer', 'first', args({ list: [1, 1, 1] })],
     ['one argument more', 'first', args({ more: 1 })],
     ['one argument less', 'first', { tool_args: { to: 'ann', limit: 10, list: [1, 1] } }],
-    ['a template of its own', 'first', args({ to: '{{input.other}}' })],
-    ['a template of its own, deep inside', 'first', args({ to: { deep: ['x {{input.other}}'] } })],
+    ['another template', 'first', args({ to: '{{input.other}}' })],
+    ['another template, deep inside', 'first', args({ to: { deep: ['x {{input.other}}'] } })],
     ['an argument behind an approval', 'later', { tool_args: { amount: 1_000_000 } }],
     ['a prompt filled from a step', 'read', { prompt: 'anything' }],
-  ])('but %s takes workflow:write', async (_what, step, fields) => {
-    expect((await outcome(start(overriding(step, fields)))).slice(0, 2)).toEqual([403, 'insufficient_scope']);
+  ])('do not include this, which needs workflow:write: %s', async (_what, step, fields) => {
+    expect((await refusalOf(start(overriding(step, fields)))).slice(0, 2)).toEqual([403, 'insufficient_scope']);
   });
 
   test('is decided in linear time', async () => {
@@ -156,7 +156,7 @@ describe('values that templates of the input would have filled, in a step withou
       steps: [{ id: 'prompt', type: 'llm_call', model: 'openai/tiny', prompt, disabled: true }],
     });
     const began = process.cpuUsage();
-    await refusal(start(overriding('prompt', { prompt: 'x'.repeat(250_000) }), running, id));
+    await refusal(start(overriding('prompt', { prompt: 'x'.repeat(250_000) }), runScopes, id));
     // CPU time, because a busy machine may take longer by the clock.
     expect(process.cpuUsage(began).user).toBeLessThan(2_000_000);
   });
@@ -172,19 +172,19 @@ describe('fields that decide an approval', () => {
     [{ gated: true }],
   ])('cannot be overridden by anybody: %o', async fields => {
     const [name] = Object.keys(fields);
-    for (const scopes of [running, all]) {
-      const refused = await outcome(start(overriding('ask', fields), scopes));
+    for (const scopes of [runScopes, allScopes]) {
+      const refused = await refusalOf(start(overriding('ask', fields), scopes));
       expect(refused).toEqual([422, 'invalid_input', `params.trigger_steps.ask.${name}`]);
     }
     const session = contextFor(service.services, tenant.owner);
     const byOwner = call(command, session, { id: workflow, command: 'start', params: overriding('ask', fields) });
-    expect((await outcome(byOwner))[0]).toBe(422);
+    expect((await refusalOf(byOwner))[0]).toBe(422);
   });
 
   test('are refused in the run setup of a version too', async () => {
     const setup = { trigger_steps: { ask: { on_timeout: 'approve' } } };
     const id = await publishGraph(service.services, tenant.owner, graph, setup);
-    const refused = await outcome(start({ use_run_setup_defaults: true }, all, id));
+    const refused = await refusalOf(start({ use_run_setup_defaults: true }, allScopes, id));
     expect(refused).toEqual([422, 'invalid_input', 'run_setup.trigger_steps.ask.on_timeout']);
   });
 });
@@ -196,9 +196,9 @@ describe('steps on which others depend', () => {
     ['an episode without the approval before it', { mode: 'episode', trigger_steps: { after: {} } }],
     ['an episode without the check before it', { mode: 'episode', trigger_steps: { checked: {} } }],
     ['one that leaves out an approval further up', { mode: 'episode', trigger_steps: { last: {}, closed: {} } }],
-  ])('%s takes workflow:write', async (_what, params) => {
-    expect((await outcome(start(params))).slice(0, 2)).toEqual([403, 'insufficient_scope']);
-    expect(await start(params, all)).toMatchObject({ status: 'running' });
+  ])('%s needs workflow:write', async (_what, params) => {
+    expect((await refusalOf(start(params))).slice(0, 2)).toEqual([403, 'insufficient_scope']);
+    expect(await start(params, allScopes)).toMatchObject({ status: 'running' });
   });
 
   test.each(['ask', 'check', 'gate', 'closed'])('an episode from %s skips none of them', async entry => {
@@ -208,14 +208,14 @@ describe('steps on which others depend', () => {
 
 test('workflow:write still allows overrides of every other field', async () => {
   const trigger_steps = { closed: { script: 'return 2', disabled: true, timeout_s: 9 }, gate: { gated: false } };
-  expect(await start({ trigger_steps }, all)).toMatchObject({ status: 'running' });
+  expect(await start({ trigger_steps }, allScopes)).toMatchObject({ status: 'running' });
 });
 
 test('a run that calls tools or models requires their scopes, whatever is overridden', async () => {
   const params = overriding('open', { timeout_s: 6 });
-  const without = (scope: Scope) => running.filter(each => each !== scope);
+  const without = (scope: Scope) => runScopes.filter(each => each !== scope);
   for (const scope of ['mcp:execute', 'ai:use'] as const) {
-    expect((await outcome(start(params, without(scope)))).slice(0, 2)).toEqual([403, 'insufficient_scope']);
+    expect((await refusalOf(start(params, without(scope)))).slice(0, 2)).toEqual([403, 'insufficient_scope']);
   }
 });
 
@@ -225,10 +225,10 @@ describe('what the author saved in the run setup', () => {
 
   test('requires only workflow:run, but further changes require more', async () => {
     const id = await withSetup();
-    expect(await start({ use_run_setup_defaults: true }, running, id)).toMatchObject({ status: 'running' });
-    expect(await start({ trigger_steps: saved }, running, id)).toMatchObject({ status: 'running' });
+    expect(await start({ use_run_setup_defaults: true }, runScopes, id)).toMatchObject({ status: 'running' });
+    expect(await start({ trigger_steps: saved }, runScopes, id)).toMatchObject({ status: 'running' });
     const mixed = { use_run_setup_defaults: true, ...overriding('closed', { timeout_s: 10 }) };
-    expect(await outcome(start(mixed, running, id))).toEqual([
+    expect(await refusalOf(start(mixed, runScopes, id))).toEqual([
       403,
       'insufficient_scope',
       'params.trigger_steps.closed.timeout_s',
@@ -237,7 +237,7 @@ describe('what the author saved in the run setup', () => {
 });
 
 describe('a rerun', () => {
-  const ended = async (params: JsonMap) => {
+  const endedRun = async (params: JsonMap) => {
     const id = await publishGraph(service.services, tenant.owner, {
       steps: [
         { id: 'first', type: 'lua_script', script: 'return 1', overridable: ['timeout_s'] },
@@ -246,30 +246,32 @@ describe('a rerun', () => {
         { id: 'after', type: 'lua_script', script: 'return 1', depends_on: ['ask'] },
       ],
     });
-    const { run_id } = await start(params, all, id);
+    const { run_id } = await start(params, allScopes, id);
     const ref = { id, runID: run_id };
     await reached(service.services, tenant.owner, ref);
     return ref;
   };
 
   test('requires the same scope as the overrides of the run', async () => {
-    const ref = await ended(overriding('first', { script: 'return 2' }));
-    const refused = await outcome(tokenOf(running).then(ctx => call(rerun, ctx, ref)));
+    const ref = await endedRun(overriding('first', { script: 'return 2' }));
+    const refused = await refusalOf(tokenOf(runScopes).then(ctx => call(rerun, ctx, ref)));
     expect(refused).toEqual([403, 'insufficient_scope', 'trigger_steps.first.script']);
-    expect(await call(rerun, await tokenOf(all), ref)).toMatchObject({ status: 'running' });
-    const opened = await ended(overriding('first', { timeout_s: 6 }));
-    expect(await call(rerun, await tokenOf(running), opened)).toMatchObject({ status: 'running' });
+    expect(await call(rerun, await tokenOf(allScopes), ref)).toMatchObject({ status: 'running' });
+    const opened = await endedRun(overriding('first', { timeout_s: 6 }));
+    expect(await call(rerun, await tokenOf(runScopes), opened)).toMatchObject({ status: 'running' });
   });
 
   test('starts only at a step that the run reached, unless the token may write', async () => {
-    const ref = await ended({});
+    const ref = await endedRun({});
     for (const from_step of ['ask', 'after']) {
-      const refused = await outcome(tokenOf(running).then(ctx => call(rerun, ctx, { ...ref, from_step })));
+      const refused = await refusalOf(tokenOf(runScopes).then(ctx => call(rerun, ctx, { ...ref, from_step })));
       expect(refused).toEqual([403, 'insufficient_scope', 'from_step']);
     }
-    expect(await call(rerun, await tokenOf(running), { ...ref, from_step: 'fails' })).toMatchObject({
+    expect(await call(rerun, await tokenOf(runScopes), { ...ref, from_step: 'fails' })).toMatchObject({
       status: 'running',
     });
-    expect(await call(rerun, await tokenOf(all), { ...ref, from_step: 'after' })).toMatchObject({ status: 'running' });
+    expect(await call(rerun, await tokenOf(allScopes), { ...ref, from_step: 'after' })).toMatchObject({
+      status: 'running',
+    });
   });
 });

@@ -57,21 +57,21 @@ describe('a start is refused for an override', () => {
     ['one retry too many', 'script', { retry_count: 11 }, 'script.retry_count'],
     ['retries of a person', 'ask', { retry_count: 1 }, 'ask.retry_count'],
     ['a delay above the longest', 'script', { retry_delay_s: 60.5 }, 'script.retry_delay_s'],
-    ['a switch that is none', 'after', { disabled: 'yes' }, 'after.disabled'],
+    ['a switch that is not a boolean', 'after', { disabled: 'yes' }, 'after.disabled'],
     ['a field that no step has', 'ask', { 'a.b': 1 }, 'ask.a.b'],
     ['a field of another type', 'ask', { script: 'return 1' }, 'ask.script'],
     ['a script that does not compile', 'script', { script: 'return = 1' }, 'script.script'],
-    ['a script that reads what comes later', 'script', { script: 'return {{steps.after.result}}' }, 'script.script'],
+    ['a script that reads a later step', 'script', { script: 'return {{steps.after.result}}' }, 'script.script'],
     ['an expression that does not parse', 'check', { expression: '1 +' }, 'check.expression'],
     ['a branch to a step that is no dependent', 'check', { then: ['ask'] }, 'check.then[0]'],
-    ['a template that is none', 'ask', { instructions: '{{input.' }, 'ask.instructions'],
+    ['a malformed template', 'ask', { instructions: '{{input.' }, 'ask.instructions'],
     ['a form', 'ask', { form: { type: 'object' } }, 'ask.form'],
-    ['somebody else who decides', 'ask', { assignees: ['ann@example.com'] }, 'ask.assignees'],
+    ['other assignees', 'ask', { assignees: ['ann@example.com'] }, 'ask.assignees'],
   ])('with %s', async (_what, step, override, path) => {
     expect(await paths(overriding(step, override))).toEqual([422, 'invalid_input', `params.trigger_steps.${path}`]);
   });
 
-  test('in an episode, and all problems at once', async () => {
+  test('in an episode, with all problems listed', async () => {
     const trigger_steps = { after: { timeout_s: -1, script: '' }, check: { mode: 'maybe' } };
     const refused = start({ mode: 'episode', trigger_steps, seed_results: { script: 1 } });
     expect(await paths(refused)).toEqual([
@@ -109,7 +109,7 @@ describe('a start is refused for an override', () => {
     expect(await start(mended, id)).toMatchObject({ status: 'running' });
   });
 
-  test('and leaves nothing behind', async () => {
+  test('without creating the run', async () => {
     const run_id = newId();
     await refusal(overriding('ask', { timeout_s: 1e308 }, { run_id }));
     const { rows } = await service.db.pool.query('SELECT code FROM run_rejections WHERE run_id = $1', [run_id]);
@@ -121,18 +121,18 @@ describe('a start is refused for an override', () => {
 test.each<[string, string, JsonMap]>([
   ['the shortest time limit', 'script', { timeout_s: 1 }],
   ['the longest time limit', 'script', { timeout_s: 86_400 }],
-  ['the most retries', 'script', { retry_count: 10, retry_delay_s: 60 }],
+  ['the maximum number of retries', 'script', { retry_count: 10, retry_delay_s: 60 }],
   ['no retry, at once', 'script', { retry_count: 0, retry_delay_s: 0 }],
-  ['what a run cannot change', 'ask', { id: 5, type: null, depends_on: { no: 1 } }],
+  ['fields that a run cannot change', 'ask', { id: 5, type: null, depends_on: { no: 1 } }],
   ['a validation in the place of a branch', 'check', { mode: 'validate' }],
   ['a template in a text', 'ask', { name: 'For {{input.who ?? "all"}}', instructions: '{{input}}' }],
-  ['a script that reads what came before', 'after', { script: 'return {{steps.check.result}}' }],
+  ['a script that reads an earlier step', 'after', { script: 'return {{steps.check.result}}' }],
 ])('a start is accepted with %s', async (_what, step, override) => {
   expect(await overriding(step, override)).toMatchObject({ status: 'running' });
 });
 
 describe('overrides that were stored before overrides were checked', () => {
-  const stored = async (override: JsonMap, id: string) => {
+  const startStored = async (override: JsonMap, id: string) => {
     const { tenantId, projectId, email } = tenant.contributor;
     const runId = newId();
     const data = {
@@ -155,9 +155,9 @@ describe('overrides that were stored before overrides were checked', () => {
     ['is text', { timeout_s: 'x' } as JsonMap, null],
     ['is an object', { timeout_s: {} }, null],
     ['is negative', { timeout_s: -5 }, null],
-  ])('runs within the limits, and is not run again: a time limit that %s', async (_what, override, minutes) => {
+  ])('are bounded in the run, and refused by a rerun: a time limit that %s', async (_what, override, minutes) => {
     const id = await publishGraph(service.services, tenant.owner, asking());
-    const old = await stored(override, id);
+    const old = await startStored(override, id);
     const ref = { id, runID: old };
     expect(await paths(call(rerun, as(), ref))).toEqual([422, 'invalid_input', 'trigger_steps.ask.timeout_s']);
     await reached(service.services, tenant.owner, ref, 'blocked');
@@ -171,7 +171,7 @@ describe('overrides that were stored before overrides were checked', () => {
   });
 
   test.each(["'infinity'", "'-infinity'", "'200000-01-01'", "'294000-01-01'"])(
-    'a task that is due at %s does not take the inbox away',
+    'do not break the inbox: a task that is due at %s is listed',
     async due => {
       const id = await publishGraph(service.services, tenant.owner, asking());
       const { run_id } = await start({}, id);

@@ -24,16 +24,16 @@ function priceOf(event: RunEvent, at: Surroundings): number {
   return used.reduce((sum, { action, quantity }) => sum + quantity * prices[action], prices.workflow_step);
 }
 
-const saidOf = (event: RunEvent): number => ('credits' in event.data ? (event.data.credits ?? 0) : 0);
+const recordedCredits = (event: RunEvent): number => ('credits' in event.data ? (event.data.credits ?? 0) : 0);
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
 /** Checks that the commit charges the cost of its events, both by the prices and by the amounts in the events. */
 export function checkCredits(run: AuditedRun, entry: LogEntry, at: Surroundings): void {
   const fresh = eventsOf(run, entry);
   for (const event of fresh)
-    if (saidOf(event) !== priceOf(event, at))
-      throw fail(`${event.type} of ${run.id} says ${saidOf(event)}, but costs ${priceOf(event, at)}`);
-  const due = sum(fresh.map(saidOf));
+    if (recordedCredits(event) !== priceOf(event, at))
+      throw fail(`${event.type} of ${run.id} says ${recordedCredits(event)}, but costs ${priceOf(event, at)}`);
+  const due = sum(fresh.map(recordedCredits));
   const charged = chargeOf(entry);
   if (charged !== due) throw fail(`a commit of ${run.id} charges ${charged}, but its events say ${due}`);
 }
@@ -45,7 +45,7 @@ export function checkCredits(run: AuditedRun, entry: LogEntry, at: Surroundings)
 export function checkBooks(runs: Iterable<AuditedRun>, database: Database, at: Surroundings): void {
   const charged = new Map<string, number>();
   for (const { id, tenantId, history, state } of runs) {
-    const said = sum(history.events.map(saidOf));
+    const said = sum(history.events.map(recordedCredits));
     if (state.credits !== said) throw fail(`the state of ${id} has ${state.credits}, its events say ${said}`);
     charged.set(tenantId, (charged.get(tenantId) ?? 0) + said);
   }
@@ -79,13 +79,13 @@ function chargeIn({ type, json }: EventRow): number {
   return typeof credits === 'number' ? credits : 0;
 }
 
-/** Whether the row says that a step was denied, or the run paused for that; and not what follows from a denial before it. */
+/** Returns whether the row denies a step, or pauses the run because of a denial, and is no consequence of an earlier row. */
 const isDenial = ({ type, json }: EventRow, isAfterDenial: boolean): boolean =>
   json.includes('"insufficient_credits"') &&
   !json.includes('"caused_by_step_id"') &&
   (type === 'step_failed' || !isAfterDenial);
 
-/** Whether the step of a started attempt failed in the same turn instead of beginning. */
+/** Returns whether the step of a started attempt failed in the same turn instead of beginning. */
 const isDeniedLater = (rows: LogEntry['rows'], { seq, step }: EventRow): boolean =>
   rows.some(row => row.seq > seq && row.type === 'step_failed' && row.step === step && INSTEAD.test(row.json));
 const INSTEAD = /"(?:insufficient_credits|run_quarantined)"/;
@@ -136,7 +136,7 @@ export class CreditWatch {
         this.#checkDenial(entry, row);
       }
       if (type === 'step_started' && step !== null) {
-        // A step that fails instead of starting is not begun for anything.
+        // A step that fails instead of starting reserves nothing.
         if (isDeniedLater(rows, row)) continue;
         const price = this.#priceAhead(runId, step);
         held.delete(key);
@@ -150,7 +150,7 @@ export class CreditWatch {
       charged += said;
       this.#add(tenantId, said);
     }
-    // What the events do not say is for `checkCredits` to notice.
+    // `checkCredits` reports a charge that the events do not contain.
     this.#add(tenantId, credits - charged);
     return isCommitted => {
       this.#notePoor(tenantId);
@@ -231,8 +231,8 @@ export class CreditWatch {
   }
 
   /**
-   * Whether the balance was read recently and credits were granted since. The step may have waited for its slot in
-   * between.
+   * Returns whether the balance was read recently and credits were granted since. The step may have waited for its slot
+   * in between.
    */
   #readBeforeGrant(tenantId: string): boolean {
     const { readAt, grantedSince } = this.#database.account(tenantId);

@@ -19,12 +19,13 @@ type Tenant = {
 };
 
 /**
- * Counts what waits for its commit independently of the log (docs/adr/0029-shares-of-the-commit-queue.md):
+ * Counts the entries that wait for their commit, independently of the log (docs/adr/0029-shares-of-the-commit-queue.md).
+ * Checks that:
  * - a run appends only while its tenant holds fewer rows and bytes than are free, or fewer than it is guaranteed, and a
  *   caller is refused only if not;
- * - no entry of a tenant is sent in a later batch than those after it, and while one waits, no more batches are sent without it than
- *   there are tenants, and than its last entry was larger than a quantum;
- * - while others wait, a tenant decides and sends no more than a quantum at a time, and the entry that exceeds it.
+ * - the entries of a tenant are sent in order. While one waits, the number of batches without it is at most the number of tenants,
+ *   plus the number of quanta in the tenant's last entry;
+ * - while others wait, a tenant decides and sends at most a quantum at a time, and the entry that exceeds the quantum.
  */
 export class ShareWatch {
   readonly #at: Surroundings;
@@ -42,7 +43,7 @@ export class ShareWatch {
     this.#quantum = limits.quantumRows;
   }
 
-  /** Call this for each entry; the returned function, when it is committed or refused. */
+  /** Call this for each entry, and the returned function when the entry is committed or refused. */
   appended(entry: LogEntry): () => void {
     const { tenantId } = entry.owner;
     const tenant = this.#tenant(tenantId);
@@ -61,12 +62,12 @@ export class ShareWatch {
   /** Call this for each batch that is sent. */
   sent(batch: readonly LogEntry[]): void {
     const [first] = batch;
-    // This is a part of a refused batch: all of the batch was sent before.
+    // A part of a refused batch was already counted with the whole batch.
     if (first === undefined || !this.#tenant(first.owner.tenantId).waiting.includes(first)) return;
     const waited = [...this.#tenants.values()].filter(({ waiting }) => waiting.length > 0);
     if (waited.length > 1) this.#at.count('tenants wait for their commits');
     const costs = new Map<Tenant, number[]>();
-    // Within a batch they are in the order of their run ids.
+    // Within a batch, entries are in the order of their run ids.
     const sentNow = new Set(batch);
     for (const [id, tenant] of this.#tenants) {
       const sent = tenant.waiting.splice(0, batch.filter(({ owner }) => owner.tenantId === id).length);
@@ -76,7 +77,7 @@ export class ShareWatch {
     for (const tenant of waited) {
       const sent = costs.get(tenant);
       if (sent === undefined) this.#passedOver(tenant);
-      // It waits anew, also if it was alone.
+      // The tenant begins to wait again, even if no other tenant waits.
       else tenant.passed = 0;
       if (sent !== undefined && waited.length > 1) this.#checkQuantum(tenant, sent);
     }
@@ -107,8 +108,8 @@ export class ShareWatch {
 
   #passedOver(tenant: Tenant): void {
     tenant.passed += 1;
-    const most = TENANTS.length + Math.ceil(tenant.lastCost / this.#quantum) + 1;
-    if (tenant.passed > most) this.#fail(`${tenant.passed} batches are sent while the entry of a tenant waits`);
+    const maxPassed = TENANTS.length + Math.ceil(tenant.lastCost / this.#quantum) + 1;
+    if (tenant.passed > maxPassed) this.#fail(`${tenant.passed} batches are sent while the entry of a tenant waits`);
   }
 
   #hasRoom({ rows, bytes }: Tenant): boolean {
