@@ -7,8 +7,8 @@ import { startTestApi, type TestApi } from '../testing/api.ts';
 import { createTestPat, createTestServices, createTestTenant } from '../testing/identity.ts';
 import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts';
 
-/** The requests at work, by tenant, which the test ends. */
-const atWork: { tenantId: string; end: () => void }[] = [];
+/** The active requests. The test ends each with `end`. */
+const activeRequests: { tenantId: string; end: () => void }[] = [];
 const holding = operation({
   name: 'things_hold',
   tag: 'Things',
@@ -22,7 +22,7 @@ const holding = operation({
   output: z.strictObject({}),
   async run({ principal: { tenantId } }) {
     const { promise, resolve } = Promise.withResolvers<void>();
-    atWork.push({ tenantId, end: resolve });
+    activeRequests.push({ tenantId, end: resolve });
     await promise;
     return {};
   },
@@ -48,11 +48,11 @@ afterAll(async () => {
   await api.close();
   await db.close();
 });
-beforeEach(() => void atWork.splice(0));
+beforeEach(() => void activeRequests.splice(0));
 
 const send = (path: string, token: string) =>
   fetch(api.url + path, { headers: { Authorization: `Bearer ${token}` } }).then(({ status }) => status);
-const countOf = (tenantId: string) => atWork.filter(request => request.tenantId === tenantId).length;
+const countOf = (tenantId: string) => activeRequests.filter(request => request.tenantId === tenantId).length;
 
 test.each([
   ['REST', '/v1/things'],
@@ -62,13 +62,13 @@ test.each([
   await vi.waitFor(() => expect(countOf('other')).toBe(1));
   for (let n = 0; n < 6; n++) sent.push(send(path, tokens.acme));
   await vi.waitFor(() => expect(countOf('acme')).toBe(4));
-  // Without turns it would have begun before this request of the other workspace.
+  // Without turns, a fifth request of acme would have started before this request.
   sent.push(send(path, tokens.other));
   await vi.waitFor(() => expect(countOf('other')).toBe(2));
   expect(countOf('acme')).toBe(4);
   for (let ended = 0; ended < 8; ended++) {
-    await vi.waitFor(() => expect(atWork.length).toBeGreaterThan(ended));
-    atWork[ended]?.end();
+    await vi.waitFor(() => expect(activeRequests.length).toBeGreaterThan(ended));
+    activeRequests[ended]?.end();
   }
   expect(await Promise.all(sent)).toEqual(sent.map(() => 200));
 });

@@ -61,7 +61,7 @@ const scope = (runId: string) => ({
 });
 const run = (count: number, status: 'running' | 'completed' = 'running') =>
   insertRun(db, { ...scope(''), workflowId }, count, status);
-const live = (runId: string, seq: number, lines?: string[]) => liveEvent(scope(runId), seq, lines);
+const liveEventOf = (runId: string, seq: number, lines?: string[]) => liveEvent(scope(runId), seq, lines);
 
 type Event = { id: number; data: { seq: number; event_type: string } };
 type Client = {
@@ -123,13 +123,13 @@ describe('events', () => {
   test('are those of the log, then the live ones, without gap or duplicate, until the run has ended', async () => {
     const id = await run(250);
     // Committed during the replay: once already in the log, once beyond it.
-    feed.onSubscribe = () => feed.publish([live(id, 250), live(id, 251)]);
+    feed.onSubscribe = () => feed.publish([liveEventOf(id, 250), liveEventOf(id, 251)]);
     const client = await open(id, { query: '?after=3' });
     const seqs: number[] = [];
     while (seqs.at(-1) !== 251) seqs.push((await client.next()).id);
     expect(seqs).toEqual(Array.from({ length: 248 }, (_, index) => index + 4));
-    feed.publish([live(id, 251), live(id, 252)]);
-    feed.publish([liveEnd(scope(id), 253), live(id, 254)]);
+    feed.publish([liveEventOf(id, 251), liveEventOf(id, 252)]);
+    feed.publish([liveEnd(scope(id), 253), liveEventOf(id, 254)]);
     expect(await client.rest()).toEqual([
       {
         id: 252,
@@ -178,11 +178,11 @@ describe('events', () => {
     expect((await open(runId, { query: '?after=1' })).status).toBe(204);
   });
 
-  test('after a gap in the feed, or its interruption, are left to the log: the stream ends', async () => {
+  test('end the stream after a gap in the feed or its interruption, so that the client reads the log', async () => {
     const id = await run(2);
     const gapped = await open(id, { query: '?after=1' });
     expect((await gapped.next()).id).toBe(2);
-    feed.publish([live(id, 4)]);
+    feed.publish([liveEventOf(id, 4)]);
     expect(await gapped.rest()).toEqual([]);
     const interrupted = await open(id, { query: '?after=1' });
     expect((await interrupted.next()).id).toBe(2);
@@ -194,9 +194,9 @@ describe('events', () => {
     const id = await run(1);
     const client = await open(id);
     await client.next();
-    const theirs = live(id, 2);
+    const theirs = liveEventOf(id, 2);
     theirs.item.projectId = newId();
-    feed.publish([theirs, live(id, 2), liveEnd(scope(id), 3)]);
+    feed.publish([theirs, liveEventOf(id, 2), liveEnd(scope(id), 3)]);
     expect((await client.rest()).map(event => event.id)).toEqual([2, 3]);
   });
 });
@@ -298,12 +298,12 @@ describe('open streams', () => {
     const id = await insertRun(db, own, 1);
     const client = await open(id, { workflow, headers: { Authorization: `Bearer ${await patOf(contributor)}` } });
     await client.next();
-    const mine = await run(1);
-    const bystander = await open(mine);
+    const ownRun = await run(1);
+    const bystander = await open(ownRun);
     await bystander.next();
     await db.pool.query('UPDATE pats SET revoked_at = now() WHERE user_id = $1', [contributor.userId]);
     expect(await client.rest()).toEqual([]);
-    feed.publish([live(mine, 2)]);
+    feed.publish([liveEventOf(ownRun, 2)]);
     expect((await bystander.next()).id).toBe(2);
   });
 
@@ -331,7 +331,7 @@ describe('open streams', () => {
     const lines = ['x'.repeat(MAX_BEHIND_BYTES / 4)];
     // More than the buffers of the system and our own bound together. In turns, so that the server can write.
     for (let seq = 2; feed.size > 0; seq++) {
-      feed.publish([live(id, seq, lines)]);
+      feed.publish([liveEventOf(id, seq, lines)]);
       await new Promise(setImmediate);
     }
     response.resume();
@@ -357,8 +357,8 @@ describe('as a fetch handler', () => {
     expect((await events.next()).done).toBe(true);
   });
 
-  /** A stream of which the retry time and an event have been read. */
-  const begun = async (signal?: AbortSignal) => {
+  /** Opens a stream, and reads its retry time and one event. */
+  const beginStream = async (signal?: AbortSignal) => {
     const { body } = await api.fetchHandler(request(await run(1), signal));
     const reader = body?.getReader();
     for (let n = 0; n < 2; n++) await reader?.read();
@@ -367,10 +367,10 @@ describe('as a fetch handler', () => {
   };
 
   test('it ends when the body is cancelled, or the request', async () => {
-    await (await begun())?.cancel();
+    await (await beginStream())?.cancel();
     await expect.poll(() => feed.size).toBe(0);
     const leaving = new AbortController();
-    await begun(leaving.signal);
+    await beginStream(leaving.signal);
     leaving.abort();
     await expect.poll(() => feed.size).toBe(0);
   });

@@ -4,7 +4,7 @@ import { MAX_INTEGER } from '../operation/wire.ts';
 import { type ErrorDetail, invalid } from '../platform/errors.ts';
 import { isId } from '../platform/ids.ts';
 
-/** The workflow id in the path of a stream, or null for any other path. */
+/** Returns the workflow id in the path of a stream; null for any other path. */
 export function streamedWorkflow(pathname: string): string | null {
   const id = /^\/v1\/workflows\/([0-9a-f-]{36})\/stream$/i.exec(pathname)?.[1]?.toLowerCase();
   return id ?? null;
@@ -17,7 +17,7 @@ export function isStreamPath(pathname: string): boolean {
 
 const scopeParameters: Record<string, string> = { [TENANT_HEADER]: 'tenant_id', [PROJECT_HEADER]: 'project_id' };
 
-/** `?tenant_id=` and `?project_id=` stand for the headers X-Tenant-Id and X-Project-Id. */
+/** Returns the value of X-Tenant-Id or X-Project-Id from `?tenant_id=` or `?project_id=`, which stand for the headers. */
 export function scopeInQuery(search: string, header: string): string | undefined {
   const name = scopeParameters[header];
   return name === undefined ? undefined : (new URLSearchParams(search).get(name) ?? undefined);

@@ -59,7 +59,7 @@ test('a node that stands by is ready, until it has reached no other one for five
   expect(await get(leader, '/readyz')).toMatchObject({ status: 200, body: { orchestrator: 'leading', members: 2 } });
 });
 
-test('each node says which one it is', async () => {
+test('/healthz returns the id of the node', async () => {
   expect((await get(leader, '/healthz')).body).toEqual({ status: 'ok', node: leader.services.cluster?.node.id });
 });
 
@@ -85,7 +85,7 @@ test('the set-up token that one node printed is accepted by another', async () =
   });
 });
 
-test('the nodes and who leads are metrics', async () => {
+test('metrics count the nodes, and show whether a node leads', async () => {
   await expect.poll(async () => (await standby.services.cluster?.members())?.length).toBe(2);
   const config = { BATON_METRICS_TOKEN: 'a-token-for-metrics' };
   const third = await open(4, config);

@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from './postgres.ts';
 
 export type TestContainer = { container: Container; db: TestDatabase; url: string; close(): Promise<void> };
 
-/** Replaces Next, whose responses have headers of its own. */
+/** Replaces Next, which serves the console. */
 const noConsole: Frontend = {
   request: (_, response) => void response.writeHead(404).end(),
   upgrade: () => false,

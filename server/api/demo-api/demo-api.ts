@@ -47,16 +47,16 @@ type Answer = { status: number; body: object };
 
 async function answerTo(request: ApiRequest): Promise<Answer> {
   const path = request.pathname.slice(demoApiPath.length);
-  if (path === '/orders') return listOrders(only('GET', request));
+  if (path === '/orders') return listOrders(requireMethod('GET', request));
   const [, id, shipments] = /^\/orders\/([^/]+)(\/shipments)?$/.exec(path) ?? [];
   const order = demoOrders.find(each => each.id === id);
   if (order === undefined) throw notFound('Resource');
-  if (shipments !== undefined) return shipOrder(order, only('POST', request));
-  only('GET', request);
+  if (shipments !== undefined) return shipOrder(order, requireMethod('POST', request));
+  requireMethod('GET', request);
   return { status: 200, body: order };
 }
 
-function only(method: 'GET' | 'POST', request: ApiRequest): ApiRequest {
+function requireMethod(method: 'GET' | 'POST', request: ApiRequest): ApiRequest {
   if (request.method === method) return request;
   const headers = { Allow: method };
   throw new AppError(405, 'method_not_allowed', `Only ${method} is allowed here.`, { headers });
@@ -75,7 +75,7 @@ async function shipOrder(order: DemoOrder, request: ApiRequest): Promise<Answer>
   if (key.length > MAX_KEY_LENGTH) {
     throw badRequest(`Idempotency-Key has at most ${MAX_KEY_LENGTH} characters.`, 'invalid_idempotency_key');
   }
-  const shipment = Shipment.safeParse(parsed(await request.body(MAX_BODY_BYTES)));
+  const shipment = Shipment.safeParse(parseJsonBody(await request.body(MAX_BODY_BYTES)));
   if (!shipment.success) {
     throw badRequest('The body is a JSON object; its service is "standard" or "express".', 'invalid_body');
   }
@@ -90,7 +90,7 @@ async function shipOrder(order: DemoOrder, request: ApiRequest): Promise<Answer>
 }
 
 /** Returns the value of JSON, `{}` for no body, and undefined for anything else. */
-function parsed(body: Uint8Array): unknown {
+function parseJsonBody(body: Uint8Array): unknown {
   try {
     return body.byteLength === 0 ? {} : JSON.parse(Buffer.from(body).toString('utf8'));
   } catch {

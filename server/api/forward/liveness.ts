@@ -1,16 +1,16 @@
 import type { Alarm } from '../../platform/clock.ts';
 
-/** How long a forwarded request is awaited before its node is asked for the first time: nearly all have been answered by then. */
+/** The delay of the first probe of a node. Nearly all forwarded requests are answered before it. */
 const FIRST_PROBE_MS = 4_000;
 const NEXT_PROBE_MS = 1_000;
-/** Probes in succession that must fail: one may be lost in a pause of the other node. */
+/** The number of successive probes that must fail: one may be lost in a pause of the other node. */
 const FAILURES = 2;
 
 type Watched = { gone: Set<() => void>; cancel: () => void };
 
 /**
- * Asks the nodes of which something is expected whether they are there. A machine that has lost its power or its network ends no
- * connection, and a request that waits for a run may rightly be silent for a minute; so only another request can tell. A node is
+ * Probes the nodes from which this node awaits answers. A machine that has lost its power or its network closes no connection, and
+ * a request that waits for a run may be silent for a minute, so only another request shows whether the node is alive. A node is
  * given up within 4 s + 2 × 3 s + 1 s of its last sign of life.
  */
 export class Liveness {
@@ -23,7 +23,7 @@ export class Liveness {
     this.#isAlive = isAlive;
   }
 
-  /** Calls `gone` once when the node at `url` does not answer; the returned function ends the watch. */
+  /** Calls `gone` once if the node at `url` does not answer. Returns a function that ends the watch. */
   watch(url: string, gone: () => void): () => void {
     const watched = this.#watched.get(url) ?? this.#begin(url);
     watched.gone.add(gone);

@@ -4,15 +4,15 @@ import { FORWARDED_HEADER, type Forwarded, type ForwardSeal } from './signature.
 
 const received = new WeakMap<IncomingMessage, Forwarded>();
 
-/** Returns what the node that forwarded the request vouches for; null if a client sent the request itself. */
+/** Returns the facts that a forwarding node vouches for; null if a client sent the request itself. */
 export function forwardedBy(request: IncomingMessage): Forwarded | null {
   return received.get(request) ?? null;
 }
 
 /**
- * Reads the header of a request that another node forwarded; `seal` is null outside of a cluster, where no such header is believed.
- * Throws AppError 400 for a header that no node of this cluster wrote for this request, or not in these seconds. It is not passed over in
- * silence: two nodes whose clocks differ would then count each other as clients, and could forward one request in a circle.
+ * Reads the header of a request that another node forwarded. `seal` is null outside of a cluster, where the header is ignored.
+ * Throws AppError 400 for a header that no node of this cluster wrote for this request in the last seconds. Such a header is not
+ * ignored: two nodes whose clocks differ would then count each other as clients, and could forward a request in a circle.
  */
 export function receiveForwarded(request: IncomingMessage, seal: ForwardSeal | null): void {
   const value = request.headers[FORWARDED_HEADER];

@@ -41,7 +41,7 @@ afterAll(async () => {
 
 type Client = { socket: WebSocket; messages: string[]; closed: Promise<[number, string]> };
 
-function open(query = '', headers: Record<string, string> = { Authorization: `Bearer ${token}` }): Client {
+function openSocket(query = '', headers: Record<string, string> = { Authorization: `Bearer ${token}` }): Client {
   const url = `${near.url.replace('http', 'ws')}/v1/workflows/${workflowId}/stream${query}`;
   const socket = new WebSocket(url, { headers });
   sockets.push(socket);
@@ -59,7 +59,7 @@ const scope = (runId: string) => {
 
 test('a socket sends what the leader has, from the log and live, until the client leaves', async () => {
   const runId = await insertRun(db, scope(''), 3);
-  const { socket, messages } = open(`?run_id=${runId}&after=0`);
+  const { socket, messages } = openSocket(`?run_id=${runId}&after=0`);
   await expect.poll(() => messages.length).toBe(4);
   feed.publish([liveEvent(scope(runId), 4)]);
   await expect.poll(() => messages.length).toBe(5);
@@ -71,9 +71,9 @@ test('a socket sends what the leader has, from the log and live, until the clien
   await expect.poll(() => feed.size).toBe(0);
 });
 
-test('a client that does not read holds the leader back, and gets everything', async () => {
+test('a client that pauses its reading gets every event', async () => {
   const runId = newId();
-  const client = open(`?run_id=${runId}`);
+  const client = openSocket(`?run_id=${runId}`);
   await expect.poll(() => client.messages.length).toBe(1);
   client.socket.pause();
   const lines = ['x'.repeat(50_000)];
@@ -98,13 +98,13 @@ test('a refusal of the leader reaches the client', async () => {
 });
 
 test('an interrupted feed closes the client’s socket with the leader’s code', async () => {
-  const client = open();
+  const client = openSocket();
   await expect.poll(() => client.messages.length).toBe(1);
   feed.interrupt();
   expect(await client.closed).toEqual([1012, 'the feed was interrupted; resume with ?after=']);
 });
 
-test('a subprotocol carries the token through', async () => {
+test('the token in a subprotocol is forwarded', async () => {
   const url = `${near.url.replace('http', 'ws')}/v1/workflows/${workflowId}/stream`;
   const socket = new WebSocket(url, ['bearer', token]);
   sockets.push(socket);
@@ -112,7 +112,7 @@ test('a subprotocol carries the token through', async () => {
   expect(socket.protocol).toBe('bearer');
 });
 
-/** A node that accepts the upgrade, sends these bytes, and dies when told to. */
+/** Starts a node that accepts the upgrade and sends these bytes. `close` resets its connections. */
 async function startDying(bytes: Buffer) {
   const { createHash } = await import('node:crypto');
   const open = new Set<Socket>();
@@ -143,10 +143,10 @@ async function startDying(bytes: Buffer) {
 test.each([
   ['between two frames', Buffer.from([0x81, 1, 0x61]), 1012],
   ['within a frame', Buffer.from([0x81, 1, 0x61, 0x81, 5, 0x62]), 1006],
-])('a leader that dies %s makes the client come back', async (_, bytes, code) => {
+])('a leader that dies %s makes the client reconnect', async (_, bytes, code) => {
   const dying = await startDying(bytes);
   near.owner = { kind: 'node', id: 'far', url: dying.url };
-  const client = open();
+  const client = openSocket();
   await expect.poll(() => client.messages).toEqual(['a']);
   await dying.close();
   expect((await client.closed)[0]).toBe(code);

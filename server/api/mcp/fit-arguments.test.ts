@@ -9,7 +9,7 @@ import { fitArguments } from './fit-arguments.ts';
 
 type Json = Record<string, unknown>;
 /** Fits one argument `x`, which may be left out, to its schema. */
-const fitted = (schema: unknown, value: unknown, root: Json = {}) =>
+const fitValue = (schema: unknown, value: unknown, root: Json = {}) =>
   fitArguments({ type: 'object', properties: { x: schema }, additionalProperties: false, ...root }, { x: value });
 
 const text = { type: 'string' };
@@ -23,8 +23,8 @@ describe('null for an absent argument', () => {
     ['a list of choices', { enum: ['a', 'b'] }],
     ['one of several', { anyOf: [text, { type: 'array', items: text }] }],
     ['a reference', { $ref: '#/$defs/Name' }],
-  ])('may be null: %s', (_, schema) => {
-    expect(fitted(schema, null, { $defs: { Name: text } })).toEqual({});
+  ])('is removed: %s', (_, schema) => {
+    expect(fitValue(schema, null, { $defs: { Name: text } })).toEqual({});
   });
 
   test.each<[string, unknown]>([
@@ -35,25 +35,25 @@ describe('null for an absent argument', () => {
     ['any JSON', {}],
     ['any JSON, as true', true],
     ['any JSON with a default', { default: 1 }],
-  ])('stays null where that means something: %s', (_, schema) => {
-    expect(fitted(schema, null)).toEqual({ x: null });
+  ])('stays if the schema accepts null: %s', (_, schema) => {
+    expect(fitValue(schema, null)).toEqual({ x: null });
   });
 
   test('is removed at any depth, and in maps', () => {
     const schema = { type: 'array', items: { type: 'object', properties: { a: object }, required: ['b'] } };
-    expect(fitted(schema, [{ a: { n: null, s: 's', other: null }, b: null }])).toEqual({
+    expect(fitValue(schema, [{ a: { n: null, s: 's', other: null }, b: null }])).toEqual({
       x: [{ a: { s: 's', other: null }, b: null }],
     });
     const map = { type: 'object', additionalProperties: text };
-    expect(fitted(map, { a: null, b: 'b' })).toEqual({ x: { b: 'b' } });
+    expect(fitValue(map, { a: null, b: 'b' })).toEqual({ x: { b: 'b' } });
     const removable = { type: 'object', additionalProperties: { anyOf: [text, { type: 'null' }] } };
-    expect(fitted(removable, { a: null })).toEqual({ x: { a: null } });
+    expect(fitValue(removable, { a: null })).toEqual({ x: { a: null } });
   });
 
   test('stays for a required field, an item and an unknown field', () => {
     const schema = { type: 'object', properties: { x: text }, required: ['x'], additionalProperties: false };
     expect(fitArguments(schema, { x: null, y: null })).toEqual({ x: null, y: null });
-    expect(fitted({ type: 'array', items: text }, [null])).toEqual({ x: [null] });
+    expect(fitValue({ type: 'array', items: text }, [null])).toEqual({ x: [null] });
   });
 });
 
@@ -74,8 +74,8 @@ describe('text', () => {
     ['a list instead of an empty object', object, [], {}],
     ['true for one of the texts of a filter', { enum: ['true', 'false'] }, true, 'true'],
     ['a number for one of certain texts', { enum: ['1', '2'] }, 2, '2'],
-  ])('is read as %s where only that is wanted', (_, schema, given, value) => {
-    expect(fitted(schema, given)).toEqual({ x: value });
+  ])('is read as %s if the schema accepts nothing else', (_, schema, given, value) => {
+    expect(fitValue(schema, given)).toEqual({ x: value });
   });
 
   test.each<[string, unknown, unknown]>([
@@ -85,21 +85,21 @@ describe('text', () => {
     ['a text of a form', { type: 'string', format: 'uuid' }, '5'],
     ['a text or a number', { type: ['string', 'number'] }, '5'],
     ['one of certain texts or an object', { anyOf: [{ const: '{}' }, object] }, '{}'],
-    ['a list, which it is not', { type: 'array' }, '{"n":1}'],
-    ['JSON, which it is not', object, '{n:1}'],
+    ['an object for a list', { type: 'array' }, '{"n":1}'],
+    ['malformed JSON', object, '{n:1}'],
     ['JSON that is cut off', object, '{"n":1'],
-    ['an integer, which it is not', { type: 'integer' }, '1.5'],
+    ['a fraction for an integer', { type: 'integer' }, '1.5'],
     ['an integer of more than 64 bits', { type: 'integer' }, '18446744073709551616'],
     ['a number in another form', { type: 'number' }, '1e5'],
     ['a number with space', { type: 'number' }, ' 5'],
     ['an empty text', { type: 'number' }, ''],
     ['a boolean in another form', { type: 'boolean' }, 'yes'],
-    ['a number that is to be any text', text, 5],
-    ['a boolean that is to be an integer', { type: 'integer' }, true],
-    ['a list that is wanted', { type: ['array', 'object'] }, []],
-    ['nothing at all', false, '{}'],
+    ['a number for a text', text, 5],
+    ['a boolean for an integer', { type: 'integer' }, true],
+    ['an empty list for a list or an object', { type: ['array', 'object'] }, []],
+    ['a value for a schema that accepts none', false, '{}'],
   ])('stays as it is: %s', (_, schema, given) => {
-    expect(fitted(schema, given)).toEqual({ x: given });
+    expect(fitValue(schema, given)).toEqual({ x: given });
   });
 
   test('is read in the alternative that its literals name, and in none if several are possible', () => {
@@ -109,14 +109,16 @@ describe('text', () => {
       required: ['type', 'step'],
     });
     const oneOf = [named('add', object), named('remove', text)];
-    expect(fitted({ type: 'array', items: { oneOf } }, '[{"type":"add","step":"{\\"n\\":1}"}]')).toEqual({
+    expect(fitValue({ type: 'array', items: { oneOf } }, '[{"type":"add","step":"{\\"n\\":1}"}]')).toEqual({
       x: [{ type: 'add', step: { n: 1 } }],
     });
-    expect(fitted({ oneOf }, { type: 'remove', step: '{"n":1}' })).toEqual({ x: { type: 'remove', step: '{"n":1}' } });
+    expect(fitValue({ oneOf }, { type: 'remove', step: '{"n":1}' })).toEqual({
+      x: { type: 'remove', step: '{"n":1}' },
+    });
     const anyOf = [{ properties: { a: object } }, { properties: { a: text } }];
-    expect(fitted({ anyOf }, { a: '{}' })).toEqual({ x: { a: '{}' } });
-    expect(fitted({ anyOf: [true, ...anyOf.slice(0, 1)] }, { a: '{}' })).toEqual({ x: { a: '{}' } });
-    expect(fitted({ allOf: [object, { properties: { s: text } }] }, { n: '1', s: '1' })).toEqual({
+    expect(fitValue({ anyOf }, { a: '{}' })).toEqual({ x: { a: '{}' } });
+    expect(fitValue({ anyOf: [true, ...anyOf.slice(0, 1)] }, { a: '{}' })).toEqual({ x: { a: '{}' } });
+    expect(fitValue({ allOf: [object, { properties: { s: text } }] }, { n: '1', s: '1' })).toEqual({
       x: { n: 1, s: '1' },
     });
   });

@@ -88,41 +88,41 @@ function createMcpServer(options: McpOptions, tools: ToolSet, caller: McpCaller)
   );
   const usable = () => [...tools.values()].filter(tool => tool.usable(caller.principal));
   server.setRequestHandler(ListToolsRequestSchema, ({ params }) =>
-    translated(options, caller, async () => {
+    translateErrors(options, caller, async () => {
       const workflows = workflowTools(options);
-      if (workflows === null) return { tools: usable().map(listed) };
+      if (workflows === null) return { tools: usable().map(shortDefinition) };
       const cursor = params?.cursor ?? null;
       const { tools: found, next } = await workflows.page(caller, cursor);
       const shown = [...(cursor === null ? usable() : []), ...found];
-      return { tools: shown.map(listed), ...(next === null ? {} : { nextCursor: next }) };
+      return { tools: shown.map(shortDefinition), ...(next === null ? {} : { nextCursor: next }) };
     }),
   );
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
-    const tool = await translated(options, caller, () => findTool(options, tools, caller, params.name));
+    const tool = await translateErrors(options, caller, () => findTool(options, tools, caller, params.name));
     if (!tool) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${params.name.slice(0, 100)}`);
     return callTool(options, tool, caller, params.arguments ?? {});
   });
   server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates }));
   server.setRequestHandler(ListResourcesRequestSchema, ({ params }) =>
-    translated(options, caller, () => listResources(options, caller, params?.cursor)),
+    translateErrors(options, caller, () => listResources(options, caller, params?.cursor)),
   );
   server.setRequestHandler(ReadResourceRequestSchema, ({ params }) =>
-    translated(options, caller, () => readResource(options, { tools, caller }, params.uri)),
+    translateErrors(options, caller, () => readResource(options, { tools, caller }, params.uri)),
   );
   server.setRequestHandler(ListPromptsRequestSchema, () => ({ prompts }));
   server.setRequestHandler(GetPromptRequestSchema, ({ params }) =>
-    translated(options, caller, () => getPrompt(options, caller, params.name, params.arguments ?? {})),
+    translateErrors(options, caller, () => getPrompt(options, caller, params.name, params.arguments ?? {})),
   );
   return server;
 }
 
-/** Shortened once for all clients. */
-const inShort = new WeakMap<PlatformTool, Tool>();
+/** The shortened definitions, created once for all clients. */
+const shortDefinitions = new WeakMap<PlatformTool, Tool>();
 
-function listed(tool: PlatformTool): Tool {
-  const known = inShort.get(tool) ?? compactTool(tool.definition, tool.brief);
-  inShort.set(tool, known);
-  return known;
+function shortDefinition(tool: PlatformTool): Tool {
+  const definition = shortDefinitions.get(tool) ?? compactTool(tool.definition, tool.brief);
+  shortDefinitions.set(tool, definition);
+  return definition;
 }
 
 async function callTool(
@@ -139,7 +139,7 @@ async function callTool(
       structuredContent: value as Record<string, unknown>,
     };
   } catch (thrown) {
-    const error = known(options, caller, tool.definition.name, thrown);
+    const error = logAsAppError(options, caller, tool.definition.name, thrown);
     const content = [{ type: 'text' as const, text: JSON.stringify(errorBody(error, caller.requestId)) }];
     if (error.code === 'validation_error' && tool.definition.name !== DESCRIBE_TOOL)
       content.push({ type: 'text', text: whereDescribed(tool) });
@@ -152,21 +152,21 @@ const whereDescribed = ({ definition: { name } }: PlatformTool) =>
   `${DESCRIBE_TOOL} {"name":"${name}"} returns the schema of the arguments.`;
 
 /**
- * Resources and prompts have no error result: a refusal of the API is a JSON-RPC error with
- * the API's error as its data.
+ * Runs `work`. Resources and prompts have no error result, so an error of the API is thrown as a JSON-RPC error with the
+ * API's error as its data.
  */
-async function translated<T>(options: McpOptions, caller: McpCaller, act: () => Promise<T>): Promise<T> {
+async function translateErrors<T>(options: McpOptions, caller: McpCaller, work: () => Promise<T>): Promise<T> {
   try {
-    return await act();
+    return await work();
   } catch (thrown) {
     if (thrown instanceof McpError) throw thrown;
-    const error = known(options, caller, 'mcp', thrown);
+    const error = logAsAppError(options, caller, 'mcp', thrown);
     const code = error.status >= 500 ? ErrorCode.InternalError : ErrorCode.InvalidParams;
     throw new McpError(code, error.message, errorBody(error, caller.requestId));
   }
 }
 
-function known(options: McpOptions, { requestId }: McpCaller, operation: string, thrown: unknown): AppError {
+function logAsAppError(options: McpOptions, { requestId }: McpCaller, operation: string, thrown: unknown): AppError {
   const error = asAppError(thrown);
   logFailure(options.services.logger, error, { requestId, operation });
   return error;

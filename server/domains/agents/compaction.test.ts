@@ -24,7 +24,7 @@ let acme: TestTenant;
 let instance_id: string;
 
 type Event = { event_type: string; step_id?: string; data: Record<string, unknown> };
-const act = (...of: Parameters<ChatService['act']>) => chat.act(...of);
+const callOperation = (...args: Parameters<ChatService['act']>) => chat.act(...args);
 
 beforeAll(async () => {
   chat = await startChatService();
@@ -51,19 +51,21 @@ async function run(
   const read = Array.from({ length: pages }, (_, index) => readPage(index + 1));
   fake.requests.length = 0;
   fake.script({ answers: [summary(), ...read, { content: [{ text: 'All are read.' }] }], ...script });
-  const { id } = await act('agents_create', {
+  const { id } = await callOperation('agents_create', {
     name: 'Reader',
     model: 'openai_compatible/scripted',
     instructions: 'You read pages.',
     tools: [{ type: 'mcp', instance_id, tools: ['read'] }],
     limits,
   });
-  const { run_id: runID } = await act('agents_run', { id, input: { message } });
+  const { run_id: runID } = await callOperation('agents_run', { id, input: { message } });
   await reached(service.container.services, acme.owner, { id, runID });
-  const { events } = (await act('runs_list_events', { id, runID, limit: 500 })) as unknown as { events: Event[] };
-  const { output, error } = await act('runs_get_summary', { id, runID });
-  const step = (step_id: string) => act('runs_get_step', { id, runID, step_id });
-  const prompt = (step_id: string) => act('runs_get_prompt', { id, runID, step_id });
+  const { events } = (await callOperation('runs_list_events', { id, runID, limit: 500 })) as unknown as {
+    events: Event[];
+  };
+  const { output, error } = await callOperation('runs_get_summary', { id, runID });
+  const step = (step_id: string) => callOperation('runs_get_step', { id, runID, step_id });
+  const prompt = (step_id: string) => callOperation('runs_get_prompt', { id, runID, step_id });
   return { output, error, events, step, prompt, added: addedSteps(events) };
 }
 
@@ -110,7 +112,7 @@ describe('a long conversation', () => {
     expect(JSON.stringify(turnsSent().at(-1))).toContain('Pages were read.');
   });
 
-  test('is shown as each turn and each compaction sent it', async () => {
+  test('is shown exactly as each turn and each compaction sent it', async () => {
     const ran = await run(6, { context_tokens: 8_192 });
     const shown = new Map<string, string>();
     for (const { id, type } of ran.added)
@@ -139,8 +141,8 @@ describe('a long conversation', () => {
     const ends = ran.events.filter(
       ({ event_type, step_id }) => event_type === 'step_completed' && step_id?.startsWith('agent.c'),
     );
-    const stoodFor = ends.map(({ data }) => (data.result as { messages: number }).messages);
-    expect(stoodFor).toEqual(stoodFor.toSorted((a, b) => a - b));
+    const replacedCounts = ends.map(({ data }) => (data.result as { messages: number }).messages);
+    expect(replacedCounts).toEqual(replacedCounts.toSorted((a, b) => a - b));
     for (const { data } of ends) {
       expect(data.consumed).toContainEqual({ action: 'llm_input_tokens', quantity: expect.any(Number) });
       expect(data.context).toBeLessThan(0.7 * 8_192);

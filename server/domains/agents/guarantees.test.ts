@@ -46,7 +46,7 @@ async function api(
   const text = await response.text();
   return { status: response.status, body: text === '' ? {} : (JSON.parse(text) as Json) };
 }
-async function must(method: string, path: string, body?: unknown, by?: string): Promise<Json> {
+async function callApi(method: string, path: string, body?: unknown, by?: string): Promise<Json> {
   const answer = await api(method, path, body, by);
   expect(answer.status, `${path}: ${JSON.stringify(answer.body)}`).toBeLessThan(300);
   return answer.body;
@@ -59,10 +59,10 @@ beforeAll(async () => {
   const { owner, contributor } = chat.acme;
   for (const [name, principal] of Object.entries({ owner, contributor }))
     tokens.set(name, (await createTestPat(services, principal, scopes)).token);
-  const server = await must('POST', '/v1/mcp/servers', { name: 'T', canonical_url: tools.url, auth_mode: 'none' });
-  await must('POST', `/v1/mcp/servers/${server.id}/discover`, {});
-  await must('POST', `/v1/mcp/servers/${server.id}/versions`, {});
-  instance_id = String((await must('POST', '/v1/mcp/instances', { server_id: server.id, name: 'T' })).id);
+  const server = await callApi('POST', '/v1/mcp/servers', { name: 'T', canonical_url: tools.url, auth_mode: 'none' });
+  await callApi('POST', `/v1/mcp/servers/${server.id}/discover`, {});
+  await callApi('POST', `/v1/mcp/servers/${server.id}/versions`, {});
+  instance_id = String((await callApi('POST', '/v1/mcp/instances', { server_id: server.id, name: 'T' })).id);
 });
 afterAll(async () => {
   await chat.close();
@@ -75,7 +75,7 @@ beforeEach(() => {
 
 type Ran = { id: string; runID: string; path: string };
 const calls = (...names: string[]) => ({ calls: names.map(name => ({ name, arguments: {} })) });
-const called = () =>
+const toolCalls = () =>
   tools.seen.flatMap(({ message, params }) =>
     message === 'tools/call' ? [params as { name: string; _meta: Json }] : [],
   );
@@ -83,26 +83,26 @@ const called = () =>
 async function start(answers: ScriptInput['answers'], more: Json = {}, by = 'owner'): Promise<Ran> {
   chat.fake.script({ answers });
   const model = 'openai_compatible/scripted';
-  const { id } = await must('POST', '/v1/agents', {
+  const { id } = await callApi('POST', '/v1/agents', {
     name: 'Clerk',
     model,
     tools: [{ type: 'mcp', instance_id, tools: ['*'] }],
     ...more,
   });
-  const { run_id } = await must('POST', `/v1/agents/${id}/runs`, { input: { message: 'Go.' } }, by);
+  const { run_id } = await callApi('POST', `/v1/agents/${id}/runs`, { input: { message: 'Go.' } }, by);
   return { id: String(id), runID: String(run_id), path: `/v1/workflows/${id}/runs/${run_id}` };
 }
-const summary = ({ path }: Ran) => must('GET', `${path}/summary`);
-async function phase(run: Ran, wanted: string): Promise<void> {
+const summary = ({ path }: Ran) => callApi('GET', `${path}/summary`);
+async function waitForPhase(run: Ran, wanted: string): Promise<void> {
   await expect.poll(async () => (await summary(run)).orchestration_phase).toBe(wanted);
 }
-async function ended(run: Ran): Promise<Json> {
+async function waitForEnd(run: Ran): Promise<Json> {
   await expect.poll(async () => (await summary(run)).run_complete).toBe(true);
   return summary(run);
 }
-const eventsOf = async ({ path }: Ran) => (await must('GET', `${path}/events?limit=1000`)).events as Event[];
+const eventsOf = async ({ path }: Ran) => (await callApi('GET', `${path}/events?limit=1000`)).events as Event[];
 const command = ({ id, runID }: Ran, name: string, params: Json = {}) =>
-  must('POST', `/v1/workflows/${id}/command`, { command: name, params: { run_id: runID, ...params } });
+  callApi('POST', `/v1/workflows/${id}/command`, { command: name, params: { run_id: runID, ...params } });
 const decide = ({ path }: Ran, task: string, answer: Json, by?: string) =>
   api('POST', `${path}/tasks/${task}/complete`, answer, by);
 /** Returns the tool results in the last request to the model. */
@@ -113,15 +113,20 @@ function lastToolResults(): string {
 }
 
 test('the log has no gap, each step ends once, and each attempt has its own idempotency key', async () => {
-  const before = called().length;
+  const before = toolCalls().length;
   const signed = { calls: [{ name: 'read', arguments: { n: 1 }, signature: 'c2lnbmVkIGJ5IEdvb2dsZQ==' }] };
   const run = await start([{ content: [signed] }, { content: [{ text: 'Done.' }] }]);
-  expect((await ended(run)).output).toMatchObject({ text: 'Done.', ended_by: 'answered', turns: 2, tool_calls: 1 });
+  expect((await waitForEnd(run)).output).toMatchObject({
+    text: 'Done.',
+    ended_by: 'answered',
+    turns: 2,
+    tool_calls: 1,
+  });
   const events = await eventsOf(run);
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
   const ends = events.flatMap(({ event_type, step_id }) => (event_type === 'step_completed' ? [step_id] : []));
   expect(ends).toEqual(['agent.1', 'agent.1.1', 'agent.2', 'agent']);
-  expect(called().slice(before)).toMatchObject([{ _meta: { idempotency_key: `${run.runID}:agent.1.1` } }]);
+  expect(toolCalls().slice(before)).toMatchObject([{ _meta: { idempotency_key: `${run.runID}:agent.1.1` } }]);
   // The signature of the provider returns to it unchanged.
   expect(chat.fake.requests[1]?.text).toContain('"c2lnbmVkIGJ5IEdvb2dsZQ=="');
   expect(chat.fake.requests.map(({ headers }) => headers['idempotency-key'])).toEqual([
@@ -131,19 +136,19 @@ test('the log has no gap, each step ends once, and each attempt has its own idem
 });
 
 test('only one of two concurrent answers to a task counts, and other calls of the turn are not repeated', async () => {
-  const before = called().length;
+  const before = toolCalls().length;
   const run = await start([{ content: [calls('send', 'read', 'send')] }, { content: [{ text: 'Done.' }] }]);
-  await phase(run, 'blocked');
+  await waitForPhase(run, 'blocked');
   const statuses = await Promise.all([
     decide(run, 'agent.1.1.ok', { approved: true }),
     decide(run, 'agent.1.1.ok', { approved: false }, 'contributor'),
   ]);
   expect(statuses.map(({ status }) => status).sort()).toEqual([200, 409]);
   await decide(run, 'agent.1.3.ok', { approved: false, result: { reason: 'Once is enough.' } });
-  await ended(run);
+  await waitForEnd(run);
   const approved = statuses[0].status === 200 ? ['send'] : [];
   expect(
-    called()
+    toolCalls()
       .slice(before)
       .map(({ name }) => name)
       .sort(),
@@ -162,9 +167,9 @@ describe('limits', () => {
     ['repeated_calls', {}],
     ['budget', { budget_credits: 0.6 }],
   ])('the limit %s ends the agent with an answer, or with a failure if on_limit is fail', async (limit, limits) => {
-    const answered = await ended(await start(endless, { limits }));
+    const answered = await waitForEnd(await start(endless, { limits }));
     expect(answered).toMatchObject({ status: 'completed', output: { ended_by: limit, complete: false } });
-    const failed = await ended(await start(endless, { limits, on_limit: 'fail' }));
+    const failed = await waitForEnd(await start(endless, { limits, on_limit: 'fail' }));
     expect(failed).toMatchObject({ status: 'failed', error: { code: expect.stringContaining(limit) } });
     if (limit === 'budget')
       for (const { credits_microcredits: spent } of [answered, failed]) {
@@ -176,20 +181,20 @@ describe('limits', () => {
 
   test('an agent in a graph cannot be retried as a whole', async () => {
     const step = { id: 'ask', type: 'agent', prompt: 'Go.', model: 'openai_compatible/scripted', retry_count: 1 };
-    const { id } = await must('POST', '/v1/workflows', { name: 'Retried', graph: { steps: [step] } });
+    const { id } = await callApi('POST', '/v1/workflows', { name: 'Retried', graph: { steps: [step] } });
     const refused = await api('POST', `/v1/workflows/${id}/versions`, {});
     expect(refused).toMatchObject({ status: 422, body: { details: [{ code: 'retries_not_supported' }] } });
   });
 });
 
 test('a result of 5 MiB is shortened for the model, and a hanging call ends at the time limit of the agent', async () => {
-  const large = await ended(await start([{ content: [calls('large')] }, { content: [{ text: 'Enough.' }] }]));
+  const large = await waitForEnd(await start([{ content: [calls('large')] }, { content: [{ text: 'Enough.' }] }]));
   expect(large.output).toMatchObject({ text: 'Enough.', ended_by: 'answered', tool_calls: 1 });
   expect(lastToolResults()).toMatch(/characters left out|too_large/);
   expect(lastToolResults().length).toBeLessThan(20_000);
   const closing = { match: { last: 'You have reached the limit timeout' }, content: [{ text: 'So far.' }] };
   const run = await start([closing, { content: [calls('slow')] }], { limits: { timeout_s: 1 } });
-  expect((await ended(run)).output).toMatchObject({ text: 'So far.', ended_by: 'timeout', complete: false });
+  expect((await waitForEnd(run)).output).toMatchObject({ text: 'So far.', ended_by: 'timeout', complete: false });
   slowCall.resolve();
 });
 
@@ -204,13 +209,15 @@ test('an immediate stop closes the connection to the provider within a second; a
     throw new Error('The connection to the provider is still open.');
   };
   await Promise.race([left, second()]);
-  expect(await ended(held)).toMatchObject({ status: 'stopped' });
+  expect(await waitForEnd(held)).toMatchObject({ status: 'stopped' });
 
   const graceful = await start([{ content: [calls('slow')] }, { content: [{ text: 'Never.' }] }]);
-  await expect.poll(() => called().map(({ _meta }) => _meta.idempotency_key)).toContain(`${graceful.runID}:agent.1.1`);
+  await expect
+    .poll(() => toolCalls().map(({ _meta }) => _meta.idempotency_key))
+    .toContain(`${graceful.runID}:agent.1.1`);
   await command(graceful, 'stop', { mode: 'graceful' });
   slowCall.resolve();
-  expect(await ended(graceful)).toMatchObject({ status: 'stopped' });
+  expect(await waitForEnd(graceful)).toMatchObject({ status: 'stopped' });
   const steps = (await eventsOf(graceful)).flatMap(({ event_type, step_id }) =>
     event_type === 'step_completed' ? [step_id] : [],
   );
@@ -218,7 +225,7 @@ test('an immediate stop closes the connection to the provider within a second; a
 });
 
 test('after a demotion during a turn, a call that writes needs the approval of a contributor', async () => {
-  const before = called().length;
+  const before = toolCalls().length;
   const { contributor } = chat.acme;
   const approval = { tools: [{ type: 'mcp', instance_id, tools: ['send'], approval: 'auto' }] };
   const answers = [{ content: [{ hold: 'demoted' }, calls('send')] }, { content: [{ text: 'Done.' }] }];
@@ -228,13 +235,13 @@ test('after a demotion during a turn, a call that writes needs the approval of a
     chat.service.db.pool.query('UPDATE project_members SET role = $2 WHERE user_id = $1', [contributor.userId, role]);
   await demote('project_viewer');
   chat.fake.release('demoted');
-  await phase(run, 'blocked');
-  expect(called().slice(before)).toEqual([]);
+  await waitForPhase(run, 'blocked');
+  expect(toolCalls().slice(before)).toEqual([]);
   await demote('project_contributor');
   await decide(run, 'agent.1.1.ok', { approved: true });
-  await ended(run);
+  await waitForEnd(run);
   expect(
-    called()
+    toolCalls()
       .slice(before)
       .map(({ name }) => name),
   ).toEqual(['send']);
@@ -244,10 +251,10 @@ test('after text from outside, a tool that sends asks even if a wildcard allows 
   const tools = [{ type: 'mcp', instance_id, tools: ['*'], approval: 'auto' }];
   const answers = [calls('send'), calls('browse'), calls('send')].map(piece => ({ content: [piece] }));
   const run = await start([...answers, { content: [{ text: 'Done.' }] }], { tools });
-  await phase(run, 'blocked');
-  expect((await must('GET', `${run.path}/tasks`)).tasks).toMatchObject([{ task_id: 'agent.3.1.ok' }]);
+  await waitForPhase(run, 'blocked');
+  expect((await callApi('GET', `${run.path}/tasks`)).tasks).toMatchObject([{ task_id: 'agent.3.1.ok' }]);
   await decide(run, 'agent.3.1.ok', { approved: true });
-  await ended(run);
+  await waitForEnd(run);
 });
 
 test('the ledger agrees with the charges of all runs above', async () => {

@@ -12,21 +12,21 @@ test('segments are contiguous, and consist of whole buckets', () => {
   fc.assert(
     fc.property(instant, instant, (a, b) => {
       const [from, to] = [Math.min(a, b), Math.max(a, b)];
-      let reached = from;
+      let end = from;
       for (const segment of segmentsOf(from, to)) {
-        expect(segment.from).toBe(reached);
+        expect(segment.from).toBe(end);
         expect(segment.to).toBeGreaterThan(segment.from);
         expect(bucketOf(segment.grain, segment.from)).toBe(segment.from);
         expect(bucketOf(segment.grain, segment.to)).toBe(segment.to);
-        reached = segment.to;
+        end = segment.to;
       }
-      expect(reached).toBe(to);
+      expect(end).toBe(to);
       expect(segmentsOf(from, to).length).toBeLessThanOrEqual(7);
     }),
   );
 });
 
-test('coarse inside, fine at the edges', () => {
+test('segments are coarse inside a range and fine at its edges', () => {
   expect(segmentsOf(at('2026-01-30T22:45:00Z'), at('2026-03-02T01:15:00Z'))).toEqual([
     { grain: QUARTER, from: at('2026-01-30T22:45:00Z'), to: at('2026-01-30T23:00:00Z') },
     { grain: HOUR, from: at('2026-01-30T23:00:00Z'), to: at('2026-01-31') },

@@ -33,14 +33,14 @@ const key = ['project_id', 'workflow_id', 'grain', 'bucket', 'name'];
 
 /**
  * Returns the differences between two relations (project_id, workflow_id, grain, bucket, name and the columns): one for
- * each column, at most `most`. A row that exists in only one relation counts as zero in the other.
+ * each column, at most `limit`. A row that exists in only one relation counts as zero in the other.
  */
 export async function compareRollups(
   db: Queryable,
   about: { table: string; columns: readonly string[] },
   sums: string,
   recount: string,
-  most: number,
+  limit: number,
 ): Promise<Difference[]> {
   const on = key.map(name => `a.${name} = b.${name}`).join(' AND ');
   const lines = about.columns.map(name => `('${name}', coalesce(a.${name}, 0), coalesce(b.${name}, 0))`).join(', ');
@@ -48,7 +48,7 @@ export async function compareRollups(
     `SELECT ${key.map(name => `coalesce(a.${name}, b.${name}) AS ${name}`).join(', ')}, c.column_name, c.sum, c.recount
      FROM (${sums}) a FULL JOIN (${recount}) b ON ${on}
      CROSS JOIN LATERAL (VALUES ${lines}) c(column_name, sum, recount)
-     WHERE c.sum <> c.recount ORDER BY 1, 2, 3, 4, 5, 6 LIMIT ${most}`,
+     WHERE c.sum <> c.recount ORDER BY 1, 2, 3, 4, 5, 6 LIMIT ${limit}`,
   );
   return rows.map(row => ({
     table: about.table,
@@ -75,17 +75,17 @@ const buckets = grains
   .join(', ');
 
 /** Returns the differences between the quarters of single workflows and the rollups of coarser grains or whole projects. */
-export async function compareGrains(db: Queryable, most: number): Promise<Difference[]> {
+export async function compareGrains(db: Queryable, limit: number): Promise<Difference[]> {
   const found: Difference[] = [];
   for (const { table, name, columns } of tables) {
-    if (found.length >= most) break;
+    if (found.length >= limit) break;
     const rows = `SELECT project_id, workflow_id, grain::int, bucket, ${name} AS name, ${columns.join(', ')} FROM ${table}`;
     const again = `SELECT q.project_id, s.id AS workflow_id, g.grain, g.bucket, q.name,
         ${columns.map(column => `${merged(column)}(q.${column}) AS ${column}`).join(', ')}
       FROM (${rows} WHERE grain = 0 AND workflow_id NOT IN ${WHOLE_PROJECTS}) q
       CROSS JOIN LATERAL (VALUES (q.workflow_id), (${wholeProjectOf('q.workflow_id')})) s(id)
       CROSS JOIN LATERAL (VALUES ${buckets}) g(grain, bucket) GROUP BY 1, 2, 3, 4, 5`;
-    found.push(...(await compareRollups(db, { table, columns }, rows, again, most - found.length)));
+    found.push(...(await compareRollups(db, { table, columns }, rows, again, limit - found.length)));
   }
   return found;
 }
@@ -94,13 +94,13 @@ export async function compareGrains(db: Queryable, most: number): Promise<Differ
 export async function compareUsage(
   db: Queryable,
   { seq, usageFrom }: Pick<Progress, 'seq' | 'usageFrom'>,
-  most: number,
+  limit: number,
 ): Promise<Difference[]> {
-  if (most <= 0) return [];
+  if (limit <= 0) return [];
   const there = (at: string) => (usageFrom === null ? 'true' : `${at} >= '${new Date(usageFrom).toISOString()}'`);
   const columns = ['quantity', 'microcredits'];
   const as = `project_id, workflow_id, 0 AS grain, bucket, tenant_id || ' ' || digest AS name, ${columns.join(', ')}`;
   const usage = usageRollupQuery(`seq <= ${seq} AND ${there('created_at')}`);
   const sums = `SELECT ${as} FROM usage_sums WHERE ${there('bucket')}`;
-  return await compareRollups(db, { table: 'usage_sums', columns }, sums, `SELECT ${as} FROM (${usage}) u`, most);
+  return await compareRollups(db, { table: 'usage_sums', columns }, sums, `SELECT ${as} FROM (${usage}) u`, limit);
 }

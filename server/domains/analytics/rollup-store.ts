@@ -60,7 +60,7 @@ export const totalSumExpressions = (columns: readonly string[]) =>
   sumExpressions(totals.filter(([column]) => columns.includes(column)));
 export const stepSumExpressions = sumExpressions(steps);
 /** Returns SQL that adds inserted values to existing ones. */
-const added = (table: string, key: string, columns: readonly string[]) =>
+const addOnConflict = (table: string, key: string, columns: readonly string[]) =>
   `ON CONFLICT (project_id, workflow_id, grain, bucket${key}) DO UPDATE SET ${columns
     .map(column => `${column} = ${table}.${column} + excluded.${column}`)
     .join(', ')}`;
@@ -111,13 +111,13 @@ triggers AS (
                             source.subject) IN (SELECT project_id, month, subject FROM named)
                       THEN source.subject ELSE '${OTHER}' END, sum(quantity)
   FROM ${spread} WHERE action = 'run_started' GROUP BY 1, 2, 3, 4, 5, 6
-  ${added('analytics_triggers', ', trigger_type', ['runs_started'])}),
+  ${addOnConflict('analytics_triggers', ', trigger_type', ['runs_started'])}),
 steps AS (
   INSERT INTO analytics_steps (${keyColumns}, step_type, completed, failed, retried, microcredits)
   SELECT ${key}, step_type, ${stepSumExpressions}, sum(microcredits)
   FROM ${spread} WHERE action NOT IN ('run_started', 'run_ended') GROUP BY 1, 2, 3, 4, 5, 6
-  ${added('analytics_steps', ', step_type', ['completed', 'failed', 'retried', 'microcredits'])})
+  ${addOnConflict('analytics_steps', ', step_type', ['completed', 'failed', 'retried', 'microcredits'])})
 INSERT INTO analytics_totals (${keyColumns}, ${totalColumns.join(', ')})
 SELECT ${key}, ${sumExpressions(totals)}
 FROM ${spread} GROUP BY 1, 2, 3, 4, 5
-${added('analytics_totals', '', totalColumns)}`;
+${addOnConflict('analytics_totals', '', totalColumns)}`;

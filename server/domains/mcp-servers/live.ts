@@ -38,21 +38,21 @@ export async function readLive(
     return failed('connecting', error, null);
   }
   const { name, version, protocolVersion, instructions } = session.serverInfo;
-  const said = (text: string, max: number) => cleanText(redactor.text(text), max);
+  const cleaned = (text: string, max: number) => cleanText(redactor.text(text), max);
   const info: StoredServerInfo = {
-    name: said(name, bounds.titleLength),
-    version: said(version, bounds.titleLength),
+    name: cleaned(name, bounds.titleLength),
+    version: cleaned(version, bounds.titleLength),
     protocolVersion,
     transport: session.transport,
-    ...(instructions === undefined ? {} : { instructions: said(instructions, bounds.instructionsLength) }),
+    ...(instructions === undefined ? {} : { instructions: cleaned(instructions, bounds.instructionsLength) }),
   };
   try {
     const listed = await session.listTools();
     // Tools are JSON: everything in them arrived as JSON.
     const redacted = listed.tools.map(tool => redactor.json(tool) as McpTool);
     const { tools, warnings } = cleanCatalog(redacted);
-    const told = [...listed.warnings.map(warning => said(warning, MAX_WARNING_LENGTH)), ...warnings];
-    return { ok: true, info, tools, warnings: told.slice(0, bounds.warnings) };
+    const allWarnings = [...listed.warnings.map(warning => cleaned(warning, MAX_WARNING_LENGTH)), ...warnings];
+    return { ok: true, info, tools, warnings: allWarnings.slice(0, bounds.warnings) };
   } catch (error) {
     return failed('listing', error, info);
   } finally {

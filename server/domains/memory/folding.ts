@@ -67,7 +67,7 @@ const DEFAULT_LANGUAGE: Language = 'english';
 /** The number of words from which the language of a text is determined. */
 const SAMPLE_WORDS = 200;
 
-/** Returns the language of most common words of a text. The default is English. */
+/** Returns the language whose common words are the most frequent in a text. The default is English. */
 export function languageOf(words: readonly string[]): Language {
   const sample = words.slice(0, SAMPLE_WORDS);
   let best = DEFAULT_LANGUAGE;

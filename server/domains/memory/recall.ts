@@ -64,8 +64,8 @@ async function recall(services: RecallServices, scope: MemoryScope, call: Recall
   const ids = [...pinned, ...found].map(({ id }) => id);
   if (ids.length > 0) await insertRecall(pool, scope, ids, now, { runId: call.run.id, stepId: call.step });
   const outside = await findOutside(pool, scope.tenantId, ids);
-  const marked = (memory: RecalledMemory) => (outside.has(memory.id) ? { ...memory, outside: true } : memory);
-  return { pinned: pinned.map(marked), found: found.map(marked) };
+  const markOutside = (memory: RecalledMemory) => (outside.has(memory.id) ? { ...memory, outside: true } : memory);
+  return { pinned: pinned.map(markOutside), found: found.map(markOutside) };
 }
 
 async function search(
@@ -111,6 +111,6 @@ function withinTokens<T extends { tokens: number }>(rows: readonly T[], most: nu
   let sum = 0;
   return rows.filter(({ tokens }) => {
     sum += tokens;
-    return sum <= most;
+    return sum <= maxTokens;
   });
 }

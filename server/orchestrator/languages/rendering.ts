@@ -91,10 +91,10 @@ function itemOf({ source, text }: Reference, scope: TemplateScope): JsonValue {
  */
 export function resolve(reference: Reference, scope: TemplateScope): JsonValue {
   const { or, fallback } = reference;
-  let value = read(reference, scope, or !== undefined || fallback !== undefined);
+  let value = readPath(reference, scope, or !== undefined || fallback !== undefined);
   for (let at = 0; or !== undefined && value === null && at < or.length; at++) {
     const next = or[at] as Reference; // in range by the loop
-    value = read(next, scope, at + 1 < or.length || fallback !== undefined);
+    value = readPath(next, scope, at + 1 < or.length || fallback !== undefined);
   }
   // `??` also replaces null, as in every language that has this operator.
   return value === null && fallback !== undefined ? fallback.value : value;
@@ -104,7 +104,7 @@ export function resolve(reference: Reference, scope: TemplateScope): JsonValue {
  * Returns the value at one path. If the path does not resolve: null if an alternative follows, TemplateUnresolved
  * otherwise.
  */
-function read(reference: Reference, scope: TemplateScope, isOptional: boolean): JsonValue {
+function readPath(reference: Reference, scope: TemplateScope, isOptional: boolean): JsonValue {
   let value = sourceOf(reference, scope);
   for (let index = 0; index < reference.path.length; index++) {
     const key = reference.path[index] as string | number;

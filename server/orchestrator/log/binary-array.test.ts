@@ -20,7 +20,7 @@ test.each<[BinaryType, unknown[]]>([
   ['float8', [0, 1_760_000_000_123, 1_760_000_000_123, null, -0.1, 1e300]],
   ['uuid', []],
   ['int', [null]],
-])('PostgreSQL reads an array of %s as it was meant', async (type, values) => {
+])('PostgreSQL reads the same values from an array of %s', async (type, values) => {
   const text = `SELECT $1::${type}[]::text[] AS read, $2::text[]::${type}[]::text[] AS meant`;
   const { rows } = await db.pool.query(text, [binaryArray(type, values), values]);
   expect(rows[0].read).toEqual(rows[0].meant);
@@ -44,6 +44,6 @@ test.each<[BinaryType, unknown]>([
   ['bigint', 0.5],
   ['float8', Number.NaN],
   ['float8', undefined],
-])('what is no %s is refused: %s', (type, value) => {
+])('a value that is not of the type %s is refused: %s', (type, value) => {
   expect(() => binaryArray(type, [value])).toThrow(RangeError);
 });

@@ -12,7 +12,8 @@ test('every sampled way to break the engine is noticed by one of the checkers th
 }, 1_200_000);
 
 test('the sample names every checker that a mutation names', () => {
-  const checkers = (of: readonly Mutation[]) => [...new Set(of.flatMap(({ caughtBy }) => caughtBy))].sort();
+  const checkers = (mutations: readonly Mutation[]) =>
+    [...new Set(mutations.flatMap(({ caughtBy }) => caughtBy))].sort();
   expect(checkers(SAMPLED_MUTATIONS)).toEqual(checkers(MUTATIONS));
 });
 

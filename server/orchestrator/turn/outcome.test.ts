@@ -16,12 +16,12 @@ function resultProblem(result: unknown): { code: string } | null {
 
 test.each([
   ['nothing', undefined],
-  ['a number JSON has not', { n: Number.NaN }],
+  ['a number that JSON does not have', { n: Number.NaN }],
   ['an integer of more than 64 bits', { n: 2n ** 64n }],
   ['a function', { f: () => 1 }],
   ['an object of a class', { at: new Date(0) }],
-  ['nesting without end', JSON.parse(`${'['.repeat(5_000)}${']'.repeat(5_000)}`)],
-])('%s is no result', (_what, result) => {
+  ['nesting that is too deep', JSON.parse(`${'['.repeat(5_000)}${']'.repeat(5_000)}`)],
+])('%s cannot be a result', (_what, result) => {
   expect(resultProblem(result)?.code).toBe('result_not_json');
 });
 
@@ -50,7 +50,7 @@ test('text that PostgreSQL cannot read is cleaned in every kind of outcome', () 
     type: 'attempt_succeeded',
     result: { [clean]: [clean, { [emoji]: clean }], n: 18446744073709551615n, at: null },
   });
-  const of = (outcome: Outcome) => JSON.stringify(endOfAttempt(ATTEMPT, outcome));
+  const textOf = (outcome: Outcome) => JSON.stringify(endOfAttempt(ATTEMPT, outcome));
   const outcomes: Outcome[] = [
     { kind: 'completed', result: 'x'.repeat(20_000) + bad, log: [bad], digest: bad },
     { kind: 'failed', error: { code: 'e', message: bad }, retryable: false, log: [bad] },
@@ -59,8 +59,8 @@ test('text that PostgreSQL cannot read is cleaned in every kind of outcome', () 
     { kind: 'calling', call: { workflowId: bad, version: 1, input: { [bad]: bad }, detach: false } },
   ];
   for (const outcome of outcomes) {
-    expect(of(outcome)).toContain(clean);
-    expect(of(outcome)).not.toMatch(/\\u0000|\\ud83d/);
+    expect(textOf(outcome)).toContain(clean);
+    expect(textOf(outcome)).not.toMatch(/\\u0000|\\ud83d/);
   }
 });
 

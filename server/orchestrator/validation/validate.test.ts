@@ -28,18 +28,18 @@ const codes = async (value: Graph) =>
 
 describe('shape', () => {
   test.each([
-    ['no object', null, 'graph_shape'],
+    ['a graph that is null', null, 'graph_shape'],
     ['no steps', {}, 'graph_shape'],
-    ['steps no array', { steps: {} }, 'graph_shape'],
+    ['steps that are not an array', { steps: {} }, 'graph_shape'],
     ['another field', { steps: [], edges: [] }, 'unknown_field'],
-    ['notes no array', { steps: [], notes: {} }, 'notes_shape'],
+    ['notes that are not an array', { steps: [], notes: {} }, 'notes_shape'],
     ['a note that is a text', { steps: [], notes: ['a'] }, 'notes_shape'],
     ['201 notes', { steps: [], notes: Array.from({ length: 201 }, (_, id) => ({ id })) }, 'notes_shape'],
     ['two notes of one id', { steps: [], notes: [{ id: 'n' }, { id: 'n' }] }, 'duplicate_note'],
     ['NUL in a note', { steps: [], notes: [{ id: 'n', text: '\0' }] }, 'text_not_storable'],
     ['NUL in the output', { steps: [], output: { a: ['\0'] } }, 'text_not_storable'],
     ['a step that is a text', { steps: ['a'] }, 'step_not_object'],
-    ['id a number', { steps: [{ id: 1, type: 'x' }] }, 'field_not_string'],
+    ['an id that is a number', { steps: [{ id: 1, type: 'x' }] }, 'field_not_string'],
     ['no type', { steps: [{ id: 'a' }] }, 'field_not_string'],
     ['2,001 steps', { steps: Array.from({ length: 2001 }, (_, n) => ({ id: `s${n}`, type: 'x' })) }, 'too_many_steps'],
     ['over 1 MiB', { steps: [{ id: 'a', type: 'x', script: 'é'.repeat(600_000) }] }, 'graph_too_large'],
@@ -68,7 +68,7 @@ describe('every rule', () => {
     ['a duplicate id', graph(lua('a'), lua('a')), ['a:id:duplicate_step_id']],
     ['an unknown type', graph({ id: 'a', type: 'x' }), ['a:type:unknown_type']],
     [
-      'a type not there yet',
+      'an unavailable type',
       graph({ id: 'a', type: 'llm_call', model: 'm/x', prompt: 'p' }),
       ['a:type:type_unavailable'],
     ],
@@ -85,14 +85,14 @@ describe('every rule', () => {
       ['a:overridable[0]:not_openable'],
     ],
     ['data opened to overrides', graph({ ...lua('a'), overridable: ['name', 'timeout_s', 'retry_count'] }), []],
-    ['a field that is none', graph(task('a', { overridable: ['name', 'x'] })), ['a:overridable[1]:not_openable']],
+    ['an unknown field opened', graph(task('a', { overridable: ['name', 'x'] })), ['a:overridable[1]:not_openable']],
     ['a decision opened', graph(task('a', { overridable: ['assignees'] })), ['a:overridable[0]:not_openable']],
     [
       'retries of a person opened',
       graph(task('a', { overridable: ['retry_count'] })),
       ['a:overridable[0]:not_openable'],
     ],
-    ['an opening that is no list', graph(task('a', { overridable: 'name' as never })), ['a:overridable:invalid_field']],
+    ['no list of opened fields', graph(task('a', { overridable: 'name' as never })), ['a:overridable:invalid_field']],
     ['retries of a person', graph(task('a', { retry_count: 1 })), ['a:retry_count:retries_not_supported']],
     ['an unknown dependency', graph(lua('a', { depends_on: ['z'] })), ['a:depends_on[0]:unknown_dependency']],
     [
@@ -103,24 +103,24 @@ describe('every rule', () => {
     ['Lua that does not compile', graph(lua('a', { script: 'x = = 1' })), ['a:script:lua_syntax']],
     ['CEL that does not parse', graph(when('a', 'input.x +')), ['a:expression:expression_malformed']],
     [
-      'CEL of a step that is not before',
+      'CEL that reads a step that is no ancestor',
       graph(lua('a'), when('b', 'steps.a.result')),
       ['b:expression:not_an_ancestor'],
     ],
-    ['CEL of no step', graph(when('b', 'steps.a.result')), ['b:expression:unknown_step']],
+    ['CEL that reads an unknown step', graph(when('b', 'steps.a.result')), ['b:expression:unknown_step']],
     ['a template in CEL', graph(when('b', '{{input.x}} == 1')), ['b:expression:template_in_expression']],
     [
-      'a template of a step not before',
+      'a template that reads a step that is no ancestor',
       graph(lua('a'), task('b', { instructions: '{{steps.a.result}}' })),
       ['b:instructions:not_an_ancestor'],
     ],
     [
-      'the same in a script',
+      'a script that reads a step that is no ancestor',
       graph(lua('a'), lua('b', { script: 'return {{steps.a.result}}' })),
       ['b:script:not_an_ancestor'],
     ],
     [
-      'a step not before behind ??',
+      'a step that is no ancestor, after ??',
       graph(
         lua('a'),
         lua('c'),
@@ -129,7 +129,7 @@ describe('every rule', () => {
       ['b:instructions:not_an_ancestor', 'b:instructions:unknown_step'],
     ],
     [
-      'the same in a script',
+      'a script that reads an unknown step after ??',
       graph(lua('a'), lua('b', { depends_on: ['a'], script: 'return {{steps.a.result ?? steps.x.result}}' })),
       ['b:script:unknown_step'],
     ],
@@ -147,7 +147,7 @@ describe('every rule', () => {
     ],
     ['a malformed template', graph(task('b', { instructions: '{{input.}}' })), ['b:instructions:template_malformed']],
     [
-      'one deep in a form',
+      'a malformed template deep in a form',
       graph(task('b', { form: { properties: { x: { default: '{{oops}}' } } } })),
       ['b:form.properties.x.default:template_malformed'],
     ],
@@ -161,8 +161,8 @@ describe('every rule', () => {
       graph(task('b', { form: { properties: { x: { pattern: '(a)\\1' } } } })),
       ['b:form.properties.x.pattern:form_invalid'],
     ],
-    ['an assignee that is nobody', graph(task('b', { assignees: ['bob'] })), ['b:assignees[0]:assignee_invalid']],
-    ['a branch of no dependent', graph(when('a', 'true', { then: ['b'] }), lua('b')), ['a:then[0]:not_a_dependent']],
+    ['an invalid assignee', graph(task('b', { assignees: ['bob'] })), ['b:assignees[0]:assignee_invalid']],
+    ['a branch to no dependent', graph(when('a', 'true', { then: ['b'] }), lua('b')), ['a:then[0]:not_a_dependent']],
     [
       'a step twice in a branch',
       graph(when('a', 'input.x', { then: ['b'], else: ['b', 'b'] }), lua('b', { depends_on: ['a'] })),
@@ -187,7 +187,7 @@ describe('every rule', () => {
     expect(errors[0]?.code).toBe('cycle');
     expect(errors[0]?.message).toMatch(/a → b → a|b → a → b/);
   });
-  test('a step that waits for itself', async () => {
+  test('a step that depends on itself is a cycle', async () => {
     const { errors } = await validateGraph(graph(lua('a', { depends_on: ['a'] })), types, scope);
     expect(errors.map(item => item.message)).toEqual(['the steps wait for each other: a → a']);
   });
@@ -271,7 +271,7 @@ describe('every rule', () => {
     expect(await validateGraph(call(false), withTools, scope)).toMatchObject({ valid: false, errors: [problem] });
     expect(await validateGraph(call(true), withTools, scope)).toMatchObject({ valid: true, warnings: [problem] });
   });
-  test('a chain of 2,000 steps, each reading its first ancestor', async () => {
+  test('a chain of 2,000 steps, each reading its first ancestor, is valid', async () => {
     const steps = Array.from({ length: 2000 }, (_, n) =>
       lua(`s${n}`, n === 0 ? {} : { depends_on: [`s${n - 1}`], script: `return {{steps.s0.result}} + ${n}` }),
     );
@@ -358,7 +358,7 @@ describe('the failure handler', () => {
     ['with the id of a workflow', { workflow_id }, []],
     ['with an id in capitals', { workflow_id: workflow_id.toUpperCase() }, []],
     ['without an id', {}, ['null:on_failure.workflow_id:invalid_field']],
-    ['with what is no id', { workflow_id: '{{input.id}}' }, ['null:on_failure.workflow_id:invalid_field']],
+    ['with a template', { workflow_id: '{{input.id}}' }, ['null:on_failure.workflow_id:invalid_field']],
     ['with another field', { workflow_id, version: 1 }, ['null:on_failure.version:unknown_field']],
   ])('%s', async (_, handler, expected) => {
     expect(await codes(withHandler(handler))).toEqual(expected);
@@ -378,7 +378,7 @@ describe('a report', () => {
   ];
 
   test.each([MAX_PROBLEMS - 1, MAX_PROBLEMS, MAX_PROBLEMS + 1])(
-    'of %i problems shows 200 and says the rest',
+    'of %i problems shows 200 and counts the rest',
     async n => {
       const { errors } = await validateGraph({ steps: unknown(n) }, types, scope);
       expect(errors.length).toBe(Math.min(n, MAX_PROBLEMS + 1));
@@ -387,7 +387,7 @@ describe('a report', () => {
     },
   );
 
-  test('of the largest graphs is small, and quickly made', async () => {
+  test('of the largest graphs is small, and takes less than 2 s', async () => {
     const long = 'x'.repeat(400_000);
     const graphs = [
       unknown(200_000),
@@ -420,7 +420,7 @@ describe('a report', () => {
     expect(shape.at(-1)?.message).toBe('3800 more problems are not shown');
   });
 
-  test('of an override with more problems than are kept refuses it, wherever they lie', async () => {
+  test('refuses an override even if the graph has more problems than are kept', async () => {
     const steps = unknown(0).map(step => ({
       ...step,
       ...Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`f${n}`, 1])),

@@ -80,12 +80,12 @@ export class References {
     const base = this.#bases.get(schema) ?? NO_ADDRESS;
     const url = typeof schema.$ref === 'string' ? URL.parse(schema.$ref, base) : null;
     if (url === null) return { kind: 'missing' };
-    const fragment = decoded(url.hash.slice(1));
+    const fragment = decodeFragment(url.hash.slice(1));
     url.hash = '';
     const resource = this.#resources.get(url.href);
     if (resource === undefined) return { kind: 'external' };
     const isPointer = fragment === '' || fragment?.startsWith('/');
-    const target = isPointer ? follow(resource, fragment ?? '') : this.#anchors.get(`${url.href}#${fragment}`);
+    const target = isPointer ? resolvePointer(resource, fragment ?? '') : this.#anchors.get(`${url.href}#${fragment}`);
     if (typeof target === 'boolean') return { kind: 'schema', schema: target };
     if (!isObject(target)) return { kind: 'missing' };
     this.#register(target, url.href);
@@ -120,7 +120,7 @@ export class References {
   }
 }
 
-function decoded(text: string): string | undefined {
+function decodeFragment(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -129,7 +129,7 @@ function decoded(text: string): string | undefined {
 }
 
 /** Resolves a JSON pointer (RFC 6901), such as `/$defs/name`. */
-function follow(root: Json, pointer: string): Json | undefined {
+function resolvePointer(root: Json, pointer: string): Json | undefined {
   let value: Json | undefined = root;
   for (const part of pointer.split('/').slice(1)) {
     const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
@@ -141,16 +141,16 @@ function follow(root: Json, pointer: string): Json | undefined {
 
 /** Returns a schema whose evaluation would never end, because it refers to itself for the same value; undefined if there is none. */
 export function endlessSchema(root: JsonObject, references: References): JsonObject | undefined {
-  const judged = new Map<JsonObject, 'open' | 'done'>();
+  const visited = new Map<JsonObject, 'open' | 'done'>();
   const visit = (schema: Json, from: JsonObject): JsonObject | undefined => {
     if (!isObject(schema)) return undefined;
-    const state = judged.get(schema);
+    const state = visited.get(schema);
     if (state !== undefined) return state === 'open' ? from : undefined;
-    judged.set(schema, 'open');
+    visited.set(schema, 'open');
     const target = schema.$ref === undefined ? undefined : references.resolve(schema);
     let found = target?.kind === 'schema' ? visit(target.schema, schema) : undefined;
     for (const inner of subschemasOf(schema)) if (IN_PLACE.has(inner.keyword)) found ??= visit(inner.schema, schema);
-    judged.set(schema, 'done');
+    visited.set(schema, 'done');
     return found;
   };
   const pending: Json[] = [root];

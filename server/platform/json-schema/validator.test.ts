@@ -10,8 +10,8 @@ const patterns = (source: string) => {
 };
 const findings = (schema: JsonObject, value: Value) =>
   new SchemaValidator(schema, { patterns, formats: true }).check(value, 100_000);
-/** Each finding as `path: message`. */
-const words = (schema: JsonObject, value: Value) =>
+/** Returns each finding as `path: message`. */
+const messages = (schema: JsonObject, value: Value) =>
   findings(schema, value)?.map(({ path, message }) => `${path.join('.')}: ${message}`);
 
 /** The schema that Pydantic 2 emits for a model with an optional model, an enum, a list of itself and formats. */
@@ -42,14 +42,18 @@ const pydantic: JsonObject = {
 
 describe('references', () => {
   test('are followed as Pydantic emits them: recursive, optional, with keywords beside them', () => {
-    expect(words(pydantic, { color: 'red', address: null, children: [{ color: 'green', children: [] }] })).toEqual([]);
-    expect(words(pydantic, { color: 'red', address: { city: 'Oslo', zip: null } })).toEqual([]);
-    expect(words(pydantic, { color: 'blue', children: [{ color: 'red', address: { zip: '1' }, size: 1 }] })).toEqual([
-      'children.0.size: is not expected',
-      'children.0.address: city is missing',
-      'color: must be one of "red", "green"',
-    ]);
-    expect(words(pydantic, { color: 'red', address: 'Oslo' })).toEqual([
+    expect(messages(pydantic, { color: 'red', address: null, children: [{ color: 'green', children: [] }] })).toEqual(
+      [],
+    );
+    expect(messages(pydantic, { color: 'red', address: { city: 'Oslo', zip: null } })).toEqual([]);
+    expect(messages(pydantic, { color: 'blue', children: [{ color: 'red', address: { zip: '1' }, size: 1 }] })).toEqual(
+      [
+        'children.0.size: is not expected',
+        'children.0.address: city is missing',
+        'color: must be one of "red", "green"',
+      ],
+    );
+    expect(messages(pydantic, { color: 'red', address: 'Oslo' })).toEqual([
       'address: must be an object or null, not a string',
     ]);
   });
@@ -86,24 +90,24 @@ describe('references', () => {
       { properties: { a: { allOf: [{ $ref: '#/$defs/n' }], title: 'A' } }, $defs: { n: { type: 'number' } } },
     ],
   ])('%s', (_, schema) => {
-    expect(words(schema, { a: 1 })).toEqual([]);
-    expect(words(schema, { a: 'x' })).toEqual(['a: must be a number, not a string']);
+    expect(messages(schema, { a: 1 })).toEqual([]);
+    expect(messages(schema, { a: 'x' })).toEqual(['a: must be a number, not a string']);
   });
 
   test('a property called $ref is not a reference', () => {
     const schema = { properties: { $ref: { type: 'string' }, $id: { type: 'string' } } };
-    expect(words(schema, { $ref: 1 })).toEqual(['$ref: must be a string, not a number']);
+    expect(messages(schema, { $ref: 1 })).toEqual(['$ref: must be a string, not a number']);
   });
 
   test('the keywords beside a reference count, except in draft 7', () => {
     const beside = { properties: { a: { $ref: '#/$defs/s', minLength: 3 } }, $defs: { s: { type: 'string' } } };
-    expect(words(beside, { a: 'x' })).toEqual(['a: must have at least 3 characters, not 1']);
-    expect(words({ $schema: 'http://json-schema.org/draft-07/schema#', ...beside }, { a: 'x' })).toEqual([]);
+    expect(messages(beside, { a: 'x' })).toEqual(['a: must have at least 3 characters, not 1']);
+    expect(messages({ $schema: 'http://json-schema.org/draft-07/schema#', ...beside }, { a: 'x' })).toEqual([]);
   });
 
   test('a reference to another document, or to a missing part, refuses nothing', () => {
     for (const $ref of ['https://evil.example/s', 'other.json', '#/nowhere', '#nowhere', '#/%zz', 'http://[']) {
-      expect(words({ properties: { a: { $ref }, b: { not: { $ref } } } }, { a: 1, b: 1 })).toEqual([]);
+      expect(messages({ properties: { a: { $ref }, b: { not: { $ref } } } }, { a: 1, b: 1 })).toEqual([]);
     }
   });
 
@@ -115,7 +119,7 @@ describe('references', () => {
   });
 });
 
-describe('what OpenAPI writes differently', () => {
+describe('keywords of OpenAPI', () => {
   test('nullable allows null, beside a type, an enum or a reference', () => {
     const schema: JsonObject = {
       properties: {
@@ -126,18 +130,18 @@ describe('what OpenAPI writes differently', () => {
       },
       $defs: { o: { type: 'object' } },
     };
-    expect(words(schema, { a: null, b: null, c: null })).toEqual([]);
-    expect(words(schema, { c: 1, d: null })).toEqual([
+    expect(messages(schema, { a: null, b: null, c: null })).toEqual([]);
+    expect(messages(schema, { c: 1, d: null })).toEqual([
       'c: must be an object, not a number',
       'd: must be a string, not null',
     ]);
   });
 
-  test('a limit that is excluded', () => {
+  test('a boolean exclusiveMinimum or exclusiveMaximum excludes the limit', () => {
     const schema = { minimum: 1, exclusiveMinimum: true, maximum: 3, exclusiveMaximum: true };
-    expect(words(schema, 1)).toEqual([': must be more than 1']);
-    expect(words(schema, 3)).toEqual([': must be less than 3']);
-    expect(words(schema, 2)).toEqual([]);
+    expect(messages(schema, 1)).toEqual([': must be more than 1']);
+    expect(messages(schema, 3)).toEqual([': must be less than 3']);
+    expect(messages(schema, 2)).toEqual([]);
   });
 
   test('a discriminator selects the alternative whose problems are reported', () => {
@@ -151,9 +155,9 @@ describe('what OpenAPI writes differently', () => {
       discriminator: { propertyName: 'kind', mapping: { cat: '#/$defs/Cat', dog: '#/$defs/Dog' } },
       $defs: { Cat: pet('cat', 'lives'), Dog: pet('dog', 'walks') },
     };
-    expect(words(schema, { kind: 'dog', walks: 2 })).toEqual([]);
-    expect(words(schema, { kind: 'dog', walks: 'x' })).toEqual(['walks: must be an integer, not a string']);
-    expect(words(schema, { kind: 'cow' })).toEqual(['kind: must be one of "cat", "dog"']);
+    expect(messages(schema, { kind: 'dog', walks: 2 })).toEqual([]);
+    expect(messages(schema, { kind: 'dog', walks: 'x' })).toEqual(['walks: must be an integer, not a string']);
+    expect(messages(schema, { kind: 'cow' })).toEqual(['kind: must be one of "cat", "dog"']);
   });
 });
 
@@ -183,14 +187,14 @@ describe('messages are readable text', () => {
     [{ anyOf: [{ const: 'a' }, { const: 'b' }] }, 'c', ': must be one of "a", "b"'],
     [{ anyOf: [false, false] }, 'c', ': is not expected'],
     [{ contains: { const: 1 } }, [2], ': must have at least 1 item of the form of “contains”, not 0'],
-  ])('%j of %j', (schema, value, message) => expect(words(schema, value)).toEqual([message]));
+  ])('%j of %j', (schema, value, message) => expect(messages(schema, value)).toEqual([message]));
 
   test('no message is long or repeated', () => {
     const [finding] = findings({ enum: Array.from({ length: 5_000 }, (_, n) => `choice ${n}`) }, 'x') ?? [];
     expect(finding?.message.length).toBeLessThan(260);
-    expect(words({ allOf: [{ type: 'string' }, { type: 'string' }] }, 1)).toHaveLength(1);
+    expect(messages({ allOf: [{ type: 'string' }, { type: 'string' }] }, 1)).toHaveLength(1);
     const items = Array.from({ length: 200 }, (_, n) => n);
-    expect(words({ items: { type: 'string' } }, items)).toHaveLength(50);
+    expect(messages({ items: { type: 'string' } }, items)).toHaveLength(50);
   });
 });
 
@@ -209,12 +213,12 @@ describe('formats', () => {
     ['url', 'https://example.com/a', 'example.com'],
     ['uuid', '01900000-0000-7000-8000-000000000001', '1'],
   ])('%s is enforced', (format, good, bad) => {
-    expect(words({ format }, good)).toEqual([]);
-    expect(words({ format }, bad)).toHaveLength(1);
+    expect(messages({ format }, good)).toEqual([]);
+    expect(messages({ format }, bad)).toHaveLength(1);
     expect(new SchemaValidator({ format }, { patterns, formats: false }).check(bad, 100)).toEqual([]);
   });
   test.each(['password', 'int64', 'textarea', 'constructor', 'x'])('%s is an annotation', format =>
-    expect(words({ format }, 'x')).toEqual([]),
+    expect(messages({ format }, 'x')).toEqual([]),
   );
 });
 
@@ -242,9 +246,9 @@ describe('bigints are integers with all their digits', () => {
     [{ uniqueItems: true }, [4n, 4] as unknown as Value, 1],
   ])('%o', (schema, value, problems) => expect(findings(schema, value)).toHaveLength(problems));
 
-  test('and a message has their digits', () => {
+  test('a message shows all digits', () => {
     const most = big as unknown as number;
-    expect(words({ properties: { id: { maximum: most } } }, { id: most + (1n as unknown as number) })).toEqual([
+    expect(messages({ properties: { id: { maximum: most } } }, { id: most + (1n as unknown as number) })).toEqual([
       `id: must be at most ${big}`,
     ]);
   });

@@ -32,10 +32,10 @@ export async function expectOwnBackends(url: string): Promise<void> {
     clients.push(other);
     const first = [await backendOf(one), await backendOf(one)];
     await other.query('BEGIN');
-    const meanwhile = await backendOf(other);
+    const duringTransaction = await backendOf(other);
     first.push(await backendOf(one));
     await other.query('COMMIT');
-    if (new Set(first).size !== 1 || first[0] === meanwhile) throw new StartupError(SHARED);
+    if (new Set(first).size !== 1 || first[0] === duringTransaction) throw new StartupError(SHARED);
     await expectLocks(one, other);
   } finally {
     await Promise.all(clients.map(client => client.end().catch(() => undefined)));
@@ -48,9 +48,9 @@ const SHARED =
 const LOCKS_NOTHING =
   'The session locks of the database lock nothing (pg_try_advisory_lock, pg_locks), as in some databases that speak the protocol of PostgreSQL: Baton needs PostgreSQL, because two processes would lead at once.';
 
-/** Throws StartupError unless a session lock keeps out another session, is shown to its own one, and can be released. */
+/** Throws StartupError unless a session lock excludes other sessions, is listed in pg_locks, and can be released. */
 async function expectLocks(one: pg.Client, other: pg.Client): Promise<void> {
-  // Any key, so that two processes that start at once do not meet; never one of 32 bits, as those of leadership are.
+  // A random key, so that processes that start at the same time do not collide. Leadership uses keys of 32 bits.
   const key = String(randomInt(1, 2 ** 15) * 2 ** 32 + randomInt(2 ** 32));
   const lock = async (client: pg.Client) =>
     (await client.query<{ done: boolean }>('SELECT pg_try_advisory_lock($1::bigint) AS done', [key])).rows[0]?.done;

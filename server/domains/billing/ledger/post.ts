@@ -66,9 +66,9 @@ export async function grantCredits(db: Queryable, grant: NewGrant): Promise<bool
  */
 export async function reverseGrant(
   db: Queryable,
-  asked: { tenantId: string; reference: string; amount?: number; kindReference: string; note: string; at: number },
+  reversal: { tenantId: string; reference: string; amount?: number; kindReference: string; note: string; at: number },
 ): Promise<number> {
-  const { tenantId, reference, amount: most = MAX_MICROCREDITS, kindReference, note, at } = asked;
+  const { tenantId, reference, amount: most = MAX_MICROCREDITS, kindReference, note, at } = reversal;
   checkAmount(most);
   const books = await lockBooks(db, tenantId, at);
   const grant = books.grants.find(each => each.reference === reference && each.source !== REFUND);

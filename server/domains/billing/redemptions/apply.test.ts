@@ -20,12 +20,15 @@ let call: ReturnType<typeof createCall<typeof billingOperations>>;
 let acme: TestTenant;
 let rival: TestTenant;
 const clock = new ManualClock();
-const told: string[] = [];
+const notifiedTenants: string[] = [];
 
 beforeAll(async () => {
   db = await createTestDatabase();
   const plain = createTestServices(db, { clock });
-  const orchestrator = { ...plain.orchestrator, creditsChanged: (tenantId: string) => void told.push(tenantId) };
+  const orchestrator = {
+    ...plain.orchestrator,
+    creditsChanged: (tenantId: string) => void notifiedTenants.push(tenantId),
+  };
   services = { ...plain, orchestrator };
   call = createCall(services, billingOperations);
 });
@@ -33,35 +36,35 @@ afterAll(() => db.close());
 beforeEach(async () => {
   acme = await createTestTenant(services, { slug: `acme-${newId().slice(-8)}` });
   rival = await createTestTenant(services, { slug: `rival-${newId().slice(-8)}` });
-  told.length = 0;
+  notifiedTenants.length = 0;
 });
 
 type Applied = { kind: string; message: string; credits_granted: number; status: Record<string, unknown> };
 const apply = (code: string, { owner } = acme) => call(owner, 'billing_code_apply', { code }) as Promise<Applied>;
 const payg = async ({ owner } = acme) =>
   ((await call(owner, 'billing_usage')) as { payg_remaining: number }).payg_remaining;
-const redeemed = async (code: string) =>
+const redemptionsOf = async (code: string) =>
   (await db.prisma.billingCode.findUniqueOrThrow({ where: { productCode_code: { productCode: 'baton', code } } }))
     .redeemed;
-const name = () => `C${newId().slice(-12).toUpperCase()}`;
+const newCode = () => `C${newId().slice(-12).toUpperCase()}`;
 
 describe('credits', () => {
   test('are granted once, regardless of case and spaces, and expire as the code defines', async () => {
-    const code = name();
+    const code = newCode();
     await createTestCode(db.pool, { code, kind: 'credits', value: 3 * CREDIT, creditsExpireDays: 10 });
     const applied = await apply(`  ${code.toLowerCase()} `);
     expect(applied).toMatchObject({ kind: 'credits', credits_granted: 3 * CREDIT });
     expect(applied.message).toBe('3 credits were added. They expire in 10 days.');
-    expect(told).toContain(acme.tenantId);
+    expect(notifiedTenants).toContain(acme.tenantId);
     expect(await payg()).toBe(3 * CREDIT);
     await expect(apply(code)).rejects.toMatchObject({ status: 409, code: 'code_already_used' });
-    expect([await payg(), await redeemed(code)]).toEqual([3 * CREDIT, 1]);
+    expect([await payg(), await redemptionsOf(code)]).toEqual([3 * CREDIT, 1]);
     clock.advance(10 * DAY);
     expect(await payg()).toBe(0);
   });
 
   test('of a code for several uses are granted up to the workspace’s limit', async () => {
-    const code = name();
+    const code = newCode();
     await createTestCode(db.pool, { code, kind: 'credits', value: CREDIT, maxPerTenant: 2 });
     await apply(code);
     await apply(code);
@@ -69,8 +72,8 @@ describe('credits', () => {
     expect(await payg()).toBe(2 * CREDIT);
   });
 
-  test('report a code that this workspace has used, whatever its state, but not the use by others', async () => {
-    const code = name();
+  test('report a code that this workspace has used, even if it is used up, but not the use by others', async () => {
+    const code = newCode();
     await createTestCode(db.pool, { code, kind: 'credits', value: CREDIT, maxRedemptions: 1 });
     await apply(code);
     await expect(apply(code)).rejects.toMatchObject({ code: 'code_already_used' });
@@ -80,7 +83,7 @@ describe('credits', () => {
 
 describe('limits', () => {
   test('of 100 concurrent redemptions, the remaining 3 succeed', async () => {
-    const code = name();
+    const code = newCode();
     await createTestCode(db.pool, {
       code,
       kind: 'credits',
@@ -95,7 +98,7 @@ describe('limits', () => {
     expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
     for (const each of tries)
       if (each.status === 'rejected') expect(each.reason).toMatchObject({ status: 422, code: 'code_not_valid' });
-    expect([await redeemed(code), (await payg(acme)) + (await payg(rival))]).toEqual([5, 3 * CREDIT]);
+    expect([await redemptionsOf(code), (await payg(acme)) + (await payg(rival))]).toEqual([5, 3 * CREDIT]);
   });
 
   test('hold for any concurrent redemptions', async () => {
@@ -105,7 +108,7 @@ describe('limits', () => {
         fc.record({ max: fc.integer({ min: 1, max: 6 }), each: fc.integer({ min: 1, max: 4 }) }),
         fc.array(fc.integer({ min: 0, max: 1 }), { minLength: 1, maxLength: 12 }),
         async ({ max, each }, order) => {
-          const code = name();
+          const code = newCode();
           await createTestCode(db.pool, {
             code,
             kind: 'credits',
@@ -128,7 +131,7 @@ describe('limits', () => {
           );
           expect(gained.reduce((sum, one) => sum + one, 0)).toBe(succeeded * CREDIT);
           for (const [index, one] of gained.entries()) expect(one).toBeLessThanOrEqual((wanted[index] ?? 0) * CREDIT);
-          expect(await redeemed(code)).toBe(succeeded);
+          expect(await redemptionsOf(code)).toBe(succeeded);
         },
       ),
       { numRuns: 15 },
@@ -136,7 +139,7 @@ describe('limits', () => {
   });
 
   test('are enforced by the database too', async () => {
-    const code = name();
+    const code = newCode();
     await createTestCode(db.pool, { code, kind: 'credits', value: 1, maxRedemptions: 1, redeemed: 1 });
     await expect(db.pool.query('UPDATE billing_codes SET redeemed = 2 WHERE code = $1', [code])).rejects.toThrow(
       'billing_codes_limit',
@@ -145,7 +148,7 @@ describe('limits', () => {
 });
 
 describe('one answer', () => {
-  const unusable = async (): Promise<Record<string, string>> => {
+  const createUnusableCodes = async (): Promise<Record<string, string>> => {
     const made = {
       'used up': { maxRedemptions: 1, redeemed: 1 },
       over: { endsAt: clock.now() },
@@ -154,9 +157,9 @@ describe('one answer', () => {
       'of another product': { productCode: 'other' },
       'of another plan': { planCodes: ['business'] },
     };
-    const codes: Record<string, string> = { unknown: name() };
+    const codes: Record<string, string> = { unknown: newCode() };
     for (const [why, given] of Object.entries(made)) {
-      const code = name();
+      const code = newCode();
       await createTestCode(db.pool, { code, kind: 'credits', value: CREDIT, ...given });
       codes[why] = code;
     }
@@ -164,7 +167,7 @@ describe('one answer', () => {
   };
 
   test('for every unusable code, and nothing is redeemed', async () => {
-    const codes = await unusable();
+    const codes = await createUnusableCodes();
     const { status, code, message, headers, details } = codeNotValid();
     expect([status, code]).toEqual([422, 'code_not_valid']);
     for (const [why, each] of Object.entries(codes)) {
@@ -183,7 +186,7 @@ describe('one answer', () => {
   });
 
   test('after the same work: the same queries, and as many calls of the provider', async () => {
-    const codes = await unusable();
+    const codes = await createUnusableCodes();
     const work: string[] = [];
     const payments = Object.assign(Object.create(services.payments), {
       findPromotion: async () => {

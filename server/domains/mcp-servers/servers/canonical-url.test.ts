@@ -44,13 +44,13 @@ describe('an address', () => {
   });
 
   it('is either refused, or http(s) without credentials and fragment, and unchanged when parsed again', () => {
-    const any = fc.oneof(
+    const anyText = fc.oneof(
       fc.webUrl({ withFragments: true, withQueryParameters: true }),
       fc.string(),
       fc.webAuthority().map(a => `http://${a}`),
     );
     fc.assert(
-      fc.property(any, text => {
+      fc.property(anyText, text => {
         if (refusal(text) !== 'accepted') return;
         const written = parseCanonicalUrl(text);
         const url = new URL(written);

@@ -20,7 +20,7 @@ export async function discoverServer(
   const server = await requireServer(ctx, input.id);
   const access = await accessTo(ctx, server, input.connection_id);
   const live = await readLive(ctx.services, access);
-  const asked = {
+  const discovery = {
     ...serverKey(ctx, server.id),
     canonicalUrl: server.canonicalUrl,
     authMode: server.authMode,
@@ -29,7 +29,7 @@ export async function discoverServer(
   const found = live.ok
     ? { tools: live.tools, server_info: live.info, warnings: live.warnings }
     : { failure: live.failure.message };
-  const saved = await saveDiscovery(prisma, asked, found);
+  const saved = await saveDiscovery(prisma, discovery, found);
   if (!live.ok) {
     const { code, message } = live.failure;
     const hint = code === 'mcp_unauthorized' && input.connection_id === undefined ? ' Choose a connection.' : '';

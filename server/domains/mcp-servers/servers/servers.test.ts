@@ -28,7 +28,7 @@ const register = (more: object = {}, by = world.acme.contributor) =>
     canonical_url: 'https://mcp.example.com/mcp',
     ...more,
   }) as Promise<Made>;
-const act = (name: Parameters<McpWorld['call']>[1], input: object, by = world.acme.contributor) =>
+const callOperation = (name: Parameters<McpWorld['call']>[1], input: object, by = world.acme.contributor) =>
   world.call(by, name, input) as Promise<Made>;
 const missing = { status: 404, code: 'not_found', message: 'MCP server not found.' };
 
@@ -93,16 +93,16 @@ describe('listing', () => {
       world.clock.advance(1);
       await register({ name });
     }
-    const first = (await act('mcp_servers_list', { q: 'list ', limit: 2 })) as unknown as {
+    const first = (await callOperation('mcp_servers_list', { q: 'list ', limit: 2 })) as unknown as {
       servers: Made[];
       next_cursor: string;
     };
     expect(first.servers.map(({ name }) => name)).toEqual(['List three', 'List two']);
-    const second = await act('mcp_servers_list', { q: 'list ', limit: 2, cursor: first.next_cursor });
+    const second = await callOperation('mcp_servers_list', { q: 'list ', limit: 2, cursor: first.next_cursor });
     expect(second).toMatchObject({ servers: [{ name: 'List one' }], next_cursor: null });
-    expect(await act('mcp_servers_list', { q: '%' })).toMatchObject({ servers: [] });
-    expect(await act('mcp_servers_list', { q: 'list ', status: 'published' })).toMatchObject({ servers: [] });
-    const theirs = await act('mcp_servers_list', { q: 'list ' }, world.rival.contributor);
+    expect(await callOperation('mcp_servers_list', { q: '%' })).toMatchObject({ servers: [] });
+    expect(await callOperation('mcp_servers_list', { q: 'list ', status: 'published' })).toMatchObject({ servers: [] });
+    const theirs = await callOperation('mcp_servers_list', { q: 'list ' }, world.rival.contributor);
     expect(theirs).toMatchObject({ servers: [] });
   });
 });
@@ -117,12 +117,12 @@ describe('discovering and publishing', () => {
       },
     });
     const { id } = await register({ canonical_url: live.url });
-    await expect(act('mcp_servers_publish_version', { id })).rejects.toMatchObject({
+    await expect(callOperation('mcp_servers_publish_version', { id })).rejects.toMatchObject({
       status: 409,
       code: 'not_discovered',
     });
 
-    const discovered = await act('mcp_servers_discover', { id });
+    const discovered = await callOperation('mcp_servers_discover', { id });
     expect(discovered).toMatchObject({
       status: 'draft',
       tool_count: 2,
@@ -139,7 +139,7 @@ describe('discovering and publishing', () => {
     });
     expect(live.messages()).toContain('DELETE');
 
-    const first = await act('mcp_servers_publish_version', { id, changelog: 'First' });
+    const first = await callOperation('mcp_servers_publish_version', { id, changelog: 'First' });
     expect(first).toMatchObject({
       version: 1,
       changelog: 'First',
@@ -147,25 +147,25 @@ describe('discovering and publishing', () => {
       published_by: 'contributor@acme.example.com',
       diff: { previous_version: null, added: ['add', 'echo'] },
     });
-    expect(await act('mcp_servers_get', { id })).toMatchObject({ status: 'published', latest_version: 1 });
-    await act('mcp_servers_discover', { id });
-    await expect(act('mcp_servers_publish_version', { id })).rejects.toMatchObject({
+    expect(await callOperation('mcp_servers_get', { id })).toMatchObject({ status: 'published', latest_version: 1 });
+    await callOperation('mcp_servers_discover', { id });
+    await expect(callOperation('mcp_servers_publish_version', { id })).rejects.toMatchObject({
       status: 409,
       code: 'nothing_changed',
     });
 
     more = true;
     world.clock.advance(1000);
-    expect(await act('mcp_servers_discover', { id })).toMatchObject({
+    expect(await callOperation('mcp_servers_discover', { id })).toMatchObject({
       discovered: { diff: { previous_version: 1, added: ['later'] } },
     });
-    const second = await act('mcp_servers_publish_version', { id });
+    const second = await callOperation('mcp_servers_publish_version', { id });
     expect(second).toMatchObject({
       version: 2,
       diff: { previous_version: 1, added: ['later'], removed: [], changed: [] },
     });
-    expect(await act('mcp_servers_get_version', { id, version: 1 })).toEqual(first);
-    const list = await act('mcp_servers_list_versions', { id });
+    expect(await callOperation('mcp_servers_get_version', { id, version: 1 })).toEqual(first);
+    const list = await callOperation('mcp_servers_list_versions', { id });
     expect(list).toMatchObject({
       versions: [
         { version: 2, tool_count: 3 },
@@ -173,15 +173,15 @@ describe('discovering and publishing', () => {
       ],
       next_cursor: null,
     });
-    await expect(act('mcp_servers_get_version', { id, version: 3 })).rejects.toMatchObject({ status: 404 });
+    await expect(callOperation('mcp_servers_get_version', { id, version: 3 })).rejects.toMatchObject({ status: 404 });
   });
 
   it('publishes once for concurrent callers', async () => {
     await using live = await startToolServer();
     const { id } = await register({ canonical_url: live.url });
-    await act('mcp_servers_discover', { id });
+    await callOperation('mcp_servers_discover', { id });
     const settled = await Promise.allSettled(
-      Array.from({ length: 5 }, () => act('mcp_servers_publish_version', { id })),
+      Array.from({ length: 5 }, () => callOperation('mcp_servers_publish_version', { id })),
     );
     expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     for (const outcome of settled) {
@@ -197,22 +197,29 @@ describe('discovering and publishing', () => {
       code: 'discovery_failed',
       details: [{ path: 'canonical_url', code: 'mcp_unauthorized', message: expect.any(String) }],
     };
-    await expect(act('mcp_servers_discover', { id })).rejects.toMatchObject(refused);
-    expect(await act('mcp_servers_get', { id })).toMatchObject({
+    await expect(callOperation('mcp_servers_discover', { id })).rejects.toMatchObject(refused);
+    expect(await callOperation('mcp_servers_get', { id })).toMatchObject({
       last_error: expect.stringContaining('401'),
       discovered: null,
     });
     const connection_id = await createConnection(world, world.acme, { token: 's3cret-token' });
-    expect(await act('mcp_servers_discover', { id, connection_id })).toMatchObject({ tool_count: 2, last_error: null });
+    expect(await callOperation('mcp_servers_discover', { id, connection_id })).toMatchObject({
+      tool_count: 2,
+      last_error: null,
+    });
 
     const theirs = await createConnection(world, world.rival, { token: 's3cret-token' });
     const unknown = { status: 422, code: 'unknown_connection' };
     for (const foreign of [theirs, newId()]) {
-      await expect(act('mcp_servers_discover', { id, connection_id: foreign })).rejects.toMatchObject(unknown);
-      await expect(act('mcp_servers_validate', { id, connection_id: foreign })).rejects.toMatchObject(unknown);
+      await expect(callOperation('mcp_servers_discover', { id, connection_id: foreign })).rejects.toMatchObject(
+        unknown,
+      );
+      await expect(callOperation('mcp_servers_validate', { id, connection_id: foreign })).rejects.toMatchObject(
+        unknown,
+      );
     }
     const unfit = await createConnection(world, world.acme, { user: 'a' });
-    await expect(act('mcp_servers_discover', { id, connection_id: unfit })).rejects.toMatchObject({
+    await expect(callOperation('mcp_servers_discover', { id, connection_id: unfit })).rejects.toMatchObject({
       status: 422,
       code: 'unfit_connection',
     });
@@ -228,7 +235,7 @@ describe('discovering and publishing', () => {
     });
     const { id } = await register({ canonical_url: live.url, auth_mode: 'token' });
     const connection_id = await createConnection(world, world.acme, { token: secret });
-    const discovered = await act('mcp_servers_discover', { id, connection_id });
+    const discovered = await callOperation('mcp_servers_discover', { id, connection_id });
     expect(JSON.stringify(discovered)).not.toContain(secret);
     expect(discovered).toMatchObject({ tool_count: 1 });
     const { rows } = await world.db.pool.query('SELECT discovered::text AS text FROM mcp_servers WHERE id = $1', [id]);
@@ -239,15 +246,15 @@ describe('discovering and publishing', () => {
   it('keeps the discovered tools if a later discovery fails, and says why', async () => {
     const live = await startToolServer();
     const { id } = await register({ canonical_url: live.url });
-    await act('mcp_servers_discover', { id });
+    await callOperation('mcp_servers_discover', { id });
     await live[Symbol.asyncDispose]();
     const failed = {
       status: 422,
       code: 'discovery_failed',
       details: [expect.objectContaining({ code: 'mcp_unreachable' })],
     };
-    await expect(act('mcp_servers_discover', { id })).rejects.toMatchObject(failed);
-    expect(await act('mcp_servers_get', { id })).toMatchObject({
+    await expect(callOperation('mcp_servers_discover', { id })).rejects.toMatchObject(failed);
+    expect(await callOperation('mcp_servers_get', { id })).toMatchObject({
       tool_count: 2,
       last_error: expect.stringContaining('cannot be reached'),
     });
@@ -256,15 +263,15 @@ describe('discovering and publishing', () => {
   it('refuses the discovered tools if the server was moved meanwhile', async () => {
     await using live = await startToolServer();
     const { id } = await register({ canonical_url: live.url });
-    const outcome = act('mcp_servers_discover', { id }).then(
+    const outcome = callOperation('mcp_servers_discover', { id }).then(
       () => 'found',
       error => error.code,
     );
     await live.until(() => live.messages().includes('tools/list'));
-    await act('mcp_servers_patch', { id, canonical_url: 'https://elsewhere.example.com/' });
+    await callOperation('mcp_servers_patch', { id, canonical_url: 'https://elsewhere.example.com/' });
     // In either order, the tools of one address are never stored for another.
     expect(['found', 'server_changed']).toContain(await outcome);
-    expect(await act('mcp_servers_get', { id })).toMatchObject({ discovered: null, tool_count: 0 });
+    expect(await callOperation('mcp_servers_get', { id })).toMatchObject({ discovered: null, tool_count: 0 });
   });
 });
 
@@ -272,12 +279,12 @@ describe('changing', () => {
   it('keeps slug and tools for another name, and is a draft again for another address or auth_mode', async () => {
     await using live = await startToolServer();
     const { id } = await publishedServer(world, live.url, { name: 'Before' });
-    const renamed = await act('mcp_servers_patch', { id, name: 'After' });
+    const renamed = await callOperation('mcp_servers_patch', { id, name: 'After' });
     expect(renamed).toMatchObject({ name: 'After', service: 'before', status: 'published', tool_count: 2 });
-    const same = await act('mcp_servers_patch', { id, canonical_url: live.url });
+    const same = await callOperation('mcp_servers_patch', { id, canonical_url: live.url });
     expect(same).toMatchObject({ status: 'published', tool_count: 2 });
 
-    const moved = await act('mcp_servers_patch', { id, auth_mode: 'token' });
+    const moved = await callOperation('mcp_servers_patch', { id, auth_mode: 'token' });
     expect(moved).toMatchObject({
       status: 'draft',
       tool_count: 0,
@@ -285,30 +292,35 @@ describe('changing', () => {
       discovered_at: null,
       latest_version: 1,
     });
-    await expect(act('mcp_servers_publish_version', { id })).rejects.toMatchObject({ code: 'not_discovered' });
-    await act('mcp_servers_discover', { id });
+    await expect(callOperation('mcp_servers_publish_version', { id })).rejects.toMatchObject({
+      code: 'not_discovered',
+    });
+    await callOperation('mcp_servers_discover', { id });
     // The same tools at a new address are a new version, because they were discovered again.
-    const confirmed = await act('mcp_servers_publish_version', { id });
+    const confirmed = await callOperation('mcp_servers_publish_version', { id });
     expect(confirmed).toMatchObject({ version: 2, diff: { previous_version: 1, added: [], removed: [], changed: [] } });
-    expect(await act('mcp_servers_patch', { id })).toMatchObject({ status: 'published' });
-    await expect(act('mcp_servers_patch', { id, canonical_url: 'http://10.0.0.1/' })).rejects.toMatchObject({
+    expect(await callOperation('mcp_servers_patch', { id })).toMatchObject({ status: 'published' });
+    await expect(callOperation('mcp_servers_patch', { id, canonical_url: 'http://10.0.0.1/' })).rejects.toMatchObject({
       code: 'egress_refused',
     });
   });
 
-  it('is deleted with its versions; with its instances only by force', async () => {
+  it('deletes a server with its versions, and with its instances only if forced', async () => {
     await using live = await startToolServer();
     const { id } = await publishedServer(world, live.url);
-    const instance = await act('mcp_instances_create', { server_id: id, name: 'One' });
-    await expect(act('mcp_servers_delete', { id })).rejects.toMatchObject({ status: 409, code: 'server_in_use' });
-    await expect(act('mcp_servers_delete', { id, force: true }, world.rival.contributor)).rejects.toMatchObject(
-      missing,
-    );
-    expect(await act('mcp_instances_get', { id: instance.id })).toMatchObject({ name: 'One' });
-    await act('mcp_servers_delete', { id, force: true });
-    await expect(act('mcp_servers_get', { id })).rejects.toMatchObject(missing);
-    await expect(act('mcp_instances_get', { id: instance.id })).rejects.toMatchObject({ status: 404 });
-    await expect(act('mcp_servers_delete', { id })).rejects.toMatchObject(missing);
+    const instance = await callOperation('mcp_instances_create', { server_id: id, name: 'One' });
+    await expect(callOperation('mcp_servers_delete', { id })).rejects.toMatchObject({
+      status: 409,
+      code: 'server_in_use',
+    });
+    await expect(
+      callOperation('mcp_servers_delete', { id, force: true }, world.rival.contributor),
+    ).rejects.toMatchObject(missing);
+    expect(await callOperation('mcp_instances_get', { id: instance.id })).toMatchObject({ name: 'One' });
+    await callOperation('mcp_servers_delete', { id, force: true });
+    await expect(callOperation('mcp_servers_get', { id })).rejects.toMatchObject(missing);
+    await expect(callOperation('mcp_instances_get', { id: instance.id })).rejects.toMatchObject({ status: 404 });
+    await expect(callOperation('mcp_servers_delete', { id })).rejects.toMatchObject(missing);
     expect(await world.db.prisma.mcpServerVersion.count({ where: { serverId: id } })).toBe(0);
   });
 });
@@ -318,13 +330,13 @@ describe('the catalogs', () => {
     type Catalog = {
       adapters: { key: string; canonical_url: string; registered: boolean; server_id: string | null }[];
     };
-    const before = (await act('mcp_platform_catalog', {})) as unknown as Catalog;
+    const before = (await callOperation('mcp_platform_catalog', {})) as unknown as Catalog;
     const [adapter] = before.adapters;
     expect(adapter).toMatchObject({ registered: false, server_id: null });
     const { id } = await register({ canonical_url: adapter?.canonical_url, mode: 'platform' });
-    const after = (await act('mcp_platform_catalog', {})) as unknown as Catalog;
+    const after = (await callOperation('mcp_platform_catalog', {})) as unknown as Catalog;
     expect(after.adapters[0]).toMatchObject({ registered: true, server_id: id });
-    const theirs = (await act('mcp_platform_catalog', {}, world.rival.contributor)) as unknown as Catalog;
+    const theirs = (await callOperation('mcp_platform_catalog', {}, world.rival.contributor)) as unknown as Catalog;
     expect(theirs.adapters[0]).toMatchObject({ registered: false });
   });
 
@@ -343,7 +355,7 @@ describe('the catalogs', () => {
 
   it('of the platform comes in pages, in one order', async () => {
     type Page = { adapters: { key: string }[]; next_cursor: string | null };
-    const page = async (input: object) => (await act('mcp_platform_catalog', input)) as unknown as Page;
+    const page = async (input: object) => (await callOperation('mcp_platform_catalog', input)) as unknown as Page;
     const whole = await page({});
     expect(whole.next_cursor).toBeNull();
     const keys: string[] = [];
@@ -369,10 +381,10 @@ describe('the catalogs', () => {
   it('of tools shows what is published, with its instances, filtered and in pages', async () => {
     await using live = await startToolServer();
     const { id } = await publishedServer(world, live.url, { name: 'Tools' });
-    const instance = await act('mcp_instances_create', { server_id: id, name: 'Mine' });
+    const instance = await callOperation('mcp_instances_create', { server_id: id, name: 'Mine' });
     type Page = { tools: ({ name: string } & Record<string, unknown>)[]; next_cursor: string | null };
     const list = (input: object, by = world.acme.contributor) =>
-      act('mcp_tools_list', input, by) as unknown as Promise<Page>;
+      callOperation('mcp_tools_list', input, by) as unknown as Promise<Page>;
     const all = await list({ server_id: id });
     expect(all).toMatchObject({
       tools: [
@@ -397,7 +409,7 @@ describe('the catalogs', () => {
     for (const input of [{ server_id: id }, { instance_id: instance.id }, {}]) {
       expect((await list(input, world.rival.contributor)).tools).toEqual([]);
     }
-    await act('mcp_servers_patch', { id, auth_mode: 'header' });
+    await callOperation('mcp_servers_patch', { id, auth_mode: 'header' });
     expect((await list({ server_id: id })).tools).toEqual([]);
   });
 });

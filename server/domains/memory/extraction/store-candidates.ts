@@ -117,7 +117,7 @@ async function propose(db: Queryable, candidate: Judged, on: StoreContext): Prom
   const judged = await findSuperseded(db, candidate, on);
   const { subject, text, kind } = candidate;
   const active = canBecomeActive(candidate, { subject, text, kind, place }) && judged?.author !== 'person';
-  // A person decides if only the model takes the two topics for one.
+  // If only the model considers the two topics the same, a person decides.
   const old = active && judged !== null && !canReplace(judged.text, candidate, candidate.chunk.text) ? null : judged;
   const validFrom = new Date(Math.min(candidate.chunk.occurred_at.getTime(), at.getTime()));
   const id = await insertItem(

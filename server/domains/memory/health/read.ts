@@ -35,11 +35,11 @@ export async function getHealth({ principal, services }: Context): Promise<z.inp
     pairs.flatMap(({ first, second }) => [first, second]),
   );
   const byId = new Map(found.map(row => [row.id, itemOf(row)]));
-  const read = (each: readonly ItemPair[]) =>
+  const toPairs = (each: readonly ItemPair[]) =>
     each.flatMap(({ first, second }) => {
       const both = [byId.get(first), byId.get(second)] as const;
       // One of the items was deleted meanwhile.
       return both[0] === undefined || both[1] === undefined ? [] : [{ first: both[0], second: both[1] }];
     });
-  return { items, episodes, never_used, duplicates: read(duplicates), contradictions: read(contradictions) };
+  return { items, episodes, never_used, duplicates: toPairs(duplicates), contradictions: toPairs(contradictions) };
 }

@@ -42,7 +42,7 @@ export async function getSnapshot(ctx: Context, input: z.output<typeof RunRef>):
   const agents = steps.flatMap(({ id, type }) => (type === 'agent' ? [id] : []));
   // The log only grows, so events up to the same number that are read later are from the same instant.
   const ofAgents = agents.length === 0 ? [] : await findAgentEvents(pool, scope, { agents, lastSeq });
-  for (const event of ofAgents.length === 0 ? events : merged(events, ofAgents)) applyEvent(state, event);
+  for (const event of ofAgents.length === 0 ? events : mergeEvents(events, ofAgents)) applyEvent(state, event);
   const links = {
     parent,
     failure_handler: await findHandlerRun(pool, scope, run),
@@ -57,7 +57,7 @@ export async function getSnapshot(ctx: Context, input: z.output<typeof RunRef>):
  * Merges two lists of events in their order. For an event that is in both, the agent's version comes first, because it
  * has more data; the second version changes nothing.
  */
-const merged = (events: readonly FoldedEvent[], ofAgents: readonly FoldedEvent[]) =>
+const mergeEvents = (events: readonly FoldedEvent[], ofAgents: readonly FoldedEvent[]) =>
   [...ofAgents, ...events].sort((a, b) => a.seq - b.seq);
 
 type Links = Pick<Snapshot, 'parent' | 'failure_handler' | 'failed_run' | 'original' | 'reruns'>;

@@ -25,14 +25,14 @@ export function choose(base: Draft, draft: Draft, steps: readonly string[]): Cho
     return referencesOf(step).flatMap(id => (own.has(id) && !taken.has(id) ? [{ step: step.id, needs: id }] : []));
   });
   if (unknown.length > 0 || needed.length > 0) return { ok: false, unknown, needed };
-  const graph = { ...base.graph, steps: ordered([...taken.values()], base, draft) };
+  const graph = { ...base.graph, steps: orderSteps([...taken.values()], base, draft) };
   return { ok: true, draft: { ...base, graph } };
 }
 
 const referencesOf = (step: Step): string[] => [...idsIn(step.depends_on), ...idsIn(step.then), ...idsIn(step.else)];
 
 /** Orders steps like `base`, or like `draft` if it has another order, with steps that only one draft has at their place there. */
-function ordered(steps: readonly Step[], base: Draft, draft: Draft): readonly Step[] {
+function orderSteps(steps: readonly Step[], base: Draft, draft: Draft): readonly Step[] {
   const order = (isReordered(base, draft) ? base : draft).graph.steps.map(({ id }) => id);
   const known = new Set(order);
   const other = (isReordered(base, draft) ? draft : base).graph.steps;

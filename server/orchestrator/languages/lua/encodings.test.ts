@@ -49,7 +49,7 @@ describe('base64 and hex', () => {
   });
 
   test.each(['return base64.decode(input.png)', 'return {a = "\\xff"}', 'return "\\0"'])(
-    'bytes that leave a script as they are are refused, with what to do: %s',
+    'a result with bytes that are not text is refused with a hint: %s',
     script => {
       expect(failure(script)).toMatchObject({
         code: 'lua_result_invalid',
@@ -123,7 +123,7 @@ describe('an error that is a table', () => {
     'local t = {} t.t = t error(t)',
     'error({a = "\\xff"})',
     'error({a = ("x"):rep(100000)})',
-  ])('what is no JSON is described as before: %s', script => {
+  ])('has no details if it is not JSON: %s', script => {
     expect(failure(script)).toMatchObject({ code: 'lua_error', message: expect.stringMatching(/^table: /) });
     expect(failure(script)).not.toHaveProperty('details');
   });

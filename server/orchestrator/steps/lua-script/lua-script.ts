@@ -127,7 +127,7 @@ function readsOf(step: GraphStep): Iterable<string> | 'all' {
   return [...steps, ...bound.flatMap(({ reference }) => pathsOf(reference).flatMap(({ step }) => step ?? []))];
 }
 
-function outcome(run: LuaRun): Outcome {
+function outcomeOfRun(run: LuaRun): Outcome {
   const log = run.log.length > 0 ? { log: run.log } : {};
   if (run.ok) return { kind: 'completed', result: readJson(run.result), ...log };
   // A script may draw random numbers or read the clock, so retries are made if the author asked for them.
@@ -188,7 +188,7 @@ export function luaScript(pool: LuaPool): StepType {
         const run = await pool.run(script.source, data, { tenant: attempt.run.tenantId, signal, began });
         // A worker answers up to 32 scripts at a time, so large results are parsed one by one.
         if (run.ok && run.result.length > LARGE_RESULT) await attempt.ownTurn?.();
-        return outcome(run);
+        return outcomeOfRun(run);
       } catch (error) {
         if (!(error instanceof DataTooLarge)) return outcomeOf(error);
         return failed('lua_data_too_large', 'what the script reads exceeds 32 MiB: name the steps it needs');
