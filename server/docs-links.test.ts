@@ -11,7 +11,7 @@ const sources = inRepository([
   '{app,bench,bin,components,e2e,prisma,server}/**/*.{ts,tsx,mjs,css,prisma,sql,json}',
   '*.{ts,mjs}',
 ]);
-const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const readFile = (path: string) => readFileSync(join(root, path), 'utf8');
 
 /** Text without code, where brackets and hashes mean other things. */
 const prose = (text: string) => text.replace(/^( {4}|\t).*$/gm, '').replace(/(`+)[^`][\s\S]*?\1/g, '');
@@ -22,7 +22,7 @@ const anchors = new Map<string, ReadonlySet<string>>();
 function anchorsOf(path: string): ReadonlySet<string> {
   const known = anchors.get(path);
   if (known) return known;
-  const text = read(path);
+  const text = readFile(path);
   const ids = [...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id);
   const headings = [...text.matchAll(/^#{1,6} +(.+?) *#*$/gm)].map(([, title = '']) =>
     title
@@ -49,7 +49,7 @@ function problemOf(from: string, target: string): string | null {
 
 test('links between the pages of the documentation lead somewhere', () => {
   const links = pages.flatMap(page =>
-    [...prose(read(page)).matchAll(/\]\(<?([^)\s>]+)>?(?: "[^"]*")?\)/g)].map(([, to = '']) => ({ page, to })),
+    [...prose(readFile(page)).matchAll(/\]\(<?([^)\s>]+)>?(?: "[^"]*")?\)/g)].map(([, to = '']) => ({ page, to })),
   );
   expect(links.length).toBeGreaterThan(60);
   const broken = links.flatMap(({ page, to }) => {
@@ -83,7 +83,7 @@ function longLinesOf(text: string): number[] {
 
 describe('the lines of a page', () => {
   test('have at most 100 characters outside tables, code and links', () => {
-    const long = pages.flatMap(page => longLinesOf(read(page)).map(line => `${page}:${line}`));
+    const long = pages.flatMap(page => longLinesOf(readFile(page)).map(line => `${page}:${line}`));
     expect(long).toEqual([]);
   });
 
@@ -108,8 +108,8 @@ function commentsOf(path: string, text: string): string {
 const texts = [
   ...sources
     .filter(path => path !== 'server/docs-links.test.ts')
-    .map(path => ({ path, text: commentsOf(path, read(path)) })),
-  ...pages.map(path => ({ path, text: read(path).replace(/\]\([^)]*\)/g, ']') })),
+    .map(path => ({ path, text: commentsOf(path, readFile(path)) })),
+  ...pages.map(path => ({ path, text: readFile(path).replace(/\]\([^)]*\)/g, ']') })),
 ];
 
 type Reference = { path: string; anchor: string | undefined };

@@ -107,11 +107,11 @@ const KNOWN = {
   acts: true,
 };
 
-const read = (base: string, path: string) => readFileSync(join(base, path), 'utf8');
+const readIn = (base: string, path: string) => readFileSync(join(base, path), 'utf8');
 
 /** Returns the text of a list with the new type added after `wait`, in the same form. */
 function naming(list: string): string {
-  const text = read(root, list);
+  const text = readIn(root, list);
   const lines = text.split('\n').flatMap(line => {
     const isName = /^ +wait,$/.test(line) || line.includes("'./wait/");
     return isName ? [line, line.replaceAll(/\bwait\b/g, 'ping')] : [line];
@@ -130,7 +130,7 @@ describe('a new step type', () => {
   });
   afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
-  const say = async (): Promise<unknown> => {
+  const runProbe = async (): Promise<unknown> => {
     writeFileSync(join(copy, 'server/probe.ts'), PROBE);
     const { stdout } = await promisify(execFile)(process.execPath, [join(copy, 'server/probe.ts')]);
     rmSync(join(copy, 'server/probe.ts'));
@@ -141,26 +141,26 @@ describe('a new step type', () => {
     mkdirSync(join(copy, STEPS, 'ping'));
     for (const [file, text] of Object.entries(FOLDER)) writeFileSync(join(copy, STEPS, 'ping', file), text);
     for (const list of LISTS) writeFileSync(join(copy, list), naming(list));
-    writeFileSync(join(copy, PAGE), `${read(root, PAGE)}\n## ping\n\nAsks a host whether it is there.\n`);
-    expect(await say()).toEqual(KNOWN);
+    writeFileSync(join(copy, PAGE), `${readIn(root, PAGE)}\n## ping\n\nAsks a host whether it is there.\n`);
+    expect(await runProbe()).toEqual(KNOWN);
 
     const present = globSync('{server,docs}/**/*.{ts,json,md}', { cwd: copy });
     const isNew = (path: string) => !sources.includes(path) && path !== PAGE;
     const folders = new Set(present.filter(isNew).map(path => path.slice(0, path.lastIndexOf('/'))));
     expect([...folders]).toEqual([`${STEPS}/ping`]);
-    const touched = present.filter(path => !isNew(path) && read(copy, path) !== read(root, path));
+    const touched = present.filter(path => !isNew(path) && readIn(copy, path) !== readIn(root, path));
     expect(touched.toSorted()).toEqual([...LISTS, PAGE].toSorted());
     for (const list of LISTS) {
-      const before = read(root, list).split('\n');
+      const before = readIn(root, list).split('\n');
       // The two added lines are an import and the name.
-      expect(read(copy, list).split('\n').length - before.length).toBe(2);
+      expect(readIn(copy, list).split('\n').length - before.length).toBe(2);
     }
   });
 
   test.each(LISTS)('is not known without its line in %s', async list => {
-    writeFileSync(join(copy, list), read(root, list));
+    writeFileSync(join(copy, list), readIn(root, list));
     try {
-      expect(await say()).not.toEqual(KNOWN);
+      expect(await runProbe()).not.toEqual(KNOWN);
     } finally {
       writeFileSync(join(copy, list), naming(list));
     }
@@ -205,12 +205,12 @@ test('no other file names a type, but for a reason', () => {
   const files = globSync('{app,bin,components,server}/**/*.{ts,tsx,mjs}', {
     cwd: root,
     exclude: path => /(^|\/)(generated|node_modules|testing|fixtures|simulation)$/.test(path),
-  }).filter(path => !/\.test\.tsx?$/.test(path) && !path.startsWith(`${STEPS}/`) && named.test(read(root, path)));
+  }).filter(path => !/\.test\.tsx?$/.test(path) && !path.startsWith(`${STEPS}/`) && named.test(readIn(root, path)));
   expect(files.filter(path => !NAMING.some(([known]) => known.test(path)))).toEqual([]);
   expect(NAMING.filter(([known]) => !files.some(path => known.test(path)))).toEqual([]);
 });
 
 test('every step type has its part of the specification', () => {
-  const page = read(root, PAGE);
+  const page = readIn(root, PAGE);
   for (const type of Object.keys(STEP_TYPES)) expect(page).toContain(`\n## ${type}\n`);
 });

@@ -10,7 +10,7 @@ import { expect, test } from 'vitest';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const texts = new Map<string, string>();
 
-function read(path: string): string {
+function readSource(path: string): string {
   const text = texts.get(path) ?? readFileSync(join(root, path), 'utf8');
   texts.set(path, text);
   return text;
@@ -116,7 +116,7 @@ function typeHasTenant(path: string, name: string, seen = new Set<string>()): bo
   const key = `${path} ${name}`;
   if (seen.has(key)) return false;
   seen.add(key);
-  const text = read(path);
+  const text = readSource(path);
   const body = new RegExp(`^(?:export )?type ${name}(?:<[^=]*>)? =([\\s\\S]*?);\\n(?=\\S|\\n|$)`, 'm').exec(text)?.[1];
   if (body !== undefined) return textHasTenant(path, body, seen);
   const imported = new RegExp(`\\{[^}]*\\b${name}\\b[^}]*\\} from '(\\.[^']+)'`).exec(text)?.[1];
@@ -133,7 +133,7 @@ function textHasTenant(path: string, text: string, seen: Set<string>): boolean {
 }
 
 function modelHasTenant(name: string): boolean {
-  const model = new RegExp(`^model ${name} \\{[\\s\\S]*?^\\}`, 'm').exec(read('prisma/schema.prisma'))?.[0] ?? '';
+  const model = new RegExp(`^model ${name} \\{[\\s\\S]*?^\\}`, 'm').exec(readSource('prisma/schema.prisma'))?.[0] ?? '';
   return NAMES_TENANT.test(model);
 }
 
@@ -164,7 +164,7 @@ function declarations(text: string): Map<string, string> {
 /** Returns whether a body names the tenant, or passes on a whole parameter that contains it, rather than one of its fields. */
 function usesTenant(path: string, parameters: string, body: string): boolean {
   if (NAMES_TENANT.test(body)) return true;
-  const declared = declarations(read(path));
+  const declared = declarations(readSource(path));
   const named = [...body.matchAll(/\b\w+\b/g)].map(([name]) => declared.get(name) ?? '');
   if (named.some(text => NAMES_TENANT.test(text))) return true;
   return [...parameters.matchAll(/(?:\(|, ?|\n\s*|\.\.\.)(\w+)(?: \})?\??: ([^,]*)/g)].some(
@@ -180,7 +180,7 @@ const stores = globSync('server/domains/**/*{store,queries}.ts', { cwd: root }).
 test('every query of a store takes the tenant, or says why it needs none', () => {
   expect(stores.length).toBeGreaterThan(40);
   const without = stores.flatMap(path =>
-    exportedFunctions(read(path)).flatMap(({ name, parameters }) =>
+    exportedFunctions(readSource(path)).flatMap(({ name, parameters }) =>
       textHasTenant(path, parameters, new Set()) ? [] : [`${path.replace('server/domains/', '')} ${name}`],
     ),
   );
@@ -190,17 +190,17 @@ test('every query of a store takes the tenant, or says why it needs none', () =>
 test('the queries of a store are in functions, which these tests see', () => {
   const query = /\.query\b|\b(prisma|tx|db)\s*\.|\.(find|create|update|delete|upsert|count|aggregate|groupBy)\w*\(/;
   const elsewhere = stores.flatMap(path =>
-    [...declarations(read(path))].flatMap(([name, declaration]) =>
+    [...declarations(readSource(path))].flatMap(([name, declaration]) =>
       /^export const/.test(declaration) && query.test(declaration) ? [`${path} ${name}`] : [],
     ),
   );
   expect(elsewhere).toEqual([]);
-  expect(stores.filter(path => /^export (class|default|\{|\*)/m.test(read(path)))).toEqual([]);
+  expect(stores.filter(path => /^export (class|default|\{|\*)/m.test(readSource(path)))).toEqual([]);
 });
 
 test('every query that takes the tenant uses it', () => {
   const unused = stores.flatMap(path =>
-    exportedFunctions(read(path)).flatMap(({ name, parameters, body }) => {
+    exportedFunctions(readSource(path)).flatMap(({ name, parameters, body }) => {
       const id = `${path.replace('server/domains/', '')} ${name}`;
       return exempt.includes(id) || usesTenant(path, parameters, body) ? [] : [id];
     }),

@@ -90,7 +90,7 @@ test('every public operation is in one of the lists', () => {
 });
 
 /** Replaces the parts that differ in every answer, ids and counts, by one placeholder, but not the time in an id. */
-async function ask({ path, body }: Asked, email: string) {
+async function sendFor({ path, body }: Asked, email: string) {
   const since = service.container.services.clock.now();
   const response = await fetch(service.url + path, {
     method: 'POST',
@@ -111,17 +111,17 @@ async function ask({ path, body }: Asked, email: string) {
 
 describe('an address with an account is answered as one without', () => {
   test.each(Object.entries(about))('%s', async (_, asked) => {
-    const unknown = await ask(asked, `unknown-${++made}@example.com`);
+    const unknown = await sendFor(asked, `unknown-${++made}@example.com`);
     expect(unknown.status).toBeLessThan(300);
-    expect(await ask(asked, acme.owner.email)).toEqual(unknown);
+    expect(await sendFor(asked, acme.owner.email)).toEqual(unknown);
     await settleMails(service.container.services);
-    expect(await ask(asked, acme.viewer.email)).toEqual(unknown);
+    expect(await sendFor(asked, acme.viewer.email)).toEqual(unknown);
   });
 
   test('and so is an invalid request about it', async () => {
     for (const { path, body } of Object.values(about)) {
       const wrong: Asked = { path, body: async email => ({ ...(await body(email)), nonsense: 1 }) };
-      expect(await ask(wrong, acme.owner.email)).toEqual(await ask(wrong, 'nobody@example.com'));
+      expect(await sendFor(wrong, acme.owner.email)).toEqual(await sendFor(wrong, 'nobody@example.com'));
     }
   });
 });

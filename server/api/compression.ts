@@ -33,8 +33,8 @@ export function codingOf(acceptEncoding: string | undefined): Coding | null {
     const q = parameters.find(parameter => parameter.startsWith('q='));
     weights.set(coding, q === undefined ? 1 : Number(q.slice(2)));
   }
-  const takes = (coding: Coding) => (weights.get(coding) ?? weights.get('*') ?? 0) > 0;
-  return takes('br') ? 'br' : takes('gzip') ? 'gzip' : null;
+  const accepts = (coding: Coding) => (weights.get(coding) ?? weights.get('*') ?? 0) > 0;
+  return accepts('br') ? 'br' : accepts('gzip') ? 'gzip' : null;
 }
 
 /** A response as it is sent. */

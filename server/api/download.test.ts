@@ -20,11 +20,11 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const path = '/v1/billing/usage-history/export';
-const ask = (target: string, headers: Record<string, string> = { Authorization: `Bearer ${token}` }) =>
+const get = (target: string, headers: Record<string, string> = { Authorization: `Bearer ${token}` }) =>
   fetch(service.url + target, { headers });
 
 test('REST sends the file', async () => {
-  const response = await ask(path);
+  const response = await get(path);
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
   expect(response.headers.get('content-disposition')).toBe('attachment; filename="billing_usage_export.csv"');
@@ -40,7 +40,7 @@ test('refusals stay JSON', async () => {
     [path, {}, 401],
     [`${path}?from=yesterday`, undefined, 422],
   ] as const) {
-    const response = await ask(target, headers);
+    const response = await get(target, headers);
     expect(response.status).toBe(status);
     expect(response.headers.get('content-type')).toMatch(/^application\/json/);
     expect(response.headers.get('content-disposition')).toBeNull();
@@ -49,9 +49,9 @@ test('refusals stay JSON', async () => {
 });
 
 test('tRPC gives its text, and OpenAPI says what it is', async () => {
-  const answer = await (await ask('/api/trpc/billing_usage_export?input=%7B%7D')).json();
+  const answer = await (await get('/api/trpc/billing_usage_export?input=%7B%7D')).json();
   expect(answer.result.data).toMatch(/^at,action,/);
-  const document = await (await ask('/v1/openapi.json')).json();
+  const document = await (await get('/v1/openapi.json')).json();
   expect(document.paths[path].get.responses['200'].content).toEqual({ 'text/csv': { schema: { type: 'string' } } });
 });
 

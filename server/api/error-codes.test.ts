@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const readFile = (path: string) => readFileSync(join(root, path), 'utf8');
 
 const code = "'([a-z]+(?:_[a-z]+)*)'";
 const message = String.raw`(?:'(?:[^'\\]|\\.)*'|"[^"]*"|\x60[^\x60]*\x60|[\w.]+)`;
@@ -37,9 +37,9 @@ test('the specification names every error code of the API', () => {
     cwd: root,
     exclude: path => /(^|\/)(generated|demo-api|demo-mcp)$/.test(path),
   }).filter(path => !path.endsWith('.test.ts'));
-  const codes = new Set(sources.flatMap(path => codesIn(read(path))));
+  const codes = new Set(sources.flatMap(path => codesIn(readFile(path))));
   expect(codes.size).toBeGreaterThan(100);
-  const pages = globSync('docs/specification/*.md', { cwd: root }).map(read).join('\n');
+  const pages = globSync('docs/specification/*.md', { cwd: root }).map(readFile).join('\n');
   const named = new Set([...pages.matchAll(/`([a-z_]+)`/g)].map(([, each]) => each));
   expect([...codes].filter(each => !named.has(each)).sort()).toEqual([]);
 });

@@ -120,10 +120,10 @@ export function exampleOf(operation: string): Record<string, unknown> | null {
   const all: Partial<Record<string, Record<string, unknown>>> = { ...furtherExamples, ...requiredExamples };
   const fields = all[operation];
   if (fields === undefined) return null;
-  const shown = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(shown);
+  const parsed = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(parsed);
     if (typeof value !== 'string' || !/^\{.*\}$/.test(value)) return value;
     return value.endsWith('/etag}') ? SOME_ETAG : SOME_ID;
   };
-  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, shown(value)]));
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, parsed(value)]));
 }

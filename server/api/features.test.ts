@@ -77,10 +77,10 @@ test('all operations of agents belong to a feature, which is on by default only 
   expect(agents.map(({ name }) => name)).toEqual(
     featured.filter(({ feature }) => feature === 'agents').map(({ name }) => name),
   );
-  const has = (env: Record<string, string>) => featuresOf(testConfig(env)).has('agents');
+  const hasAgents = (env: Record<string, string>) => featuresOf(testConfig(env)).has('agents');
   const external = { DATABASE_URL: 'postgres://localhost/baton' };
-  expect([has({}), has({ BATON_ENABLE_AGENTS: 'false' })]).toEqual([true, false]);
-  expect([has(external), has({ ...external, BATON_ENABLE_AGENTS: 'true' })]).toEqual([false, true]);
+  expect([hasAgents({}), hasAgents({ BATON_ENABLE_AGENTS: 'false' })]).toEqual([true, false]);
+  expect([hasAgents(external), hasAgents({ ...external, BATON_ENABLE_AGENTS: 'true' })]).toEqual([false, true]);
 });
 
 test('all operations of memory belong to a feature, which says that it is off', () => {

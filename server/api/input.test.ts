@@ -35,7 +35,7 @@ function parsed(entry: RegisteredOperation, input: object): unknown {
 }
 
 /** An error as its response shows it. */
-const shown = (result: unknown) =>
+const problemOf = (result: unknown) =>
   result instanceof AppError ? { status: result.status, code: result.code, details: result.details } : result;
 
 /** Returns the inputs as text, because parsing may change an object, and only JSON.parse creates a key `__proto__`. */
@@ -60,8 +60,8 @@ function inputsOf(entry: RegisteredOperation): string[] {
 describe('unknown fields, which the schema does not see, are refused as it would have refused them', () => {
   test.each(registry.operations.map(entry => [entry.operation.name, entry] as const))('%s', (_, entry) => {
     for (const text of inputsOf(entry)) {
-      const result = shown(parsed(entry, JSON.parse(text)));
-      expect(result, text.slice(0, 500)).toEqual(shown(expected(entry, JSON.parse(text))));
+      const result = problemOf(parsed(entry, JSON.parse(text)));
+      expect(result, text.slice(0, 500)).toEqual(problemOf(expected(entry, JSON.parse(text))));
     }
   });
 });
@@ -69,7 +69,7 @@ describe('unknown fields, which the schema does not see, are refused as it would
 describe('a list or an object in which hundreds of thousands of things are wrong', () => {
   const create = registry.byName.get('workflows_create');
   const refused = (fields: object) =>
-    create === undefined ? undefined : shown(parsed(create, { name: 'Wrong', ...fields }));
+    create === undefined ? undefined : problemOf(parsed(create, { name: 'Wrong', ...fields }));
 
   test.each([1, 99, 100, 101, 150_000])('%i steps without id and type', count => {
     const details = many(Math.min(count, 100), n =>

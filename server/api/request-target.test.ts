@@ -47,7 +47,7 @@ function send(bytes: string): Promise<{ status: number; head: string; body: stri
     });
   });
 }
-const ask = (line: string, host = 'localhost', more = '') =>
+const sendRequestLine = (line: string, host = 'localhost', more = '') =>
   send(`${line} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${more}\r\n`);
 
 describe('a malformed first line is refused', () => {
@@ -79,7 +79,7 @@ describe('a malformed first line is refused', () => {
     ['PUT /_next/static/x.js', 405, 'method_not_allowed'],
   ])('%s is %i %s', async (line, status, code) => {
     reached.length = 0;
-    const answer = await ask(line);
+    const answer = await sendRequestLine(line);
     expect(answer.status).toBe(status);
     expect(JSON.parse(answer.body)).toEqual({ error: expect.any(String), code, request_id: expect.any(String) });
     if (status === 405) expect(answer.head).toMatch(/^Allow: GET, HEAD/im);
@@ -100,26 +100,26 @@ describe('a malformed first line is refused', () => {
     'a\\b',
   ])('with the host %s', async host => {
     reached.length = 0;
-    const answer = await ask('GET /workflows', host);
+    const answer = await sendRequestLine('GET /workflows', host);
     expect(answer.status).toBe(400);
     expect(answer.body).toContain('malformed_host');
     expect(reached).toEqual([]);
   });
 
   test('CONNECT is answered only by the end of the connection', async () => {
-    expect((await ask('CONNECT localhost:443')).status).toBe(0);
+    expect((await sendRequestLine('CONNECT localhost:443')).status).toBe(0);
   });
 });
 
 test('everything else is served', async () => {
   reached.length = 0;
   for (const host of ['', 'localhost', 'localhost:3000', '127.0.0.1', '[::1]:3000', 'bäton.example'])
-    expect((await ask('GET /workflows?q=%E0%A4%A', host)).status).toBe(204);
+    expect((await sendRequestLine('GET /workflows?q=%E0%A4%A', host)).status).toBe(204);
   for (const line of ['GET /workflows/%E0%A4%85', 'HEAD /', 'GET /a//b', 'GET /?x=http://y', 'POST /api/auth/signout'])
-    expect((await ask(line)).status).toBe(204);
+    expect((await sendRequestLine(line)).status).toBe(204);
   expect((await send('GET / HTTP/1.0\r\n\r\n')).status).toBe(204);
-  expect((await ask('GET /healthz')).status).toBe(200);
-  expect((await ask('OPTIONS /v1/workflows')).status).toBe(204);
+  expect((await sendRequestLine('GET /healthz')).status).toBe(200);
+  expect((await sendRequestLine('OPTIONS /v1/workflows')).status).toBe(204);
 });
 
 test('a client’s headers about the host do not reach the console', async () => {
@@ -130,15 +130,15 @@ test('a client’s headers about the host do not reach the console', async () =>
     'X-Forwarded-Proto: https',
     'Forwarded: host=evil.example',
   ];
-  await ask('GET /api/auth/signin', 'localhost', `${more.join('\r\n')}\r\n`);
-  await ask('GET /workflows', 'localhost', `${more.join('\r\n')}\r\n`);
+  await sendRequestLine('GET /api/auth/signin', 'localhost', `${more.join('\r\n')}\r\n`);
+  await sendRequestLine('GET /workflows', 'localhost', `${more.join('\r\n')}\r\n`);
   expect(reached).toHaveLength(2);
   expect(JSON.stringify(reached)).not.toMatch(/evil|forwarded-(host|port|proto)/);
 });
 
 test('a form of next-auth that another site sends is refused', async () => {
   const post = (more: string) =>
-    ask('POST /api/auth/callback/credentials', 'localhost', `Content-Length: 0\r\n${more}`);
+    sendRequestLine('POST /api/auth/callback/credentials', 'localhost', `Content-Length: 0\r\n${more}`);
   expect((await post('')).status).toBe(204);
   expect((await post('Sec-Fetch-Site: same-origin\r\nOrigin: http://localhost\r\n')).status).toBe(204);
   expect((await post('Sec-Fetch-Site: cross-site\r\n')).status).toBe(403);

@@ -139,10 +139,10 @@ describe('a request', () => {
 
   test('needs a token, the scopes and an existing workflow', async () => {
     expect((await run(quick, { token: null })).status).toBe(401);
-    const only = async (...scopes: Parameters<typeof createTestPat>[2]) =>
+    const tokenWith = async (...scopes: Parameters<typeof createTestPat>[2]) =>
       (await createTestPat(services, tenant.contributor, scopes)).token;
-    expect(await run(quick, { token: await only('workflow:read') })).toMatchObject({ status: 403 });
-    const starter = await only('workflow:run');
+    expect(await run(quick, { token: await tokenWith('workflow:read') })).toMatchObject({ status: 403 });
+    const starter = await tokenWith('workflow:run');
     expect(await run(quick, { token: starter })).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
     expect((await run(quick, { token: starter, query: '?wait_s=0', body: input(1) })).status).toBe(202);
     const stranger = await createTestTenant(services, { slug: `rival-${newId().slice(-6)}` });
@@ -157,7 +157,7 @@ describe('a request', () => {
 });
 
 describe('the number of requests that wait', () => {
-  const started = async () => Number((await service.db.pool.query('SELECT count(*) FROM runs')).rows[0].count);
+  const countRuns = async () => Number((await service.db.pool.query('SELECT count(*) FROM runs')).rows[0].count);
 
   test('is limited per workspace and in total, and a refused one starts nothing', async () => {
     const ids = [newId(), newId()];
@@ -165,7 +165,7 @@ describe('the number of requests that wait', () => {
     await expect.poll(reserved).toBe(2);
     const present = () => service.db.pool.query('SELECT FROM runs WHERE id = ANY($1::uuid[])', [ids]);
     await expect.poll(async () => (await present()).rowCount).toBe(2);
-    const before = await started();
+    const before = await countRuns();
     const refused = await run(quick, { body: input(1) });
     expect([refused.status, refused.body.code]).toEqual([429, 'too_many_waiting']);
     expect(refused.headers.get('retry-after')).toBe('1');
@@ -179,7 +179,7 @@ describe('the number of requests that wait', () => {
     expect((await run(own, { token: theirs.token })).body.code).toBe('too_many_waiting');
     await stopOnceStarted(run_id, own, other.contributor);
     expect((await third).body.status).toBe('stopped');
-    expect(await started()).toBe(before + 1);
+    expect(await countRuns()).toBe(before + 1);
     for (const id of ids) await stopOnceStarted(id);
     expect((await Promise.all(waiting)).map(({ body }) => body.status)).toEqual(['stopped', 'stopped']);
     expect(reserved()).toBe(0);

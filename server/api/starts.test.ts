@@ -58,13 +58,13 @@ describe('starts at the same time', () => {
       ]).flat(),
     );
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 15 }, () => [200, 200, 404, 404]).flat());
-    const answered = async (offset: number) => {
+    const runIdsFrom = async (offset: number) => {
       const own = answers.filter((_, at) => at % 4 === offset);
       const bodies = (await Promise.all(own.map(answer => answer.json()))) as { run_id: string }[];
       return [...new Set(bodies.map(({ run_id }) => run_id))];
     };
-    expect(await runsOf(acme)).toEqual([...before.acme, ...(await answered(0))].sort());
-    expect(await runsOf(rival)).toEqual([...before.rival, ...(await answered(1))].sort());
+    expect(await runsOf(acme)).toEqual([...before.acme, ...(await runIdsFrom(0))].sort());
+    expect(await runsOf(rival)).toEqual([...before.rival, ...(await runIdsFrom(1))].sort());
   });
 });
 

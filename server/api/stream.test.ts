@@ -39,7 +39,7 @@ const insertWorkflow = (scope: FeedScope) => insertWorkflowOf(db, scope);
 const insertRun = (count: number, workflow = workflowId) =>
   insertRunOf(db, { ...scopeOf(tenant), workflowId: workflow }, count);
 const scopeOf = ({ tenantId, projectId }: FeedScope): FeedScope => ({ tenantId, projectId });
-const live = (runId: string, seq: number, lines = ['live'], workflow = workflowId) =>
+const liveItem = (runId: string, seq: number, lines = ['live'], workflow = workflowId) =>
   liveEvent({ ...scopeOf(tenant), workflowId: workflow, runId }, seq, lines);
 
 beforeAll(async () => {
@@ -221,7 +221,7 @@ describe('events', () => {
     const client = await open();
     await client.next();
     const run = newId();
-    source.publish([live(run, 1, ['a'], await insertWorkflow(tenant)), live(run, 2, ['b'])]);
+    source.publish([liveItem(run, 1, ['a'], await insertWorkflow(tenant)), liveItem(run, 2, ['b'])]);
     expect(await client.next()).toEqual({
       type: 'event',
       event: {
@@ -243,9 +243,9 @@ describe('events', () => {
     for (const client of clients) await client.next();
     // Lengths on both sides of the 7, 16 and 64 bit forms; `é` is two bytes.
     const texts = ['', 'é'.repeat(40), 'x'.repeat(125), 'é'.repeat(300), 'x'.repeat(65_500), 'é'.repeat(40_000)];
-    const items = texts.map((text, at) => live(runId, at + 1, [text]));
+    const items = texts.map((text, at) => liveItem(runId, at + 1, [text]));
     source.publish(items);
-    source.publish([live(runId, texts.length + 1, ['after'])]);
+    source.publish([liveItem(runId, texts.length + 1, ['after'])]);
     for (const client of clients) {
       for (const [at, text] of [...texts, 'after'].entries()) {
         expect((await client.next()).event).toMatchObject({ seq: at + 1, data: { lines: [text] } });
@@ -258,10 +258,10 @@ describe('events', () => {
     await client.next();
     const ponged = new Promise(resolve => client.socket.once('pong', resolve));
     const runId = newId();
-    source.publish([live(runId, 1), live(runId, 2)]);
+    source.publish([liveItem(runId, 1), liveItem(runId, 2)]);
     client.socket.ping();
     await ponged;
-    source.publish([live(runId, 3)]);
+    source.publish([liveItem(runId, 3)]);
     for (const seq of [1, 2, 3]) expect((await client.next()).event?.seq).toBe(seq);
   });
 
@@ -280,8 +280,8 @@ describe('events', () => {
   test('another project of the tenant is not shown', async () => {
     const client = await open();
     await client.next();
-    const mine = live(newId(), 1);
-    const theirs = live(newId(), 1);
+    const mine = liveItem(newId(), 1);
+    const theirs = liveItem(newId(), 1);
     theirs.item.projectId = newId();
     source.publish([theirs, mine]);
     expect((await client.next()).event?.run_id).toBe(mine.item.runId);
@@ -290,7 +290,7 @@ describe('events', () => {
   test('a replay is followed by `ready` and the live events, without gap or duplicate', async () => {
     const run = await insertRun(250);
     // Committed during the replay: once already in the log, once beyond it.
-    source.onSubscribe = () => source.publish([live(run, 250), live(run, 251)]);
+    source.onSubscribe = () => source.publish([liveItem(run, 250), liveItem(run, 251)]);
     const client = await open(`?run_id=${run}&after=3`);
     const seqs: unknown[] = [];
     for (let index = 0; index < 249; index++) {
@@ -298,7 +298,7 @@ describe('events', () => {
       seqs.push(frame.event?.seq ?? frame.type);
     }
     expect(seqs).toEqual([...Array.from({ length: 247 }, (_, index) => index + 4), 'ready', 251]);
-    source.publish([live(run, 251), live(run, 252)]);
+    source.publish([liveItem(run, 251), liveItem(run, 252)]);
     expect((await client.next()).event?.seq).toBe(252);
   });
 
@@ -306,7 +306,7 @@ describe('events', () => {
     const run = await insertRun(2);
     const gapped = await open(`?run_id=${run}&after=1`);
     expect([(await gapped.next()).event?.seq, (await gapped.next()).type]).toEqual([2, 'ready']);
-    source.publish([live(run, 4)]);
+    source.publish([liveItem(run, 4)]);
     expect(await gapped.closed).toBe(1012);
     expect(gapped.frames).toEqual([]);
     const interrupted = await open(`?run_id=${run}&after=2`);
@@ -336,7 +336,7 @@ describe('events', () => {
     const client = await open();
     await client.next();
     client.socket.send('hello');
-    source.publish([live(newId(), 1)]);
+    source.publish([liveItem(newId(), 1)]);
     expect((await client.next()).type).toBe('event');
     client.socket.send('x'.repeat(5000));
     expect(await client.closed).toBe(1009);
@@ -351,7 +351,7 @@ describe('closing', () => {
     client.socket.pause();
     const lines = ['x'.repeat(1024 * 1024)];
     // More than the buffers of the system and our own bound together.
-    for (let seq = 1; seq <= 64; seq++) source.publish([live(newId(), seq, lines)]);
+    for (let seq = 1; seq <= 64; seq++) source.publish([liveItem(newId(), seq, lines)]);
     client.socket.resume();
     expect(await client.closed).toBe(4008);
     await expect.poll(() => source.size).toBe(before - 1);

@@ -47,7 +47,7 @@ test('a pass that ends because the service closes is not a failure', async () =>
     began = resolve;
   });
   const logged: unknown[] = [];
-  const say = (...said: unknown[]) => logged.push(said);
+  const log = (...said: unknown[]) => logged.push(said);
   let ring = () => {};
   const job = startLeaderJob(
     {
@@ -56,7 +56,7 @@ test('a pass that ends because the service closes is not a failure', async () =>
         return alarm(delayMs, due);
       },
       leading: () => true,
-      logger: { error: say, warn: say },
+      logger: { error: log, warn: log },
       everyMs: 20,
       retryMs: 100,
       late: 'late',

@@ -40,7 +40,7 @@ export function createRateLimiter<Kind extends string>(
     return window;
   };
 
-  const take = (kind: Kind, key: string): RateLimitState => {
+  const takeOne = (kind: Kind, key: string): RateLimitState => {
     const { limit, windowMs } = limits[kind];
     if (limit === 0) return { limit: 0, remaining: 0, resetSeconds: 0, allowed: true };
     const now = clock.now();
@@ -66,5 +66,5 @@ export function createRateLimiter<Kind extends string>(
     if (used > 0) counts.set(key, used - 1);
   };
 
-  return { take: async (kind, key) => take(kind, key), refund: async (kind, key) => refund(kind, key) };
+  return { take: async (kind, key) => takeOne(kind, key), refund: async (kind, key) => refund(kind, key) };
 }

@@ -55,11 +55,11 @@ function createFormat(timeZone: string): Intl.DateTimeFormat | null {
 /** Returns the local time of an instant as ms, as if the local time were UTC. */
 function localMs(format: Intl.DateTimeFormat, ms: number): number {
   const parts = new Map(format.formatToParts(ms).map(({ type, value }) => [type, value]));
-  const of = (type: Intl.DateTimeFormatPartTypes) => Number(parts.get(type));
-  const year = parts.get('era')?.startsWith('B') ? 1 - of('year') : of('year');
+  const numberOf = (type: Intl.DateTimeFormatPartTypes) => Number(parts.get(type));
+  const year = parts.get('era')?.startsWith('B') ? 1 - numberOf('year') : numberOf('year');
   // Date.UTC reads the years 0 to 99 as 1900 to 1999.
   return (
-    new Date(0).setUTCFullYear(year, of('month') - 1, of('day')) +
-    ((of('hour') * 60 + of('minute')) * 60 + of('second')) * 1000
+    new Date(0).setUTCFullYear(year, numberOf('month') - 1, numberOf('day')) +
+    ((numberOf('hour') * 60 + numberOf('minute')) * 60 + numberOf('second')) * 1000
   );
 }

@@ -76,12 +76,14 @@ test('an unusable configuration names each bad variable before anything is creat
 });
 
 test('a host that is not of this machine, or is not a valid name, gives one clear line', async () => {
-  const at = (host: string) => ({ host, port: 0 });
+  const optionsFor = (host: string) => ({ host, port: 0 });
   const options = { ...testConfig().http, logger: createLogger('silent') };
-  const error = await listen(at('192.0.2.1'), () => starting, options).catch(thrown => thrown);
-  expect(listenFailure(error, at('192.0.2.1'))).toMatch(/^HOST=192\.0\.2\.1 is not an address of this machine: .*$/);
+  const error = await listen(optionsFor('192.0.2.1'), () => starting, options).catch(thrown => thrown);
+  expect(listenFailure(error, optionsFor('192.0.2.1'))).toMatch(
+    /^HOST=192\.0\.2\.1 is not an address of this machine: .*$/,
+  );
   for (const code of ['ENOTFOUND', 'EAI_AGAIN']) {
-    const failure = listenFailure(Object.assign(new Error(), { code }), at('nowhere'));
+    const failure = listenFailure(Object.assign(new Error(), { code }), optionsFor('nowhere'));
     expect(failure).toMatch(/^HOST=nowhere is a name that does not resolve \(\w+\): .*$/);
   }
 });

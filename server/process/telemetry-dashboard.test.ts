@@ -4,14 +4,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestContainer, type TestContainer } from '../testing/container.ts';
 import { parseSamples } from '../testing/metrics.ts';
 
-const read = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
+const readDoc = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
 type Panel = { id: number; title: string; type: string; targets?: { expr: string; datasource: { uid: string } }[] };
 type Dashboard = {
   panels: Panel[];
   templating: { list: { name: string; type: string; query: string | { query: string } }[] };
 };
-const dashboard = JSON.parse(read('grafana/baton.json')) as Dashboard;
-const page = read('observability.md');
+const dashboard = JSON.parse(readDoc('grafana/baton.json')) as Dashboard;
+const page = readDoc('observability.md');
 
 let service: TestContainer;
 /** Families as `/metrics` declares them, by name, with their type. */

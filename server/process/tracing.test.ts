@@ -18,14 +18,14 @@ async function runOnce(env: Record<string, string>): Promise<{ run_id: string; s
       steps: [{ id: 'a', type: 'condition', expression: 'true' }],
     });
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', traceparent: caller };
-    const ask = async (path: string, init: RequestInit = {}) => {
+    const request = async (path: string, init: RequestInit = {}) => {
       const response = await fetch(`${service.url}/v1/workflows/${id}${path}`, { headers, ...init });
       expect(response.status).toBe(200);
       return response.json();
     };
-    const { run_id } = await ask('/command', { method: 'POST', body: '{"command":"start"}' });
+    const { run_id } = await request('/command', { method: 'POST', body: '{"command":"start"}' });
     await reached(services, tenant.owner, { id, runID: run_id });
-    const { events } = await ask(`/runs/${run_id}/events`);
+    const { events } = await request(`/runs/${run_id}/events`);
     return { run_id, started: events[0].data };
   } finally {
     await service.close();

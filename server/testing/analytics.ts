@@ -19,7 +19,7 @@ export type TestUsage = {
 
 /** Writes rows of usage like the engine's commits, in the given order. */
 export async function insertUsage(pool: Pick<Pool, 'query'>, rows: readonly TestUsage[]): Promise<void> {
-  const of = (pick: (row: TestUsage) => unknown) => rows.map(pick);
+  const column = (pick: (row: TestUsage) => unknown) => rows.map(pick);
   await pool.query(
     `INSERT INTO run_usage (id, tenant_id, project_id, workflow_id, action, quantity, microcredits, attempts, created_at, step_type,
                             subject, outcome)
@@ -29,18 +29,18 @@ export async function insertUsage(pool: Pick<Pool, 'query'>, rows: readonly Test
                  $10::text[], $11::text[], $12::text[])
        AS v(id, tenant_id, project_id, workflow_id, action, quantity, microcredits, attempts, at, step_type, subject, outcome)`,
     [
-      of(() => newId()),
-      of(row => row.tenantId),
-      of(row => row.projectId),
-      of(row => row.workflowId),
-      of(row => row.action),
-      of(row => row.durations?.length ?? row.quantity ?? 1),
-      of(row => row.microcredits ?? 0),
-      of(row => JSON.stringify((row.durations ?? []).map(ms => [newId(), ms]))),
-      of(row => row.at),
-      of(row => row.stepType ?? ''),
-      of(row => row.subject ?? ''),
-      of(row => row.outcome ?? ''),
+      column(() => newId()),
+      column(row => row.tenantId),
+      column(row => row.projectId),
+      column(row => row.workflowId),
+      column(row => row.action),
+      column(row => row.durations?.length ?? row.quantity ?? 1),
+      column(row => row.microcredits ?? 0),
+      column(row => JSON.stringify((row.durations ?? []).map(ms => [newId(), ms]))),
+      column(row => row.at),
+      column(row => row.stepType ?? ''),
+      column(row => row.subject ?? ''),
+      column(row => row.outcome ?? ''),
     ],
   );
 }

@@ -40,15 +40,15 @@ export async function startTestDns(): Promise<TestDns> {
   if (!udp) throw new Error('The DNS server did not start.');
   const resolver = new Resolver({ timeout: 60_000, tries: 1 });
   resolver.setServers([`127.0.0.1:${udp.port}`]);
-  const ask = (answer: Promise<string[]>) =>
+  const emptyIfNoData = (answer: Promise<string[]>) =>
     answer.catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENODATA') return [];
       throw error;
     });
   return {
     async lookup(name) {
-      const ipv4 = await ask(resolver.resolve4(name));
-      const ipv6 = await ask(resolver.resolve6(name));
+      const ipv4 = await emptyIfNoData(resolver.resolve4(name));
+      const ipv6 = await emptyIfNoData(resolver.resolve6(name));
       if (ipv4.length + ipv6.length === 0) throw Object.assign(new Error(`no address: ${name}`), { code: 'ENOTFOUND' });
       return [...ipv4.map(address => ({ address, family: 4 })), ...ipv6.map(address => ({ address, family: 6 }))];
     },

@@ -76,21 +76,21 @@ function talk(socket: Socket, deliver: (mail: ReceivedMail) => void, refusing: (
   let inData = false;
   let from = '';
   let to = '';
-  const say = (line: string) => void socket.write(`${line}\r\n`);
+  const sendLine = (line: string) => void socket.write(`${line}\r\n`);
   const command = (line: string) => {
     const address = /<([^>]*)>/.exec(line)?.[1] ?? '';
     const verb = line.slice(0, 4).toUpperCase();
     if (verb === 'MAIL') from = address;
     if (verb === 'RCPT') to = address;
     if (verb === 'DATA') {
-      if (refusing()) return say('554 no');
+      if (refusing()) return sendLine('554 no');
       inData = true;
-      return say('354 go on');
+      return sendLine('354 go on');
     }
     if (verb === 'QUIT') return void socket.end('221 bye\r\n');
-    say('250 ok');
+    sendLine('250 ok');
   };
-  say('220 test');
+  sendLine('220 test');
   socket.on('data', chunk => {
     buffer += chunk.toString('latin1');
     for (;;) {
@@ -105,7 +105,7 @@ function talk(socket: Socket, deliver: (mail: ReceivedMail) => void, refusing: (
       }
       inData = false;
       deliver({ from, to, text: bodyOf(part.replace(/^\.\./gm, '.')) });
-      say('250 ok');
+      sendLine('250 ok');
     }
   });
 }

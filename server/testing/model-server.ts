@@ -70,7 +70,7 @@ export async function startModelServer({ port = 0 } = {}): Promise<ModelServer> 
       return answer(response, 401, dialect.error(401, `Incorrect API key provided: ${dialect.key(recorded.headers)}`));
     }
     if (recorded.method === 'GET') return answer(response, 200, dialect.models(['tiny', 'large']));
-    await tell(response, dialect, script(recorded));
+    await sendReply(response, dialect, script(recorded));
   }
   await new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve));
   return {
@@ -106,7 +106,7 @@ function answer(response: ServerResponse, status: number, body: Json, headers: R
   response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 
-async function tell(response: ServerResponse, dialect: Dialect, reply: ScriptedReply): Promise<void> {
+async function sendReply(response: ServerResponse, dialect: Dialect, reply: ScriptedReply): Promise<void> {
   if (reply.status !== undefined) {
     if (reply.body === undefined) {
       return answer(

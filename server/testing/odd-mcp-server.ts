@@ -279,16 +279,18 @@ function enveloped(id: number, body: JsonObject, { envelope }: OddSwitches): Jso
 
 function progressOf({ params }: Message, { progress }: OddSwitches): JsonObject[] {
   const progressToken = params?._meta?.progressToken ?? 0;
-  const of = (more: JsonObject) => [{ jsonrpc: '2.0', method: 'notifications/progress', params: more }];
+  const progressNotification = (more: JsonObject) => [
+    { jsonrpc: '2.0', method: 'notifications/progress', params: more },
+  ];
   switch (progress) {
     case 'none':
       return [];
     case 'plain':
-      return of({ progressToken, progress: 1, total: 2, message: 'half' });
+      return progressNotification({ progressToken, progress: 1, total: 2, message: 'half' });
     case 'null-total':
-      return of({ progressToken, progress: 1, total: null, message: null });
+      return progressNotification({ progressToken, progress: 1, total: null, message: null });
     case 'text-numbers':
-      return of({ progressToken: String(progressToken), progress: '1', total: '2' });
+      return progressNotification({ progressToken: String(progressToken), progress: '1', total: '2' });
     case 'nothing':
       return [{ jsonrpc: '2.0', method: 'notifications/progress', params: null }];
   }

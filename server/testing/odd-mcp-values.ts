@@ -4,7 +4,7 @@ const object = { type: 'object' };
 const odd = { name: 'odd', inputSchema: object };
 
 /** Returns a schema that allows a single argument, which is required. */
-const only = (name: string): Json => ({
+const objectWith = (name: string): Json => ({
   type: 'object',
   properties: { [name]: { type: 'string' } },
   required: [name],
@@ -23,7 +23,7 @@ export const ODD_TOOLS: Record<string, Json> & Record<'plain', Json> = {
   'text as input schema': { name: 'odd', inputSchema: '{"type":"object"}' },
   'an input schema of text': { name: 'odd', inputSchema: { type: 'string' } },
   'an input schema of an object or null': { name: 'odd', inputSchema: { type: ['object', 'null'] } },
-  'a choice as input schema': { name: 'odd', inputSchema: { oneOf: [only('id'), only('name')] } },
+  'a choice as input schema': { name: 'odd', inputSchema: { oneOf: [objectWith('id'), objectWith('name')] } },
   'a boolean subschema': { name: 'odd', inputSchema: { type: 'object', properties: { a: true, b: false } } },
   'properties that are a list': { name: 'odd', inputSchema: { type: 'object', properties: [], required: [] } },
   'null keywords': { name: 'odd', inputSchema: { type: 'object', properties: null, required: null } },

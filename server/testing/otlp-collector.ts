@@ -56,7 +56,7 @@ export async function startCollector(): Promise<Collector> {
     request.on('end', () => {
       if (status === 200) {
         text += body;
-        spans.push(...read(body));
+        spans.push(...parseSpans(body));
       }
       response.writeHead(status, { 'Content-Type': 'application/json' }).end('{}');
     });
@@ -81,7 +81,7 @@ export async function startCollector(): Promise<Collector> {
   };
 }
 
-function read(body: string): ReceivedSpan[] {
+function parseSpans(body: string): ReceivedSpan[] {
   const { resourceSpans } = JSON.parse(body) as { resourceSpans: { scopeSpans: { spans: WireSpan[] }[] }[] };
   return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans.map(received)));
 }

@@ -69,7 +69,7 @@ async function drop(url: string, pool: pg.Pool, prisma: PrismaClient): Promise<v
 /** Returns how many clients are never released; one whose answer is on its way is released within moments. */
 async function heldClients(pool: pg.Pool): Promise<number> {
   const deadline = performance.now() + 5_000;
-  const held = () => pool.totalCount - pool.idleCount;
-  while (held() > 0 && performance.now() < deadline) await delay(1);
-  return held();
+  const busyClients = () => pool.totalCount - pool.idleCount;
+  while (busyClients() > 0 && performance.now() < deadline) await delay(1);
+  return busyClients();
 }

@@ -61,7 +61,7 @@ type Sent = {
 };
 
 function senderTo(url: string, { db }: RunningService, defaultToken: string) {
-  const read = async (response: Response): Promise<Answer> => {
+  const readAnswer = async (response: Response): Promise<Answer> => {
     const text = await response.text();
     return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
   };
@@ -69,7 +69,9 @@ function senderTo(url: string, { db }: RunningService, defaultToken: string) {
     /** Calls the API with a token. */
     async call(token: string, method: string, path: string, body?: unknown): Promise<Answer> {
       const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-      return read(await fetch(url + path, { method, headers, body: body === undefined ? null : JSON.stringify(body) }));
+      return readAnswer(
+        await fetch(url + path, { method, headers, body: body === undefined ? null : JSON.stringify(body) }),
+      );
     },
     /** Delivers a body with a valid signature, unless `sent` has another. */
     async deliver(webhook: TestWebhook, sent: Sent = {}): Promise<Answer> {
@@ -83,7 +85,7 @@ function senderTo(url: string, { db }: RunningService, defaultToken: string) {
         ...sent.headers,
       };
       // Sent as bytes, because fetch adds a content type to a string.
-      return read(
+      return readAnswer(
         await fetch(url + webhook.path, { method: 'POST', headers, body: new Uint8Array(Buffer.from(body)) }),
       );
     },

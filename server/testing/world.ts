@@ -133,9 +133,9 @@ export async function createWorld(
   await post(`/v1/workflows/${workflow}/versions`, { changelog: 'first' });
   const { run_id = '' } = await post(`/v1/workflows/${workflow}/command`, { command: 'start' });
   const pending = `/v1/workflows/${workflow}/runs/${run_id}/tasks/pending`;
-  const asked = async () => expect((await request('GET', pending, { token })).body.tasks).toHaveLength(1);
+  const expectPendingTask = async () => expect((await request('GET', pending, { token })).body.tasks).toHaveLength(1);
   // expect.poll works only in tests, and worlds are created before them.
-  await vi.waitFor(asked, { timeout: 60_000 });
+  await vi.waitFor(expectPendingTask, { timeout: 60_000 });
   const { id: project = '' } = await post('/v1/projects', { name: 'spare' });
   const { id: invitation = '' } = await post('/v1/invitations', {
     email: `i@${slug}.example.com`,

@@ -115,7 +115,7 @@ beforeEach(async () => {
   const closed = createRequestLimiter({ principal: 1, address: 1, signIn: 0, wrongCodes: 0 }, systemClock);
   far = await startTestNode('far', createTestServices(db, { rateLimiter: closed }), operationsOf('far'));
   far.owner = { kind: 'here' };
-  near.owner = at(far);
+  near.owner = ownerAt(far);
 });
 afterEach(async () => {
   await near.close();
@@ -123,7 +123,7 @@ afterEach(async () => {
 });
 afterAll(() => db.close());
 
-const at = ({ url }: { url: string }): Owner => ({ kind: 'node', id: 'far', url });
+const ownerAt = ({ url }: { url: string }): Owner => ({ kind: 'node', id: 'far', url });
 
 type Answer = { status: number; headers: IncomingMessage['headers']; text: string };
 
@@ -201,7 +201,7 @@ describe('a write', () => {
     near.owner = { kind: 'node', id: 'gone', url: 'http://127.0.0.1:1' };
     const answer = send('POST', `${near.url}/v1/things/1`, { body: '{}' });
     await expect.poll(() => limiterUsed()).toBe(1);
-    near.owner = at(far);
+    near.owner = ownerAt(far);
     expect(JSON.parse((await answer).text).by).toBe('far');
   });
 
@@ -220,7 +220,7 @@ describe('a write', () => {
       socket.write('HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\n{"by":');
       socket.end();
     });
-    near.owner = at(broken);
+    near.owner = ownerAt(broken);
     const { status, headers, text } = await send('POST', `${near.url}/v1/things/1`, { body: '{}' });
     expect([status, headers['retry-after'], JSON.parse(text).code]).toEqual([503, '2', 'outcome_unknown']);
     expect(received).toBe(1);
@@ -246,7 +246,7 @@ async function limiterUsed(): Promise<number> {
 
 describe('a forwarded request', () => {
   test('is not forwarded again, and its sender finds the leader', async () => {
-    far.owner = at(near);
+    far.owner = ownerAt(near);
     const answer = send('POST', `${near.url}/v1/things/1`, { body: '{}' });
     await expect.poll(() => limiterUsed()).toBe(1);
     far.owner = { kind: 'here' };
@@ -255,7 +255,7 @@ describe('a forwarded request', () => {
   });
 
   test('between two nodes that take each other for the leader is 503', async () => {
-    far.owner = at(near);
+    far.owner = ownerAt(near);
     const { status, headers } = await send('POST', `${near.url}/v1/things/1`, { body: '{}' });
     expect([status, headers['x-baton-forwarded']]).toEqual([503, undefined]);
     expect(calls).toEqual([]);
@@ -376,7 +376,7 @@ describe('a stream of events', () => {
         'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n9\r\ndata: 1\n\n\r\n',
       ),
     );
-    near.owner = at(whole);
+    near.owner = ownerAt(whole);
     const stream = await open('b');
     await expect.poll(() => stream.text()).toBe('data: 1\n\n');
     await whole.close();
@@ -389,7 +389,7 @@ describe('a stream of events', () => {
         'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n7\r\ndata: 1\r\n',
       ),
     );
-    near.owner = at(part);
+    near.owner = ownerAt(part);
     const stream = await open('c');
     await expect.poll(() => stream.text()).toBe('data: 1');
     await part.close();

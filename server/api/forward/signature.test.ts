@@ -4,7 +4,7 @@ import { createForwardSeal, MAX_AGE_MS, type SignedRequest } from './signature.t
 const master = Buffer.alloc(32, 7);
 const by = { from: 'node-1', address: '203.0.113.7' };
 
-function at(start: number) {
+function clockAt(start: number) {
   let now = start;
   return {
     clock: { now: () => now },
@@ -25,7 +25,7 @@ function request(
 const START = 1_700_000_000_000;
 
 test('another node with the same master key reads what was sealed', () => {
-  const { clock } = at(START);
+  const { clock } = clockAt(START);
   const value = createForwardSeal(master, clock).seal(by, request());
   expect(value).toMatch(/^node-1, 1700000000000, 203\.0\.113\.7, [\w-]{43}$/);
   expect(createForwardSeal(master, clock).open(value, request())).toEqual(by);
@@ -36,7 +36,7 @@ test('another node with the same master key reads what was sealed', () => {
 });
 
 test('a header fits no other request', () => {
-  const seal = createForwardSeal(master, at(START).clock);
+  const seal = createForwardSeal(master, clockAt(START).clock);
   const value = seal.seal(by, request());
   const others: Record<string, SignedRequest> = {
     method: request({}, { method: 'DELETE' }),
@@ -54,7 +54,7 @@ test('a header fits no other request', () => {
 });
 
 test('each part of the header is signed, with the key of this installation', () => {
-  const seal = createForwardSeal(master, at(START).clock);
+  const seal = createForwardSeal(master, clockAt(START).clock);
   const value = seal.seal(by, request());
   const signature = value.slice(-43);
   const changed = [
@@ -65,7 +65,7 @@ test('each part of the header is signed, with the key of this installation', () 
     value.replace(signature, 'A'.repeat(43)),
   ];
   for (const each of changed) expect(seal.open(each, request()), each).toBeNull();
-  expect(createForwardSeal(Buffer.alloc(32, 8), at(START).clock).open(value, request())).toBeNull();
+  expect(createForwardSeal(Buffer.alloc(32, 8), clockAt(START).clock).open(value, request())).toBeNull();
 });
 
 test('a header holds for thirty seconds, in both directions of the clocks', () => {
@@ -75,7 +75,7 @@ test('a header holds for thirty seconds, in both directions of the clocks', () =
     [MAX_AGE_MS + 1, false],
     [-MAX_AGE_MS - 1, false],
   ] as const) {
-    const time = at(START);
+    const time = clockAt(START);
     const seal = createForwardSeal(master, time.clock);
     const value = seal.seal(by, request());
     time.wait(skew);
@@ -93,7 +93,7 @@ function random(seed: number): (below: number) => number {
 }
 
 test('no mutation of a header is accepted, and none throws', () => {
-  const seal = createForwardSeal(master, at(START).clock);
+  const seal = createForwardSeal(master, clockAt(START).clock);
   const value = seal.seal(by, request());
   const pick = random(1);
   const characters = [...'aA0_-.,:/ \t\n\0ÿ𝟘;="\\'];
@@ -114,7 +114,7 @@ test('no mutation of a header is accepted, and none throws', () => {
 });
 
 test('what JSON could confuse is kept apart', () => {
-  const seal = createForwardSeal(master, at(START).clock);
+  const seal = createForwardSeal(master, clockAt(START).clock);
   const value = seal.seal({ from: 'a', address: '1.2.3.4' }, request({}, { target: '/a","/b' }));
   expect(seal.open(value, request({}, { target: '/a' }))).toBeNull();
   for (const text of ['', ',', ', , , ', `${value}, ${value}`, ` ${value}`, `${value} `, 'x'.repeat(100_000)])

@@ -48,19 +48,19 @@ function post(body: unknown, more: Record<string, string | undefined> = {}, path
   });
 }
 
-const ask = (method: unknown, params?: unknown, more: Json = {}) => ({
+const requestOf = (method: unknown, params?: unknown, more: Json = {}) => ({
   jsonrpc: '2.0',
   id: 1,
   method,
   params,
   ...more,
 });
-const ping = ask('ping');
+const ping = requestOf('ping');
 const pong = { jsonrpc: '2.0', id: 1, result: {} };
 
 /** Calls a tool as a careless client; returns its structured answer. */
 async function use(name: string, args: unknown): Promise<Json> {
-  const { text } = await post(ask('tools/call', { name, arguments: args }));
+  const { text } = await post(requestOf('tools/call', { name, arguments: args }));
   const { result } = JSON.parse(text) as { result: CallToolResult };
   expect(result.isError ?? false, text).toBe(false);
   return result.structuredContent ?? {};
@@ -68,7 +68,7 @@ async function use(name: string, args: unknown): Promise<Json> {
 
 /** Returns the error body of a refused call, and the content after it. */
 async function refused(name: string, args: unknown): Promise<{ body: Json; rest: string[] }> {
-  const { text } = await post(ask('tools/call', { name, arguments: args }));
+  const { text } = await post(requestOf('tools/call', { name, arguments: args }));
   const { result } = JSON.parse(text) as { result: CallToolResult };
   expect(result.isError, text).toBe(true);
   const texts = result.content.map(block => (block.type === 'text' ? block.text : ''));
@@ -129,8 +129,8 @@ describe('a message', () => {
     ['with null for everything that it leaves out', { ...ping, params: null, result: null, error: null }],
     ['with an empty list for an empty object', { ...ping, params: [] }],
     ['with fields of its own', { ...ping, session: 'x', trace: {} }],
-    ['with odd metadata', ask('ping', { _meta: 'x' })],
-    ['with a token for progress', ask('ping', { _meta: { progressToken: 1.5 }, task: null })],
+    ['with odd metadata', requestOf('ping', { _meta: 'x' })],
+    ['with a token for progress', requestOf('ping', { _meta: { progressToken: 1.5 }, task: null })],
   ])('%s is answered', async (_, message) => {
     expect(JSON.parse((await post(message)).text)).toEqual(pong);
   });
@@ -164,7 +164,7 @@ describe('a message', () => {
     ['resources/read', {}, '`params.uri` must be a string.'],
     ['resources/list', { cursor: 5 }, '`params.cursor` must be a string.'],
   ])('%s with %j is refused in words', async (method, params, reason) => {
-    const { status, text } = await post(ask(method, params));
+    const { status, text } = await post(requestOf(method, params));
     expect(status).toBe(200);
     expect(JSON.parse(text)).toEqual({ jsonrpc: '2.0', id: 1, error: { code: -32602, message: reason } });
   });
@@ -172,7 +172,7 @@ describe('a message', () => {
   test.each(['logging/setLevel', 'completion/complete', 'resources/subscribe', 'tasks/list', '__proto__', 'x'])(
     '%s is no method',
     async method => {
-      expect(JSON.parse((await post(ask(method, {}))).text)).toMatchObject({ error: { code: -32601 } });
+      expect(JSON.parse((await post(requestOf(method, {}))).text)).toMatchObject({ error: { code: -32601 } });
     },
   );
 
@@ -210,7 +210,7 @@ describe('initialize', () => {
     ['with a number for the protocol', { protocolVersion: 20251125 }],
     ['with nothing', null],
   ])('%s succeeds', async (_, params) => {
-    const { status, text } = await post(ask('initialize', params));
+    const { status, text } = await post(requestOf('initialize', params));
     expect(status).toBe(200);
     expect(JSON.parse(text)).toMatchObject({
       result: {
@@ -222,7 +222,7 @@ describe('initialize', () => {
   });
 
   test.each(['2025-06-18', '2025-03-26', '2024-11-05'])('agrees on the older protocol %s', async protocolVersion => {
-    expect(JSON.parse((await post(ask('initialize', { protocolVersion }))).text)).toMatchObject({
+    expect(JSON.parse((await post(requestOf('initialize', { protocolVersion }))).text)).toMatchObject({
       result: { protocolVersion },
     });
   });
@@ -293,7 +293,7 @@ describe('arguments of careless clients', () => {
   });
 
   test('of a prompt may be null or numbers', async () => {
-    const { text } = await post(ask('prompts/get', { name: 'build_workflow', arguments: { goal: 42, x: null } }));
+    const { text } = await post(requestOf('prompts/get', { name: 'build_workflow', arguments: { goal: 42, x: null } }));
     expect(text).toContain('does this: 42');
   });
 
@@ -374,13 +374,13 @@ describe('describe_tool', () => {
   test('describes no tool that the token may not use', async () => {
     const acme = await createTestTenant(service.container.services, { slug: 'reading' });
     const { token: reading } = await createTestPat(service.container.services, acme.owner, ['workflow:read']);
-    const call = ask('tools/call', { name: 'describe_tool', arguments: { name: 'workflows_create' } });
+    const call = requestOf('tools/call', { name: 'describe_tool', arguments: { name: 'workflows_create' } });
     const more = { Authorization: `Bearer ${reading}` };
     expect((await post(call, more)).text).toContain('not_found');
-    expect((await post(ask('resources/read', { uri: 'baton://tools/workflows_create' }), more)).text).toContain(
+    expect((await post(requestOf('resources/read', { uri: 'baton://tools/workflows_create' }), more)).text).toContain(
       '-32602',
     );
-    expect((await post(ask('tools/list'), more)).text).toContain('"describe_tool"');
+    expect((await post(requestOf('tools/list'), more)).text).toContain('"describe_tool"');
   });
 });
 

@@ -295,14 +295,14 @@ describe('catalog_bff_request', () => {
 
   test('calls routes of the catalog with query and body, as REST does', async () => {
     await using open = await startWith({ BATON_MCP_GROUPS: 'catalog,vault' });
-    const ask = (method: string, path: string, more: Json = {}) =>
+    const request = (method: string, path: string, more: Json = {}) =>
       use('catalog_bff_request', { method, path, ...more }, open.client);
-    const created = await ask('POST', '/v1/mcp/connections', { body: made });
+    const created = await request('POST', '/v1/mcp/connections', { body: made });
     expect(created).toMatchObject({ status: 201, body: { name: 'Key', credential_keys: ['token'] } });
-    const listed = await ask('GET', '/v1/mcp/connections', { query: { limit: 1 } });
+    const listed = await request('GET', '/v1/mcp/connections', { query: { limit: 1 } });
     expect(listed).toMatchObject({ status: 200, body: { connections: [{ name: 'Key' }] } });
     const { id } = created.body as { id: string };
-    expect(await ask('DELETE', `/v1/mcp/connections/${id}`)).toEqual({ status: 204, body: null });
+    expect(await request('DELETE', `/v1/mcp/connections/${id}`)).toEqual({ status: 204, body: null });
     expect(await refusal('GET', `/v1/mcp/connections/${id}`, {}, open.client)).toMatchObject({ code: 'not_found' });
     expect(await refusal('GET', '/v1/mcp/servers', { query: { colour: 'red' } })).toMatchObject({
       code: 'validation_error',
@@ -387,12 +387,12 @@ describe('resources and prompts', () => {
     const { run_id } = await use('workflows_execute_command', { id, command: 'start', params: { n: 1 } });
     const { resources } = await client.listResources();
     expect(resources.map(({ uri }) => uri)).toContain(`baton://workflows/${id}`);
-    const read = async (uri: string): Promise<Json> => {
+    const readJson = async (uri: string): Promise<Json> => {
       const [content] = (await client.readResource({ uri })).contents;
       return JSON.parse(content && 'text' in content ? content.text : '{}');
     };
-    expect(await read(`baton://workflows/${id}`)).toMatchObject({ id, name: 'Doubled' });
-    expect(await read(`baton://workflows/${id}/runs/${run_id}`)).toMatchObject({ run_id });
+    expect(await readJson(`baton://workflows/${id}`)).toMatchObject({ id, name: 'Doubled' });
+    expect(await readJson(`baton://workflows/${id}/runs/${run_id}`)).toMatchObject({ run_id });
     await expect(client.readResource({ uri: 'baton://workflows/../pats' })).rejects.toThrow('There is no resource');
     const why = await client.getPrompt({
       name: 'explain_failed_run',

@@ -56,7 +56,7 @@ async function publish(name: string, graph: Json = {}, as = acme.contributor): P
   return id;
 }
 /** The names of the tools that are workflows, of all pages. */
-async function listed(of = client): Promise<string[]> {
+async function listedTools(of = client): Promise<string[]> {
   const found: string[] = [];
   for (let cursor: string | undefined, more = true; more; ) {
     const page = await of.listTools(cursor === undefined ? {} : { cursor });
@@ -107,7 +107,7 @@ describe('a published workflow that declares a tool', () => {
       started_by: acme.contributor.email,
     });
     await archive(id);
-    expect(await listed()).not.toContain('double');
+    expect(await listedTools()).not.toContain('double');
   });
 
   test('is listed only after its publication, and only while the latest version declares it', async () => {
@@ -115,31 +115,33 @@ describe('a published workflow that declares a tool', () => {
     const { id } = (await call(as, 'workflows_create', { name: 'Late', graph: { steps: [double], tool: {} } })) as {
       id: string;
     };
-    expect(await listed()).not.toContain('late');
+    expect(await listedTools()).not.toContain('late');
     await call(as, 'workflows_publish_version', { id });
-    expect(await listed()).toContain('late');
+    expect(await listedTools()).toContain('late');
     await call(as, 'workflows_edit', { id, edits: [{ type: 'update_graph', unset: ['tool'] }] });
-    expect(await listed()).toContain('late');
+    expect(await listedTools()).toContain('late');
     await call(as, 'workflows_publish_version', { id });
-    expect(await listed()).not.toContain('late');
+    expect(await listedTools()).not.toContain('late');
     await expect(use('late')).rejects.toThrow('There is no tool late');
     await archive(id);
   });
 
   test('never takes over the calls of another workflow or of the service’s own tools', async () => {
     const first = await publish('One', { tool: { name: 'pay' } });
-    expect(await listed()).toContain('pay');
+    expect(await listedTools()).toContain('pay');
     const second = await publish('Other', { tool: { name: 'pay' } });
-    const own = (id: string, name: string) => `${name}_${id.replaceAll('-', '').slice(-12)}`;
-    expect(await listed()).toEqual(expect.arrayContaining([own(first, 'pay'), own(second, 'pay')]));
-    expect(await listed()).not.toContain('pay');
+    const ownToolName = (id: string, name: string) => `${name}_${id.replaceAll('-', '').slice(-12)}`;
+    expect(await listedTools()).toEqual(
+      expect.arrayContaining([ownToolName(first, 'pay'), ownToolName(second, 'pay')]),
+    );
+    expect(await listedTools()).not.toContain('pay');
     await expect(use('pay')).rejects.toThrow('There is no tool pay');
-    expect((await use(own(second, 'pay'), { n: 1 })).structuredContent).toMatchObject({ workflow_id: second });
+    expect((await use(ownToolName(second, 'pay'), { n: 1 })).structuredContent).toMatchObject({ workflow_id: second });
     const report = await call(acme.contributor, 'workflows_validate', { id: second });
     expect(report).toMatchObject({ valid: true, warnings: [{ path: 'tool.name', code: 'tool_name_taken' }] });
 
     const third = await publish('Tasks', { tool: { name: 'tasks_complete' } });
-    expect(await listed()).toContain(own(third, 'tasks_complete'));
+    expect(await listedTools()).toContain(ownToolName(third, 'tasks_complete'));
     for (const id of [first, second, third]) await archive(id);
   });
 });
@@ -150,7 +152,7 @@ describe('no other caller', () => {
     const { contributor } = await createTestProject(service.container.services, acme, 'elsewhere');
     for (const stranger of [globex.owner, contributor]) {
       const theirs = await connect(stranger);
-      expect(await listed(theirs)).toEqual([]);
+      expect(await listedTools(theirs)).toEqual([]);
       // In the words for a tool that nobody has.
       await expect(use('ours', { n: 1 }, theirs)).rejects.toThrow('There is no tool ours');
       await expect(use('nothing', {}, theirs)).rejects.toThrow('There is no tool nothing');
@@ -188,7 +190,7 @@ describe('no other caller', () => {
     ];
     for (const [who, granted, names] of expected) {
       const theirs = await connect(who, granted);
-      expect(await listed(theirs), `${who.email} ${granted.length}`).toEqual(names);
+      expect(await listedTools(theirs), `${who.email} ${granted.length}`).toEqual(names);
       for (const name of both.filter(each => !names.includes(each)))
         await expect(use(name, { n: 1 }, theirs)).rejects.toThrow(`There is no tool ${name}`);
     }

@@ -14,16 +14,16 @@ beforeEach(() => {
   chat.fake.requests.length = 0;
 });
 
-const act = (...of: Parameters<ChatService['act']>) => chat.act(...of);
+const callOperation = (...args: Parameters<ChatService['act']>) => chat.act(...args);
 const script = (...answers: NonNullable<ScriptInput['answers']>) => chat.fake.script({ answers });
 
 /** Runs an agent; returns how its run ended and what it returned. */
 async function run(more: object) {
-  const { id } = await act('agents_create', { name: 'Clerk', model: 'openai_compatible/scripted', ...more });
+  const { id } = await callOperation('agents_create', { name: 'Clerk', model: 'openai_compatible/scripted', ...more });
   const began = Date.now();
-  const { run_id: runID } = await act('agents_run', { id, input: { message: 'Hello' } });
+  const { run_id: runID } = await callOperation('agents_run', { id, input: { message: 'Hello' } });
   await reached(chat.service.container.services, chat.acme.owner, { id, runID });
-  const summary = await act('runs_get_summary', { id, runID });
+  const summary = await callOperation('runs_get_summary', { id, runID });
   return {
     id,
     runID,
@@ -82,11 +82,11 @@ test.each([600_000, 900_000, 1_048_576])(
     const text = 'All of it. '.repeat(length).slice(0, length);
     script({ content: [{ text: [text.slice(0, 500_000), text.slice(500_000)] }] });
     const thread = await chat.thread();
-    const { run_id, workflow_id } = await act('chat_send_message', { id: thread, text: 'Hello' });
+    const { run_id, workflow_id } = await callOperation('chat_send_message', { id: thread, text: 'Hello' });
     const messages = await chat.settled(thread);
     expect(messages.at(-1)?.metadata).toMatchObject({ status: 'completed', error: null });
     expect(saidIn(messages.at(-1)) === text).toBe(true);
-    const { output } = await act('runs_get_summary', { id: workflow_id, runID: run_id });
+    const { output } = await callOperation('runs_get_summary', { id: workflow_id, runID: run_id });
     expect((output as { text: string }).text === text).toBe(true);
     // The text is stored twice: as the result of the turn and as the result of the agent.
     const { rows } = await chat.service.db.pool.query<{ bytes: number }>(

@@ -25,13 +25,13 @@ let fake: FakeModel;
 let acme: TestTenant;
 let agent: string;
 
-const act = (...of: Parameters<ChatService['act']>) => chat.act(...of);
+const callOperation = (...args: Parameters<ChatService['act']>) => chat.act(...args);
 
 beforeAll(async () => {
   chat = await startChatService();
   ({ service, fake, acme } = chat);
   const instance_id = await chat.serveTools(configure);
-  const made = await act('agents_create', {
+  const made = await callOperation('agents_create', {
     name: 'Clerk',
     model: 'openai_compatible/scripted',
     instructions: 'You write to {{input.who}}.',
@@ -46,12 +46,14 @@ beforeEach(() => {
 
 const calls = { calls: [{ name: 'send', arguments: { text: 'Hello' } }] };
 const run = (by: Principal) =>
-  act('agents_run', { id: agent, input: { message: 'Say hello.', who: 'Ann' } }, by).then(made => made.run_id);
-const ended = (runID: string) => reached(service.container.services, acme.owner, { id: agent, runID });
+  callOperation('agents_run', { id: agent, input: { message: 'Say hello.', who: 'Ann' } }, by).then(
+    made => made.run_id,
+  );
+const waitForEnd = (runID: string) => reached(service.container.services, acme.owner, { id: agent, runID });
 const outputOf = async (runID: string) =>
-  (await act('runs_get_summary', { id: agent, runID })).output as Record<string, unknown>;
+  (await callOperation('runs_get_summary', { id: agent, runID })).output as Record<string, unknown>;
 async function failuresOf(runID: string): Promise<string[]> {
-  const { events } = (await act('runs_list_events', { id: agent, runID, limit: 200 })) as unknown as {
+  const { events } = (await callOperation('runs_list_events', { id: agent, runID, limit: 200 })) as unknown as {
     events: { event_type: string; data: { error?: { code: string } } }[];
   };
   return events.flatMap(({ event_type, data }) =>
@@ -62,7 +64,7 @@ async function failuresOf(runID: string): Promise<string[]> {
 test('an agent answers with its instructions, tools and input', async () => {
   fake.script({ answers: [{ content: [calls] }, { content: [{ text: 'Ann knows.' }] }] });
   const runID = await run(acme.contributor);
-  await ended(runID);
+  await waitForEnd(runID);
   expect(sent).toEqual(['Hello']);
   expect(await outputOf(runID)).toMatchObject({ text: 'Ann knows.', ended_by: 'answered', tool_calls: 1, turns: 2 });
   expect(JSON.stringify(fake.requests[0]?.body)).toContain('You write to Ann.');
@@ -73,7 +75,7 @@ test('a turn, a call and an approval can be read like any other step', async () 
   const viewer = await createTestMember(service.container.services, acme, 'project_viewer', 'asks@example.com');
   const runID = await run(viewer);
   await reached(service.container.services, acme.owner, { id: agent, runID }, 'blocked');
-  const stepOf = (step_id: string) => act('runs_get_step', { id: agent, runID, step_id });
+  const stepOf = (step_id: string) => callOperation('runs_get_step', { id: agent, runID, step_id });
   const task = 'agent.1.1.ok';
   expect(await stepOf(task)).toMatchObject({
     definition: { type: 'agent_approval', depends_on: ['agent.1'] },
@@ -81,8 +83,8 @@ test('a turn, a call and an approval can be read like any other step', async () 
     has_result: false,
   });
   const answer = { id: agent, runID, task_id: task, approved: true, result: { arguments: { text: 'Good day' } } };
-  await act('tasks_complete', answer, acme.contributor);
-  await ended(runID);
+  await callOperation('tasks_complete', answer, acme.contributor);
+  await waitForEnd(runID);
   expect(await stepOf('agent.1')).toMatchObject({ has_result: true, result: { finish_reason: 'tool_calls' } });
   expect(await stepOf('agent.1.1')).toMatchObject({
     definition: { id: 'agent.1.1', type: 'agent_tool', tool: 'send', depends_on: ['agent.1', task] },
@@ -92,7 +94,7 @@ test('a turn, a call and an approval can be read like any other step', async () 
   await expect(stepOf('agent.1.2')).rejects.toMatchObject({ status: 404 });
   await expect(stepOf('agent.9')).rejects.toMatchObject({ status: 404 });
   const rival = await createTestTenant(service.container.services, { slug: 'rival' });
-  const foreign = act('runs_get_step', { id: agent, runID, step_id: 'agent.1' }, rival.owner);
+  const foreign = callOperation('runs_get_step', { id: agent, runID, step_id: 'agent.1' }, rival.owner);
   await expect(foreign).rejects.toMatchObject({ status: 404 });
 });
 
@@ -100,23 +102,23 @@ test('the prompt of a turn is read from the log exactly as the provider received
   fake.script({ answers: [{ content: [{ reasoning: 'Greet.' }, calls] }, { content: [{ text: 'Ann knows.' }] }] });
   fake.requests.length = 0;
   const runID = await run(acme.contributor);
-  await ended(runID);
-  const prompt = (step_id: string) => act('runs_get_prompt', { id: agent, runID, step_id }, acme.viewer);
+  await waitForEnd(runID);
+  const prompt = (step_id: string) => callOperation('runs_get_prompt', { id: agent, runID, step_id }, acme.viewer);
   const [first, second] = [await prompt('agent.1'), await prompt('agent.2')];
   const text = (said: string) => [{ type: 'text', text: said }];
-  const asked = [
+  const firstMessages = [
     { role: 'system', content: text('You write to Ann.') },
     { role: 'user', content: text('Say hello.') },
   ];
   expect(first).toMatchObject({
     model: 'openai_compatible/scripted',
-    messages: asked,
+    messages: firstMessages,
     left_out: 0,
     tool_choice: 'auto',
   });
   const called = { type: 'tool_call', name: 'send', arguments: { text: 'Hello' } };
   expect(second.messages).toMatchObject([
-    ...asked,
+    ...firstMessages,
     { role: 'assistant', content: [{ type: 'reasoning', text: 'Greet.' }, called] },
     {
       role: 'tool',
@@ -125,14 +127,14 @@ test('the prompt of a turn is read from the log exactly as the provider received
   ]);
   // The provider received the same number of messages and the same tools.
   const sent = fake.requests.map(({ body }) => body as { messages: object[]; tools: { function: { name: string } }[] });
-  const shown = [first, second] as unknown as { messages: object[]; tools: { name: string }[] }[];
-  expect(shown.map(({ messages }) => messages.length)).toEqual(sent.map(({ messages }) => messages.length));
-  for (const [at, { tools }] of shown.entries())
+  const requests = [first, second] as unknown as { messages: object[]; tools: { name: string }[] }[];
+  expect(requests.map(({ messages }) => messages.length)).toEqual(sent.map(({ messages }) => messages.length));
+  for (const [at, { tools }] of requests.entries())
     expect(tools.map(({ name }) => name)).toEqual(sent[at]?.tools.map(each => each.function.name));
   for (const step of ['agent', 'agent.1.1', 'agent.3', 'agent.c1'])
     await expect(prompt(step)).rejects.toMatchObject({ status: 404 });
   const rival = await createTestTenant(service.container.services, { slug: 'curious' });
-  const foreign = act('runs_get_prompt', { id: agent, runID, step_id: 'agent.1' }, rival.owner);
+  const foreign = callOperation('runs_get_prompt', { id: agent, runID, step_id: 'agent.1' }, rival.owner);
   await expect(foreign).rejects.toMatchObject({ status: 404 });
 });
 
@@ -144,7 +146,7 @@ test('revoking a token during a turn fails the call of that turn, but not the ru
   await fake.held('thinking');
   await service.db.pool.query('UPDATE pats SET revoked_at = now() WHERE user_id = $1', [principal.userId]);
   fake.release('thinking');
-  await ended(runID);
+  await waitForEnd(runID);
   expect(sent).toEqual([]);
   expect(await failuresOf(runID)).toEqual(['authority_lost']);
   expect(await outputOf(runID)).toMatchObject({ text: 'I could not.', ended_by: 'answered' });
@@ -156,14 +158,14 @@ test('a call that writes for a viewer waits for the approval of a contributor', 
   const runID = await run(viewer);
   await reached(service.container.services, acme.owner, { id: agent, runID }, 'blocked');
   expect(sent).toEqual([]);
-  const { tasks } = (await act('tasks_list_pending_run', { id: agent, runID })) as unknown as {
+  const { tasks } = (await callOperation('tasks_list_pending_run', { id: agent, runID })) as unknown as {
     tasks: { task_id: string }[];
   };
   expect(tasks).toHaveLength(1);
   const answer = { id: agent, runID, task_id: tasks[0]?.task_id, approved: true };
-  await expect(act('tasks_complete', answer, viewer)).rejects.toMatchObject({ status: 403 });
-  await act('tasks_complete', answer, acme.contributor);
-  await ended(runID);
+  await expect(callOperation('tasks_complete', answer, viewer)).rejects.toMatchObject({ status: 403 });
+  await callOperation('tasks_complete', answer, acme.contributor);
+  await waitForEnd(runID);
   expect(sent).toEqual(['Hello']);
   expect(await outputOf(runID)).toMatchObject({ text: 'Done.' });
 });
@@ -175,26 +177,28 @@ test('the snapshot of a run has the same turns, calls and approvals of agents as
   const ref = { id: agent, runID };
   await reached(service.container.services, acme.owner, ref, 'blocked');
   const folded = async () => {
-    const snapshot = (await act('runs_get_snapshot', ref)) as unknown as Snapshot;
-    const { events } = (await act('runs_list_events', { ...ref, limit: 1000 })) as unknown as { events: WireEvent[] };
+    const snapshot = (await callOperation('runs_get_snapshot', ref)) as unknown as Snapshot;
+    const { events } = (await callOperation('runs_list_events', { ...ref, limit: 1000 })) as unknown as {
+      events: WireEvent[];
+    };
     const state = newRunState(['agent']);
     for (const event of events) applyEvent(state, event);
     expect(stateOf(snapshot, ['agent'])).toEqual(state);
     return snapshot;
   };
   const waiting = await folded();
-  const shown = ({ added_steps }: typeof waiting) =>
+  const addedSteps = ({ added_steps }: typeof waiting) =>
     added_steps.of_agents.map(({ step_id, status, tool }) => [step_id, status, tool]);
-  expect(shown(waiting)).toEqual([
+  expect(addedSteps(waiting)).toEqual([
     ['agent.1', 'completed', null],
     ['agent.1.1.ok', 'waiting', 'send'],
     ['agent.1.1', 'pending', 'send'],
   ]);
   expect(waiting.added_steps.open.map(({ step_id }) => step_id)).toEqual(['agent.1.1.ok']);
-  await act('tasks_complete', { ...ref, task_id: 'agent.1.1.ok', approved: true }, acme.contributor);
-  await ended(runID);
+  await callOperation('tasks_complete', { ...ref, task_id: 'agent.1.1.ok', approved: true }, acme.contributor);
+  await waitForEnd(runID);
   const done = await folded();
-  expect(shown(done).map(([id, status]) => `${id} ${status}`)).toEqual([
+  expect(addedSteps(done).map(([id, status]) => `${id} ${status}`)).toEqual([
     'agent.1 completed',
     'agent.1.1.ok completed',
     'agent.1.1 completed',
@@ -214,25 +218,25 @@ test('a rerun from a turn keeps the earlier turns, calls and approvals', async (
   const viewer = await createTestMember(service.container.services, acme, 'project_viewer', 'again@example.com');
   const runID = await run(viewer);
   const decide = async (task_id: string, approved: boolean) => {
-    const asked = async () => {
-      const { tasks } = await act('tasks_list_pending_run', { id: agent, runID, limit: 50 });
+    const pendingTaskIds = async () => {
+      const { tasks } = await callOperation('tasks_list_pending_run', { id: agent, runID, limit: 50 });
       return (tasks as { task_id: string }[]).map(each => each.task_id);
     };
-    await expect.poll(asked).toEqual([task_id]);
+    await expect.poll(pendingTaskIds).toEqual([task_id]);
     const result = approved ? {} : { reason: 'Enough.' };
-    await act('tasks_complete', { id: agent, runID, task_id, approved, result }, acme.contributor);
+    await callOperation('tasks_complete', { id: agent, runID, task_id, approved, result }, acme.contributor);
   };
   await decide('agent.1.1.ok', true);
   await decide('agent.2.1.ok', false);
-  await ended(runID);
+  await waitForEnd(runID);
   expect(sent).toEqual(['One']);
 
   sent = [];
   fake.requests.length = 0;
   fake.script({ answers: [wants('Three'), { content: [{ text: 'Only one.' }] }] });
-  const again = (from_step: string, of = runID) => act('runs_rerun', { id: agent, runID: of, from_step });
-  const { run_id } = await again('agent.3');
-  await ended(run_id);
+  const rerunFrom = (from_step: string, of = runID) => callOperation('runs_rerun', { id: agent, runID: of, from_step });
+  const { run_id } = await rerunFrom('agent.3');
+  await waitForEnd(run_id);
   // No turn, call or approval before the chosen turn is repeated.
   expect(sent).toEqual(['Three']);
   expect(fake.requests).toHaveLength(2);
@@ -240,22 +244,22 @@ test('a rerun from a turn keeps the earlier turns, calls and approvals', async (
   expect(first).toContain('One');
   expect(first).toContain('did not approve the call: Enough.');
   expect(await outputOf(run_id)).toMatchObject({ text: 'Only one.', turns: 4, tool_calls: 3, ended_by: 'answered' });
-  const { events } = (await act('runs_list_events', { id: agent, runID: run_id, limit: 200 })) as unknown as {
+  const { events } = (await callOperation('runs_list_events', { id: agent, runID: run_id, limit: 200 })) as unknown as {
     events: { event_type: string; step_id?: string; data: { consumed?: object } }[];
   };
   const charged = events.flatMap(({ step_id, data }) => (data.consumed ? [step_id] : []));
   expect(charged).toEqual(['agent.3', 'agent.3.1', 'agent.4']);
 
   fake.script({ answers: [{ content: [{ text: 'At once.' }] }] });
-  const { run_id: forked } = await again('agent.4', run_id);
-  await ended(forked);
+  const { run_id: forked } = await rerunFrom('agent.4', run_id);
+  await waitForEnd(forked);
   expect(await outputOf(forked)).toMatchObject({ text: 'At once.', turns: 4, tool_calls: 3 });
   fake.script({ answers: [{ content: [{ text: 'From the start.' }] }] });
-  const { run_id: whole } = await again('agent.1', forked);
-  await ended(whole);
+  const { run_id: whole } = await rerunFrom('agent.1', forked);
+  await waitForEnd(whole);
   expect(await outputOf(whole)).toMatchObject({ text: 'From the start.', turns: 1, tool_calls: 0 });
   for (const step of ['agent.9', 'agent.1.1', 'agent.c1', 'nothing.1'])
-    await expect(again(step)).rejects.toMatchObject({ code: 'unknown_step' });
+    await expect(rerunFrom(step)).rejects.toMatchObject({ code: 'unknown_step' });
 });
 
 test('a step of a workflow names an agent, with its own prompt and stricter limits', async () => {
@@ -266,19 +270,19 @@ test('a step of a workflow names an agent, with its own prompt and stricter limi
     prompt: 'Write to {{input.who}}.',
     limits: { max_turns: 1 },
   };
-  const workflow = await act('workflows_create', { name: 'Uses the clerk', graph: { steps: [ask] } });
-  await act('workflows_publish_version', { id: workflow.id });
+  const workflow = await callOperation('workflows_create', { name: 'Uses the clerk', graph: { steps: [ask] } });
+  await callOperation('workflows_publish_version', { id: workflow.id });
   fake.script({ answers: [{ content: [calls] }, { content: [{ text: 'As far as I got.' }] }] });
   fake.requests.length = 0;
   const params = { who: 'Bob' };
-  const started = await act('workflows_execute_command', { id: workflow.id, command: 'start', params });
+  const started = await callOperation('workflows_execute_command', { id: workflow.id, command: 'start', params });
   await reached(service.container.services, acme.owner, { id: workflow.id, runID: started.run_id });
   const first = JSON.stringify(fake.requests[0]?.body);
   expect(first).toContain('You write to Bob.');
   expect(first).toContain('Write to Bob.');
-  const summary = await act('runs_get_summary', { id: workflow.id, runID: started.run_id });
+  const summary = await callOperation('runs_get_summary', { id: workflow.id, runID: started.run_id });
   expect(summary).toMatchObject({ status: 'completed', output: { ended_by: 'max_turns', text: 'As far as I got.' } });
-  await expect(act('agents_archive', { id: agent })).rejects.toMatchObject({ code: 'agent_in_use' });
+  await expect(callOperation('agents_archive', { id: agent })).rejects.toMatchObject({ code: 'agent_in_use' });
 });
 
 test('a step cannot be published with an unknown agent, or with both an agent and settings of its own', async () => {
@@ -288,14 +292,14 @@ test('a step cannot be published with an unknown agent, or with both an agent an
     [{}, 'missing_field'],
   ] as const) {
     const step = { id: 'ask', type: 'agent', prompt: 'Hello', ...fields };
-    const { id } = await act('workflows_create', { name: 'Wrong', graph: { steps: [step] } });
-    await expect(act('workflows_publish_version', { id })).rejects.toMatchObject({ details: [{ code }] });
+    const { id } = await callOperation('workflows_create', { name: 'Wrong', graph: { steps: [step] } });
+    await expect(callOperation('workflows_publish_version', { id })).rejects.toMatchObject({ details: [{ code }] });
   }
 });
 
 test('an MCP instance that an agent uses cannot be deleted', async () => {
-  const { tools: [{ instance_id: id } = {}] = [] } = (await act('agents_get', { id: agent })) as unknown as {
+  const { tools: [{ instance_id: id } = {}] = [] } = (await callOperation('agents_get', { id: agent })) as unknown as {
     tools: { instance_id: string }[];
   };
-  await expect(act('mcp_instances_delete', { id })).rejects.toMatchObject({ code: 'instance_in_use' });
+  await expect(callOperation('mcp_instances_delete', { id })).rejects.toMatchObject({ code: 'instance_in_use' });
 });

@@ -26,7 +26,7 @@ function configure(server: McpServer): void {
 
 let chat: ChatService;
 let instance_id: string;
-const act = (...of: Parameters<ChatService['act']>) => chat.act(...of);
+const callOperation = (...args: Parameters<ChatService['act']>) => chat.act(...args);
 
 beforeAll(async () => {
   chat = await startChatService();
@@ -34,10 +34,10 @@ beforeAll(async () => {
 });
 afterAll(() => chat.close());
 const UNDECIDED = { read_approval: null, write_approval: null, risky_approval: null };
-afterEach(() => act('agents_patch_settings', UNDECIDED));
+afterEach(() => callOperation('agents_patch_settings', UNDECIDED));
 
 async function agentWith(tools: object[]): Promise<string> {
-  return (await act('agents_create', { name: 'Clerk', model: 'openai_compatible/scripted', tools })).id;
+  return (await callOperation('agents_create', { name: 'Clerk', model: 'openai_compatible/scripted', tools })).id;
 }
 const entry = (tools: string[], approval?: string) => ({
   type: 'mcp',
@@ -52,13 +52,15 @@ async function outcome(name: string, tools: object[]): Promise<string> {
   chat.fake.script({
     answers: [{ content: [{ calls: [{ name, arguments: {} }] }] }, { content: [{ text: 'Done.' }] }],
   } as never);
-  const { run_id: runID } = await act('agents_run', { id, input: { message: 'Go.' } });
+  const { run_id: runID } = await callOperation('agents_run', { id, input: { message: 'Go.' } });
   const { services } = chat.service.container;
   await reached(services, chat.acme.owner, { id, runID }, 'blocked', 'complete');
-  const { tasks } = (await act('tasks_list_pending_run', { id, runID, limit: 50 })) as unknown as { tasks: object[] };
+  const { tasks } = (await callOperation('tasks_list_pending_run', { id, runID, limit: 50 })) as unknown as {
+    tasks: object[];
+  };
   if (tasks.length > 0) {
     expect(calls).toEqual([]);
-    await act('workflows_execute_command', { id, command: 'stop', params: { run_id: runID } });
+    await callOperation('workflows_execute_command', { id, command: 'stop', params: { run_id: runID } });
     return 'ask';
   }
   return calls.length > 0 ? 'auto' : 'deny';
@@ -68,9 +70,13 @@ describe('the approvals that a workspace decides on', () => {
   test('are the default for entries without an approval', async () => {
     const open = (name: string) => outcome(name, [entry(['*'])]);
     expect([await open('read'), await open('write')]).toEqual(['auto', 'ask']);
-    await act('agents_patch_settings', { read_approval: 'ask', write_approval: 'auto' });
+    await callOperation('agents_patch_settings', { read_approval: 'ask', write_approval: 'auto' });
     expect([await open('read'), await open('write')]).toEqual(['ask', 'auto']);
-    await act('agents_patch_settings', { read_approval: 'deny', write_approval: null, risky_approval: 'auto' });
+    await callOperation('agents_patch_settings', {
+      read_approval: 'deny',
+      write_approval: null,
+      risky_approval: 'auto',
+    });
     expect([await open('read'), await open('write')]).toEqual(['deny', 'ask']);
     // A destructive tool asks even if every approval is `auto`.
     expect(await open('drop')).toBe('ask');
@@ -78,15 +84,15 @@ describe('the approvals that a workspace decides on', () => {
 
   test('are a minimum for entries with an approval: the stricter one counts', async () => {
     const auto = (name: string) => outcome(name, [entry([name], 'auto')]);
-    await act('agents_patch_settings', { write_approval: 'ask' });
+    await callOperation('agents_patch_settings', { write_approval: 'ask' });
     expect([await auto('write'), await auto('read')]).toEqual(['ask', 'auto']);
     expect(await outcome('write', [entry(['write'], 'deny')])).toBe('deny');
-    await act('agents_patch_settings', { write_approval: 'auto' });
+    await callOperation('agents_patch_settings', { write_approval: 'auto' });
     expect(await outcome('write', [entry(['write'], 'ask')])).toBe('ask');
     // The approval for tools that only read, or that write, also applies to tools with an open world.
-    await act('agents_patch_settings', { write_approval: 'auto', risky_approval: 'ask' });
+    await callOperation('agents_patch_settings', { write_approval: 'auto', risky_approval: 'ask' });
     expect([await auto('search'), await auto('send'), await auto('write')]).toEqual(['ask', 'ask', 'auto']);
-    await act('agents_patch_settings', { risky_approval: 'deny' });
+    await callOperation('agents_patch_settings', { risky_approval: 'deny' });
     expect(await auto('search')).toBe('deny');
   });
 
@@ -100,19 +106,19 @@ describe('the approvals that a workspace decides on', () => {
           { content: [{ text: 'Done.' }] },
         ],
       } as never);
-      const { run_id: runID } = await act('agents_run', { id, input: { message: 'Go.' } });
+      const { run_id: runID } = await callOperation('agents_run', { id, input: { message: 'Go.' } });
       return reached(chat.service.container.services, chat.acme.owner, { id, runID }, 'blocked', 'complete').then(() =>
-        act('runs_get_summary', { id, runID }),
+        callOperation('runs_get_summary', { id, runID }),
       );
     };
     expect(await offered()).toMatchObject({ orchestration_phase: 'complete' });
-    await act('agents_patch_settings', { read_approval: 'ask' });
+    await callOperation('agents_patch_settings', { read_approval: 'ask' });
     expect(await offered()).toMatchObject({ orchestration_phase: 'blocked' });
   });
 
   test('can be changed only by administrators, and read by every member', async () => {
     const { owner, contributor, viewer } = chat.acme;
-    const as = (by: Principal, changes: object) => act('agents_patch_settings', changes, by);
+    const as = (by: Principal, changes: object) => callOperation('agents_patch_settings', changes, by);
     const decided = { ...UNDECIDED, write_approval: 'deny' };
     for (const by of [contributor, viewer])
       await expect(as(by, { write_approval: 'auto' })).rejects.toMatchObject({
@@ -124,11 +130,16 @@ describe('the approvals that a workspace decides on', () => {
       await expect(as(owner, wrong)).rejects.toMatchObject({ status: 422 });
     expect(await as(owner, { write_approval: 'deny' })).toEqual(decided);
     for (const by of [contributor, viewer, withScopes(viewer, 'agent:read')])
-      expect(await act('agents_get_settings', {}, by)).toEqual(decided);
-    await expect(act('agents_get_settings', {}, withScopes(owner, 'ai:use'))).rejects.toMatchObject({ status: 403 });
+      expect(await callOperation('agents_get_settings', {}, by)).toEqual(decided);
+    await expect(callOperation('agents_get_settings', {}, withScopes(owner, 'ai:use'))).rejects.toMatchObject({
+      status: 403,
+    });
     const globex = await createTestTenant(chat.service.container.services, { slug: 'globex' });
-    expect(await act('agents_get_settings', {}, globex.owner)).toEqual(UNDECIDED);
-    const { entries } = (await act('audit_log_list', { operation: 'agents_patch_settings', limit: 1 })) as unknown as {
+    expect(await callOperation('agents_get_settings', {}, globex.owner)).toEqual(UNDECIDED);
+    const { entries } = (await callOperation('audit_log_list', {
+      operation: 'agents_patch_settings',
+      limit: 1,
+    })) as unknown as {
       entries: { outcome?: string }[];
     };
     expect(entries).toHaveLength(1);
@@ -141,18 +152,18 @@ describe('the approvals that a workspace decides on', () => {
   });
 
   test('do not apply to Autopilot', async () => {
-    await act('agents_patch_settings', { write_approval: 'ask' });
+    await callOperation('agents_patch_settings', { write_approval: 'ask' });
     const { services } = chat.service.container;
     const id = await agentWith([]);
     const { tenantId, projectId } = chat.acme;
-    const of = () =>
+    const readSettings = () =>
       createApprovalSettings(services).of(
         { id: newId(), workflowId: id, version: 1, tenantId, projectId },
         AbortSignal.timeout(10_000),
       );
-    expect(await of()).toMatchObject({ write: 'ask' });
+    expect(await readSettings()).toMatchObject({ write: 'ask' });
     await services.pool.query(`UPDATE workflows SET kind = 'autopilot' WHERE id = $1`, [id]);
-    expect(await of()).toEqual({ read: null, write: null, risky: null });
+    expect(await readSettings()).toEqual({ read: null, write: null, risky: null });
   });
 });
 
@@ -176,23 +187,27 @@ describe('the maximum cost of a call, in the task of its approval', () => {
     chat.fake.script({
       answers: [{ content: [{ calls: [{ name: 'write', arguments: {} }] }] }, { content: [{ text: 'Done.' }] }],
     } as never);
-    const { run_id: runID } = await act('agents_run', { id, input: { message: 'Go.' } });
+    const { run_id: runID } = await callOperation('agents_run', { id, input: { message: 'Go.' } });
     const { services } = chat.service.container;
     const ref = { id, runID };
     await reached(services, chat.acme.owner, ref, 'blocked');
     const task_id = 'agent.1.1.ok';
-    const { prices: listed } = (await act('billing_action_pricing')) as unknown as {
+    const { prices: listed } = (await callOperation('billing_action_pricing')) as unknown as {
       prices: { action: string; microcredits: number }[];
     };
     const price = (action: string) => listed.find(each => each.action === action)?.microcredits ?? 0;
     const most = price('workflow_step') + price('tool_call');
     expect(most).toBeGreaterThan(0);
-    const read = async () =>
-      ((await act('tasks_list_run', { ...ref, task_id, limit: 50 })).tasks as { max_cost_microcredits?: number }[])[0];
-    expect((await read())?.max_cost_microcredits).toBe(most);
-    await act('tasks_complete', { ...ref, task_id, approved: true });
+    const readTask = async () =>
+      (
+        (await callOperation('tasks_list_run', { ...ref, task_id, limit: 50 })).tasks as {
+          max_cost_microcredits?: number;
+        }[]
+      )[0];
+    expect((await readTask())?.max_cost_microcredits).toBe(most);
+    await callOperation('tasks_complete', { ...ref, task_id, approved: true });
     await reached(services, chat.acme.owner, ref, 'complete');
-    expect(await read()).not.toHaveProperty('max_cost_microcredits');
+    expect(await readTask()).not.toHaveProperty('max_cost_microcredits');
     const { rows } = await services.pool.query<{ credits: number }>(
       `SELECT coalesce(sum((data->>'credits')::float8), 0) AS credits FROM run_events WHERE run_id = $1 AND step_id = 'agent.1.1'`,
       [runID],

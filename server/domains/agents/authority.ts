@@ -29,7 +29,7 @@ export function createRunAuthority({ pool, clock }: Pick<Services, 'pool' | 'clo
   }
   async function standing(run: Run): Promise<Standing> {
     const actor = await actorOf(run);
-    if (actor === null) return lost('There is no person for whom the run acts.');
+    if (actor === null) return authorityLost('There is no person for whom the run acts.');
     const now = clock.now();
     const key = `${run.tenantId} ${run.projectId} ${actor.user_id} ${actor.pat_id}`;
     const present = known.get(key);
@@ -46,10 +46,10 @@ export function createRunAuthority({ pool, clock }: Pick<Services, 'pool' | 'clo
   };
 }
 
-const lost = (message: string): Standing => ({ kind: 'lost', code: 'authority_lost', message });
+const authorityLost = (message: string): Standing => ({ kind: 'lost', code: 'authority_lost', message });
 
 const valid = ({ standing, expiresAt }: Read, now: number): Standing =>
-  expiresAt !== null && expiresAt <= now ? lost('The token that asked for the run has expired.') : standing;
+  expiresAt !== null && expiresAt <= now ? authorityLost('The token that asked for the run has expired.') : standing;
 
 async function readRights(
   { pool }: Pick<Services, 'pool'>,
@@ -58,11 +58,12 @@ async function readRights(
 ): Promise<Omit<Read, 'until'>> {
   const row = await findRights(pool, { tenantId, projectId }, actor);
   const never = { expiresAt: null };
-  if (row === null) return { standing: lost('The person who asked for the run has left the workspace.'), ...never };
+  if (row === null)
+    return { standing: authorityLost('The person who asked for the run has left the workspace.'), ...never };
   const role = effectiveRole(row.tenant_admin, row.role);
-  if (role === null) return { standing: lost(`${row.email} has no role in this project any more.`), ...never };
+  if (role === null) return { standing: authorityLost(`${row.email} has no role in this project any more.`), ...never };
   if (actor.pat_id !== null && row.scopes === null)
-    return { standing: lost(`The token of ${row.email} that asked for the run was revoked.`), ...never };
+    return { standing: authorityLost(`The token of ${row.email} that asked for the run was revoked.`), ...never };
   const held = row.scopes ?? scopes;
   const { user_id: userId, pat_id: patId } = actor;
   const standing: Standing = { kind: 'held', userId, email: row.email, role, scopes: held, patId };

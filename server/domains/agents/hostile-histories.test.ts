@@ -52,7 +52,7 @@ function configure(server: McpServer): void {
 
 let chat: ChatService;
 let instance_id: string;
-const act = (...given: Parameters<ChatService['act']>) => chat.act(...given);
+const callOperation = (...args: Parameters<ChatService['act']>) => chat.act(...args);
 
 beforeAll(async () => {
   chat = await startChatService();
@@ -112,17 +112,17 @@ async function start(name: string, { entries, prompt, startedBy }: HostileHistor
     tools: given,
   };
   const steps = [fetch, derive, { ...clerk, depends_on: ['derive'] }];
-  const { id } = await act('workflows_create', { name, graph: { steps } });
-  await act('workflows_publish_version', { id });
+  const { id } = await callOperation('workflows_create', { name, graph: { steps } });
+  await callOperation('workflows_publish_version', { id });
   const params = { text: 'Hello.', trigger_type: startedBy === 'webhook' ? 'webhook' : 'api' };
-  const { run_id } = await act('workflows_execute_command', { id, command: 'start', params });
+  const { run_id } = await callOperation('workflows_execute_command', { id, command: 'start', params });
   return { id, runID: run_id };
 }
 
 const command = (ref: Ref, name: 'pause' | 'resume') =>
-  act('workflows_execute_command', { id: ref.id, command: name, params: { run_id: ref.runID } });
+  callOperation('workflows_execute_command', { id: ref.id, command: name, params: { run_id: ref.runID } });
 const pendingOf = async (ref: Ref) =>
-  ((await act('tasks_list_pending_run', ref)) as unknown as { tasks: Task[] }).tasks;
+  ((await callOperation('tasks_list_pending_run', ref)) as unknown as { tasks: Task[] }).tasks;
 
 /** Answers every task of a run until the run ends. Returns the answers by the step of the call. */
 async function drive(ref: Ref, { answers }: HostileHistory): Promise<Map<string, TaskAnswer>> {
@@ -143,13 +143,14 @@ async function drive(ref: Ref, { answers }: HostileHistory): Promise<Map<string,
       await answerTask(ref, task_id, answer, leaver || undefined);
     }
     if (!leaver) continue;
-    await act('members_remove', { user_id: leaver.userId });
+    await callOperation('members_remove', { user_id: leaver.userId });
     await command(ref, 'resume');
   }
 }
 
 async function answerTask(ref: Ref, task_id: string, answer: TaskAnswer, leaver: Parameters<ChatService['act']>[2]) {
-  const complete = (body: object, by?: typeof leaver) => act('tasks_complete', { ...ref, task_id, ...body }, by);
+  const complete = (body: object, by?: typeof leaver) =>
+    callOperation('tasks_complete', { ...ref, task_id, ...body }, by);
   const edited = { text: `Edited ${task_id}` };
   switch (answer) {
     case 'approve':

@@ -28,7 +28,7 @@ function configure(server: McpServer): void {
 
 let chat: ChatService;
 let instance_id: string;
-const act = (...given: Parameters<ChatService['act']>) => chat.act(...given);
+const callOperation = (...args: Parameters<ChatService['act']>) => chat.act(...args);
 
 beforeAll(async () => {
   chat = await startChatService();
@@ -56,12 +56,12 @@ const clerk = (prompt: string) => ({
 });
 
 async function publish(steps: object[], more: object = {}): Promise<string> {
-  const { id } = await act('workflows_create', { name: `W ${newId()}`, graph: { steps, ...more } });
-  await act('workflows_publish_version', { id });
+  const { id } = await callOperation('workflows_create', { name: `W ${newId()}`, graph: { steps, ...more } });
+  await callOperation('workflows_publish_version', { id });
   return id;
 }
 async function start(id: string, params: object = {}): Promise<Ref> {
-  const { run_id } = await act('workflows_execute_command', { id, command: 'start', params });
+  const { run_id } = await callOperation('workflows_execute_command', { id, command: 'start', params });
   return { id, runID: run_id };
 }
 const at = (ref: Ref, ...phases: ('blocked' | 'complete')[]) =>
@@ -70,7 +70,7 @@ const at = (ref: Ref, ...phases: ('blocked' | 'complete')[]) =>
 /** Returns why the agent asks before it calls `note`; null if it did not ask. */
 async function reasonOf(ref: Ref, task_id = 'clerk.1.1.ok'): Promise<string | null> {
   await at(ref, 'blocked', 'complete');
-  const { tasks } = (await act('tasks_list_run', { ...ref, task_id })) as unknown as {
+  const { tasks } = (await callOperation('tasks_list_run', { ...ref, task_id })) as unknown as {
     tasks: { asked_because?: string; instructions: string }[];
   };
   const [task] = tasks;
@@ -80,7 +80,7 @@ async function reasonOf(ref: Ref, task_id = 'clerk.1.1.ok'): Promise<string | nu
 }
 
 async function deliver(workflow_id: string, payload: object): Promise<Ref> {
-  const made = (await act('webhooks_create', { workflow_id, name: 'Orders' })) as unknown as {
+  const made = (await callOperation('webhooks_create', { workflow_id, name: 'Orders' })) as unknown as {
     signing_secret: string;
     ingress_path: string;
   };
@@ -105,9 +105,9 @@ describe('the input of a webhook', () => {
     script(wants('note'), done);
     const ref = await deliver(id, { text: 'Note it.' });
     expect(await reasonOf(ref)).toBe('It has read text from outside, in the input of the run, from a webhook.');
-    await act('workflows_execute_command', { id, command: 'stop', params: { run_id: ref.runID } });
+    await callOperation('workflows_execute_command', { id, command: 'stop', params: { run_id: ref.runID } });
     script(wants('note'), done);
-    const again = await act('runs_rerun', ref);
+    const again = await callOperation('runs_rerun', ref);
     expect(await reasonOf({ id, runID: again.run_id })).toContain('from a webhook');
     script(wants('note'), done);
     expect(await reasonOf(await start(id, { text: 'Note it.' }))).toBeNull();
@@ -145,7 +145,7 @@ describe('the input of a webhook', () => {
 test("an agent asks after a memory of a model's answer, but not after one of a person's words", async () => {
   const thread = await chat.thread();
   const index = (role: string, word: string) =>
-    act('memory_index_conversation', {
+    callOperation('memory_index_conversation', {
       thread_id: thread,
       visibility: 'private',
       turns: [{ role, text: `The ${word} is on Monday.` }],
@@ -160,23 +160,23 @@ test("an agent asks after a memory of a model's answer, but not after one of a p
 });
 
 test('an agent asks if an earlier answer of the thread has read text from outside', async () => {
-  const { id: agent_id } = await act('agents_create', {
+  const { id: agent_id } = await callOperation('agents_create', {
     name: 'Clerk',
     model: 'openai_compatible/scripted',
     tools: all(),
   });
   const id = await chat.thread({ agent_id });
   script(wants('page'), { content: [{ text: 'The page says to note it.' }] });
-  await act('chat_send_message', { id, text: 'Look.' });
+  await callOperation('chat_send_message', { id, text: 'Look.' });
   const answer = (await chat.settled(id)).at(-1);
   expect(answer?.parts).toContainEqual({ type: 'data-outside', id: 'agent', data: { place: 'by the tool `page`' } });
   script(wants('note'), done);
-  const sent = await act('chat_send_message', { id, text: 'Go on.' });
+  const sent = await callOperation('chat_send_message', { id, text: 'Go on.' });
   const reason = await reasonOf({ id: sent.workflow_id, runID: sent.run_id }, 'agent.1.1.ok');
   expect(reason).toContain('in an earlier answer of this conversation');
-  const copy = await act('chat_fork_thread', { id, message_id: answer?.id });
+  const copy = await callOperation('chat_fork_thread', { id, message_id: answer?.id });
   script(wants('note'), done);
-  const other = await act('chat_send_message', { id: copy.id, text: 'Go on.' });
+  const other = await callOperation('chat_send_message', { id: copy.id, text: 'Go on.' });
   const copied = await reasonOf({ id: other.workflow_id, runID: other.run_id }, 'agent.1.1.ok');
   expect(copied).toContain('in an earlier answer of this conversation');
 });
@@ -187,7 +187,7 @@ describe('a tool with an open world', () => {
   /** Returns why the agent asks before it calls `fetch`; null if it did not ask. */
   async function askedFor(ref: Ref, task_id: string): Promise<string | null> {
     await at(ref, 'blocked', 'complete');
-    const { tasks } = (await act('tasks_list_run', { ...ref, task_id })) as unknown as {
+    const { tasks } = (await callOperation('tasks_list_run', { ...ref, task_id })) as unknown as {
       tasks: { asked_because?: string; instructions: string }[];
     };
     const [task] = tasks;
@@ -195,7 +195,7 @@ describe('a tool with an open world', () => {
     return task?.asked_because ?? null;
   }
   const remember = async (text: string) =>
-    act('memory_index_conversation', {
+    callOperation('memory_index_conversation', {
       thread_id: await chat.thread(),
       visibility: 'private',
       turns: [{ role: 'user', text }],
@@ -209,7 +209,7 @@ describe('a tool with an open world', () => {
     expect(await askedFor(ref, 'clerk.2.1.ok')).toBe(
       'It has read private data, in a recalled memory, and could send it out; it has also read text from outside, by the tool `page`.',
     );
-    await act('tasks_complete', { ...ref, task_id: 'clerk.2.1.ok', approved: false });
+    await callOperation('tasks_complete', { ...ref, task_id: 'clerk.2.1.ok', approved: false });
     await at(ref, 'complete');
     expect(fetched).toEqual([]);
     script(wants('page'), steals, done);
@@ -220,28 +220,28 @@ describe('a tool with an open world', () => {
 
   test('does not ask if the agent has read nothing private, even in a private thread', async () => {
     const agent = { name: 'Docs', model: 'openai_compatible/scripted', tools: all() };
-    const { id: agent_id } = await act('agents_create', agent);
+    const { id: agent_id } = await callOperation('agents_create', agent);
     const id = await chat.thread({ agent_id });
     script(wants('page'), { content: [{ text: 'It is on the page.' }] });
-    await act('chat_send_message', { id, text: 'My salary is 7731. Look.' });
+    await callOperation('chat_send_message', { id, text: 'My salary is 7731. Look.' });
     await chat.settled(id);
     script(wants('page'), fetches('https://docs.example/7731'), done);
-    const sent = await act('chat_send_message', { id, text: 'Go on.' });
+    const sent = await callOperation('chat_send_message', { id, text: 'Go on.' });
     expect(await askedFor({ id: sent.workflow_id, runID: sent.run_id }, 'agent.2.1.ok')).toBeNull();
   });
 
   test('asks in a thread with an earlier answer that had recalled memories', async () => {
     await remember('The dirigible code is ZEPPELIN-7732.');
     const agent = { name: 'Knows', model: 'openai_compatible/scripted', tools: all(), memory: { read: ['private'] } };
-    const { id: agent_id } = await act('agents_create', agent);
+    const { id: agent_id } = await callOperation('agents_create', agent);
     const id = await chat.thread({ agent_id });
     script({ content: [{ text: 'It is ZEPPELIN-7732.' }] });
-    await act('chat_send_message', { id, text: 'What is the dirigible code?' });
+    await callOperation('chat_send_message', { id, text: 'What is the dirigible code?' });
     const answer = (await chat.settled(id)).at(-1);
     expect(answer?.parts.map(({ type }) => type)).toContain('data-recall');
-    await act('memory_forget', { of: 'me' });
+    await callOperation('memory_forget', { of: 'me' });
     script(wants('page'), steals, done);
-    const sent = await act('chat_send_message', { id, text: 'Thanks. What is new?' });
+    const sent = await callOperation('chat_send_message', { id, text: 'Thanks. What is new?' });
     const reason = await askedFor({ id: sent.workflow_id, runID: sent.run_id }, 'agent.2.1.ok');
     expect(reason).toContain('private data, in an earlier answer of this conversation, and could send it out');
   });
@@ -249,11 +249,11 @@ describe('a tool with an open world', () => {
 
 test('a run that an agent has called with private data asks, and so does its rerun', async () => {
   const turns = [{ role: 'user', text: 'The airship code is ZEPPELIN-7733.' }];
-  await act('memory_index_conversation', { thread_id: await chat.thread(), visibility: 'private', turns });
+  await callOperation('memory_index_conversation', { thread_id: await chat.thread(), visibility: 'private', turns });
   const input_schema = { type: 'object', properties: { said: { type: 'string' } } };
   const graph = { steps: [clerk('{{input.said}}')], input_schema };
-  const { id } = await act('workflows_create', { name: 'Inner', graph });
-  await act('workflows_publish_version', { id });
+  const { id } = await callOperation('workflows_create', { name: 'Inner', graph });
+  await callOperation('workflows_publish_version', { id });
   const outer = {
     ...clerk('What is the airship code?'),
     memory: { read: ['private'] },
@@ -263,50 +263,50 @@ test('a run that an agent has called with private data asks, and so does its rer
   const steals = { content: [{ calls: [{ name: 'fetch', arguments: { url: '{{seen.ZEPPELIN-}}' } }] }] };
   script(told, wants('page'), steals, done, done);
   const ref = await start(await publish([outer]));
-  const called = async () => {
+  const findCalledRun = async () => {
     const { rows } = await chat.service.db.pool.query(
       `SELECT data->>'run_id' AS id FROM run_events WHERE run_id = $1 AND event_type = 'child_called'`,
       [ref.runID],
     );
     return String(rows[0]?.id ?? '');
   };
-  await expect.poll(called).not.toBe('');
-  const child = { id, runID: await called() };
+  await expect.poll(findCalledRun).not.toBe('');
+  const child = { id, runID: await findCalledRun() };
   // The log of the caller names the called run before that run exists.
   const isThere = () =>
-    act('runs_get_summary', child).then(
+    callOperation('runs_get_summary', child).then(
       () => true,
       () => false,
     );
   await expect.poll(isThere).toBe(true);
   const reason = async (of: Ref) => {
     await at(of, 'blocked', 'complete');
-    const listed = await act('tasks_list_run', { ...of, task_id: 'clerk.2.1.ok' });
+    const listed = await callOperation('tasks_list_run', { ...of, task_id: 'clerk.2.1.ok' });
     const { tasks } = listed as unknown as { tasks: { asked_because?: string }[] };
     return tasks[0]?.asked_because;
   };
   const expected = 'in the input of the run, from an agent that read private data, in a recalled memory';
   expect(await reason(child)).toContain(expected);
-  await act('tasks_complete', { ...child, task_id: 'clerk.2.1.ok', approved: false });
+  await callOperation('tasks_complete', { ...child, task_id: 'clerk.2.1.ok', approved: false });
   await at(ref, 'complete');
   script(wants('page'), steals, done);
-  const again = await act('runs_rerun', child);
+  const again = await callOperation('runs_rerun', child);
   expect(await reason({ id, runID: again.run_id })).toContain(expected);
   expect(fetched).toEqual([]);
 });
 
 test('a message shows who changed the arguments of a call, and how', async () => {
-  const { id: agent_id } = await act('agents_create', {
+  const { id: agent_id } = await callOperation('agents_create', {
     name: 'Clerk',
     model: 'openai_compatible/scripted',
     tools: [{ type: 'mcp', instance_id, tools: ['note'] }],
   });
   const id = await chat.thread({ agent_id });
   script(wants('note'), done);
-  const sent = await act('chat_send_message', { id, text: 'Note Eve.' });
+  const sent = await callOperation('chat_send_message', { id, text: 'Note Eve.' });
   const ref = { id: sent.workflow_id, runID: sent.run_id };
   await at(ref, 'blocked');
-  await act('tasks_complete', {
+  await callOperation('tasks_complete', {
     ...ref,
     task_id: 'agent.1.1.ok',
     approved: true,
@@ -330,10 +330,20 @@ test('contradicting entries for a tool are a warning, for workflows and for agen
     code: 'contradicting_tools',
     message: expect.stringContaining('deny is effective'),
   };
-  const { id } = await act('workflows_create', { name: 'W', graph: { steps: [{ ...clerk('Go.'), tools: entries }] } });
-  const report = await act('workflows_validate', { id });
+  const { id } = await callOperation('workflows_create', {
+    name: 'W',
+    graph: { steps: [{ ...clerk('Go.'), tools: entries }] },
+  });
+  const report = await callOperation('workflows_validate', { id });
   expect(report).toMatchObject({ valid: true, errors: [] });
   expect(report.warnings).toContainEqual({ ...expected, step_id: 'clerk' });
-  const agent = await act('agents_create', { name: 'Odd', model: 'openai_compatible/scripted', tools: entries });
-  expect((await act('agents_validate', { id: agent.id })).warnings).toContainEqual({ ...expected, step_id: null });
+  const agent = await callOperation('agents_create', {
+    name: 'Odd',
+    model: 'openai_compatible/scripted',
+    tools: entries,
+  });
+  expect((await callOperation('agents_validate', { id: agent.id })).warnings).toContainEqual({
+    ...expected,
+    step_id: null,
+  });
 });

@@ -18,7 +18,7 @@ function configure(server: McpServer): void {
 
 let chat: ChatService;
 let instance_id: string;
-const act = (...given: Parameters<ChatService['act']>) => chat.act(...given);
+const callOperation = (...args: Parameters<ChatService['act']>) => chat.act(...args);
 beforeAll(async () => {
   chat = await startChatService();
   instance_id = await chat.serveTools(configure);
@@ -30,7 +30,7 @@ type Json = Record<string, unknown>;
 const model = 'openai_compatible/scripted';
 const call = (name: string, args: object = {}) => ({ name, arguments: args });
 const calls = (...of: object[]) => ({ content: [{ calls: of }] });
-const says = (text: string) => ({ content: [{ text }] });
+const textAnswer = (text: string) => ({ content: [{ text }] });
 const script = (...answers: object[]) => chat.fake.script({ answers } as never);
 const lua = (source: string) => ({ steps: [{ id: 'say', type: 'lua_script', script: source }] });
 const waits = { steps: [{ id: 'ask', type: 'human_task', instructions: 'Is it?' }] };
@@ -40,25 +40,25 @@ const clerk = (tools: object[], more: object = {}) => ({
 });
 
 async function publish(name: string, graph: object): Promise<string> {
-  const { id } = await act('workflows_create', { name, graph });
-  await act('workflows_publish_version', { id });
+  const { id } = await callOperation('workflows_create', { name, graph });
+  await callOperation('workflows_publish_version', { id });
   return id;
 }
 async function start(id: string, input: object = {}): Promise<Ref> {
   const params = { trigger_payload: input };
-  return { id, runID: (await act('workflows_execute_command', { id, command: 'start', params })).run_id };
+  return { id, runID: (await callOperation('workflows_execute_command', { id, command: 'start', params })).run_id };
 }
-const ended = (ref: Ref) => reached(chat.service.container.services, chat.acme.owner, ref);
-const summary = async (ref: Ref) =>
-  (await act('runs_get_summary', ref)) as unknown as { status: string; output: Json & { text: string } };
+const waitForEnd = (ref: Ref) => reached(chat.service.container.services, chat.acme.owner, ref);
+const readSummary = async (ref: Ref) =>
+  (await callOperation('runs_get_summary', ref)) as unknown as { status: string; output: Json & { text: string } };
 async function calledBy(ref: Ref): Promise<Ref[]> {
-  const { called_runs } = (await act('runs_list_called', { ...ref, limit: 50 })) as unknown as {
+  const { called_runs } = (await callOperation('runs_list_called', { ...ref, limit: 50 })) as unknown as {
     called_runs: { run_id: string; workflow_id: string }[];
   };
   return called_runs.map(({ run_id, workflow_id }) => ({ id: workflow_id, runID: run_id }));
 }
 async function eventOf(ref: Ref, step_id: string, event_type: string): Promise<Json | undefined> {
-  const { events } = (await act('runs_list_events', { ...ref, limit: 200 })) as unknown as {
+  const { events } = (await callOperation('runs_list_events', { ...ref, limit: 200 })) as unknown as {
     events: { event_type: string; step_id?: string; data: Json }[];
   };
   return events.find(event => event.step_id === step_id && event.event_type === event_type)?.data;
@@ -86,9 +86,9 @@ describe('ids that a template writes', () => {
     // This bypasses validation, which would refuse the templates.
     const id = await publishGraph(chat.service.container.services, chat.acme.owner, graph);
     for (const target of [theirs, own, id, '*']) {
-      script(calls(call('own'), call(target), call('workflow'), call('tool')), says('Done.'));
+      script(calls(call('own'), call(target), call('workflow'), call('tool')), textAnswer('Done.'));
       const ref = await start(id, { target });
-      await ended(ref);
+      await waitForEnd(ref);
       expect([...offered().keys()].toSorted()).toEqual(['own', 'read_result']);
       expect((await calledBy(ref)).map(({ id: of }) => of)).toEqual([own]);
     }
@@ -96,15 +96,20 @@ describe('ids that a template writes', () => {
 
   test('are refused in place of the whole list, and a start cannot override the list', async () => {
     const own = await publish('Own', lua('return "own"'));
-    const { id: draft } = await act('workflows_create', { name: 'T', graph: clerk('{{input.tools}}' as never) });
-    expect(await act('workflows_validate', { id: draft })).toMatchObject({
+    const { id: draft } = await callOperation('workflows_create', {
+      name: 'T',
+      graph: clerk('{{input.tools}}' as never),
+    });
+    expect(await callOperation('workflows_validate', { id: draft })).toMatchObject({
       valid: false,
       errors: [{ step_id: 'clerk', path: 'tools' }],
     });
-    await expect(act('workflows_publish_version', { id: draft })).rejects.toMatchObject({ code: 'invalid_graph' });
+    await expect(callOperation('workflows_publish_version', { id: draft })).rejects.toMatchObject({
+      code: 'invalid_graph',
+    });
     const id = await publish('Desk', clerk([]));
     const trigger_steps = { clerk: { tools: [workflowTools(own)] } };
-    const started = act('workflows_execute_command', { id, command: 'start', params: { trigger_steps } });
+    const started = callOperation('workflows_execute_command', { id, command: 'start', params: { trigger_steps } });
     await expect(started).rejects.toMatchObject({ details: [{ path: 'params.trigger_steps.clerk.tools' }] });
   });
 });
@@ -124,10 +129,10 @@ test('two concurrent runs call separate runs and read only their own results', a
   await chat.fake.held('both');
   chat.fake.release('both');
   for (const [index, ref] of refs.entries()) {
-    await ended(ref);
+    await waitForEnd(ref);
     const text = both[index] ?? '';
-    expect((await summary(ref)).output.text).toBe(`Said ${text}.`);
-    const said = await Promise.all((await calledBy(ref)).map(async child => (await summary(child)).output.said));
+    expect((await readSummary(ref)).output.text).toBe(`Said ${text}.`);
+    const said = await Promise.all((await calledBy(ref)).map(async child => (await readSummary(child)).output.said));
     expect(said.toSorted()).toEqual([text, `${text} again`]);
   }
 });
@@ -139,13 +144,13 @@ describe('a run that does not end', () => {
   ])('is stopped when its agent reaches the time limit of %s', async (_, more) => {
     const slow = await publish('Slow', waits);
     const id = await publish('Desk', clerk([workflowTools(slow)], more));
-    script(calls(call('slow')), says('Nobody answered.'));
+    script(calls(call('slow')), textAnswer('Nobody answered.'));
     const ref = await start(id);
-    await ended(ref);
-    expect((await summary(ref)).output).toMatchObject({ ended_by: 'timeout', complete: false });
+    await waitForEnd(ref);
+    expect((await readSummary(ref)).output).toMatchObject({ ended_by: 'timeout', complete: false });
     const [child, ...others] = await calledBy(ref);
     expect(others).toEqual([]);
-    await expect.poll(async () => (await summary(child ?? ref)).status).toBe('stopped');
+    await expect.poll(async () => (await readSummary(child ?? ref)).status).toBe('stopped');
   });
 
   test('is stopped together with the runs that it called when its agent fails at a limit', async () => {
@@ -156,12 +161,12 @@ describe('a run that does not end', () => {
     const id = await publish('Desk', clerk([workflowTools(outer)], { limits: { timeout_s: 2 }, on_limit: 'fail' }));
     script(calls(call('outer')));
     const ref = await start(id);
-    await ended(ref);
-    expect((await summary(ref)).status).toBe('failed');
+    await waitForEnd(ref);
+    expect((await readSummary(ref)).status).toBe('failed');
     const [middle = ref] = await calledBy(ref);
     const [last = ref] = await calledBy(middle);
     expect(last.id).toBe(inner);
-    for (const each of [middle, last]) await expect.poll(async () => (await summary(each)).status).toBe('stopped');
+    for (const each of [middle, last]) await expect.poll(async () => (await readSummary(each)).status).toBe('stopped');
   });
 });
 
@@ -172,10 +177,10 @@ describe('a large output', () => {
       lua('return {head = "top", body = string.rep("x", 900000), tail = "deep 7731"}'),
     );
     const id = await publish('Desk', clerk([workflowTools(target)]));
-    script(calls(call('large')), calls(call('read_result', { ref: 'clerk.1.1', path: 'tail' })), says('Read.'));
+    script(calls(call('large')), calls(call('read_result', { ref: 'clerk.1.1', path: 'tail' })), textAnswer('Read.'));
     const ref = await start(id);
-    await ended(ref);
-    expect((await summary(ref)).output.text).toBe('Read.');
+    await waitForEnd(ref);
+    expect((await readSummary(ref)).output.text).toBe('Read.');
     expect(lastSent()).toContain('deep 7731');
     expect(lastSent().length).toBeLessThan(40_000);
   });
@@ -184,15 +189,15 @@ describe('a large output', () => {
     const part = (id: string) => ({ id, type: 'lua_script', script: 'return string.rep("x", 1000000)' });
     const target = await publish('Large', { steps: [part('a'), part('b')] });
     const id = await publish('Desk', clerk([workflowTools(target)]));
-    script(calls(call('large')), says('Too large.'));
+    script(calls(call('large')), textAnswer('Too large.'));
     const ref = await start(id);
-    await ended(ref);
-    expect(await summary(ref)).toMatchObject({ status: 'completed', output: { text: 'Too large.' } });
+    await waitForEnd(ref);
+    expect(await readSummary(ref)).toMatchObject({ status: 'completed', output: { text: 'Too large.' } });
     expect(await eventOf(ref, 'clerk.1.1', 'step_failed')).toMatchObject({ error: { code: 'result_too_large' } });
     expect(lastSent()).toContain('result_too_large');
     expect(lastSent().length).toBeLessThan(20_000);
     const [child = ref] = await calledBy(ref);
-    expect((await summary(child)).status).toBe('completed');
+    expect((await readSummary(child)).status).toBe('completed');
   });
 });
 
@@ -200,7 +205,11 @@ test('equal names of tools are made unique, and each call reaches the tool with 
   const names = ['Note', 'note', 'read result', 'ask user', 'workflows list', '../../etc', '工具'];
   const ids: string[] = [];
   for (const name of names) ids.push(await publish(name, lua(`return "run of ${name}"`)));
-  const named = { type: 'agent', agent_id: (await act('agents_create', { name: 'Note', model })).id, approval: 'auto' };
+  const named = {
+    type: 'agent',
+    agent_id: (await callOperation('agents_create', { name: 'Note', model })).id,
+    approval: 'auto',
+  };
   const id = await publish(
     'Desk',
     clerk([
@@ -211,9 +220,9 @@ test('equal names of tools are made unique, and each call reaches the tool with 
       { type: 'ask_user' },
     ]),
   );
-  script(calls(call('note'), call('note_2'), call('note_3')), says('Done.'));
+  script(calls(call('note'), call('note_2'), call('note_3')), textAnswer('Done.'));
   const ref = await start(id);
-  await ended(ref);
+  await waitForEnd(ref);
   const tools = offered();
   expect([...tools.keys()].toSorted()).toEqual(
     [

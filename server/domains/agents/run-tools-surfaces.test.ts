@@ -29,7 +29,7 @@ const rest: Use = (name, input = {}, as = chat.acme.contributor) => clients.REST
 const model = 'openai_compatible/scripted';
 const call = (name: string, args: object = {}) => ({ name, arguments: args });
 const calls = (...toolCalls: object[]) => ({ content: [{ calls: toolCalls }] });
-const says = (text: string) => ({ content: [{ text }] });
+const textAnswer = (text: string) => ({ content: [{ text }] });
 const script = (...answers: object[]) => chat.fake.script({ answers } as never);
 
 const echo: Json = {
@@ -169,7 +169,7 @@ describe.each(clientSurfaces)('over %s', surface => {
     const target = await publish(use, 'Look up', echo);
     const id = await publish(use, 'Desk', clerk([workflowTools([target])]));
     const wrong = [{ text: 1 }, {}, { text: 'x', more: 1 }, { text: 'x'.repeat(41) }, [], { text: '{{input.secret}}' }];
-    script(calls(...wrong.map(args => call('look_up', args))), says('Done.'));
+    script(calls(...wrong.map(args => call('look_up', args))), textAnswer('Done.'));
     const ref = await start(use, id, { secret: 7731 });
     expect(await waitForEnd(use, ref)).toMatchObject({ status: 'completed', output: { text: 'Done.' } });
     // The last arguments are valid: a template that a model writes is plain text.
@@ -187,7 +187,7 @@ describe.each(clientSurfaces)('over %s', surface => {
     const start = { id: desk, command: 'start', params: {} };
     expect(await use('workflows_execute_command', start, viewer)).toMatchObject({ code: 'insufficient_role' });
     const agent_id = await newAgent(use, 'Guide', [workflowTools([target])]);
-    script(calls(call('look_up', { text: 'x' })), says('Done.'));
+    script(calls(call('look_up', { text: 'x' })), textAnswer('Done.'));
     const { run_id } = await use('agents_run', { id: agent_id, input: { message: 'Go.' } }, viewer);
     const ref = { id: agent_id, runID: run_id };
     await expect.poll(async () => (await summary(use, ref)).orchestration_phase, { timeout: 20_000 }).toBe('blocked');
@@ -214,9 +214,9 @@ describe.each(clientSurfaces)('over %s', surface => {
       calls(call('first', go)),
       calls(call('second', go)),
       calls(call('third', go)),
-      says('2'),
-      says('1'),
-      says('0'),
+      textAnswer('2'),
+      textAnswer('1'),
+      textAnswer('0'),
     );
     const ref = await start(use, id);
     expect(await waitForEnd(use, ref)).toMatchObject({ output: { text: '0' } });

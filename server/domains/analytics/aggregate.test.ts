@@ -313,7 +313,7 @@ describe('trigger types', () => {
     subject,
     at,
   });
-  const told = async () => {
+  const readTriggers = async () => {
     const { rows } = await db.pool.query<{ name: string; runs: number }>(
       `SELECT trigger_type AS name, runs_started::int AS runs FROM analytics_triggers
         WHERE workflow_id = $1 AND grain = 3 AND bucket = '2026-01-01Z' ORDER BY 1`,
@@ -328,7 +328,7 @@ describe('trigger types', () => {
     await insertUsage(db.pool, rows);
     await insertUsage(db.pool, [started(words[0] ?? ''), started(words[129] ?? '', Date.UTC(2026, 1, 5))]);
     await aggregateAll(db.pool, clock, 9);
-    const first = await told();
+    const first = await readTriggers();
     expect([...first.keys()].filter(name => name.startsWith('batch-')).sort()).toEqual(words.slice(0, 100).sort());
     expect(first.get('other')).toBe(31);
     expect(first.get('schedule')).toBe(1);

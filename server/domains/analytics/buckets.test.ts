@@ -6,7 +6,7 @@ import { bucketOf, DAY, HOUR, joinedSegments, MONTH, QUARTER, segmentsOf } from 
 const instant = fc
   .integer({ min: Date.UTC(2023, 0, 1) / QUARTER_HOUR_MS, max: Date.UTC(2027, 0, 1) / QUARTER_HOUR_MS })
   .map(n => n * QUARTER_HOUR_MS);
-const at = (text: string) => Date.parse(text);
+const timeOf = (text: string) => Date.parse(text);
 
 test('segments are contiguous, and consist of whole buckets', () => {
   fc.assert(
@@ -27,19 +27,19 @@ test('segments are contiguous, and consist of whole buckets', () => {
 });
 
 test('segments are coarse inside a range and fine at its edges', () => {
-  expect(segmentsOf(at('2026-01-30T22:45:00Z'), at('2026-03-02T01:15:00Z'))).toEqual([
-    { grain: QUARTER, from: at('2026-01-30T22:45:00Z'), to: at('2026-01-30T23:00:00Z') },
-    { grain: HOUR, from: at('2026-01-30T23:00:00Z'), to: at('2026-01-31') },
-    { grain: DAY, from: at('2026-01-31'), to: at('2026-02-01') },
-    { grain: MONTH, from: at('2026-02-01'), to: at('2026-03-01') },
-    { grain: DAY, from: at('2026-03-01'), to: at('2026-03-02') },
-    { grain: HOUR, from: at('2026-03-02'), to: at('2026-03-02T01:00:00Z') },
-    { grain: QUARTER, from: at('2026-03-02T01:00:00Z'), to: at('2026-03-02T01:15:00Z') },
+  expect(segmentsOf(timeOf('2026-01-30T22:45:00Z'), timeOf('2026-03-02T01:15:00Z'))).toEqual([
+    { grain: QUARTER, from: timeOf('2026-01-30T22:45:00Z'), to: timeOf('2026-01-30T23:00:00Z') },
+    { grain: HOUR, from: timeOf('2026-01-30T23:00:00Z'), to: timeOf('2026-01-31') },
+    { grain: DAY, from: timeOf('2026-01-31'), to: timeOf('2026-02-01') },
+    { grain: MONTH, from: timeOf('2026-02-01'), to: timeOf('2026-03-01') },
+    { grain: DAY, from: timeOf('2026-03-01'), to: timeOf('2026-03-02') },
+    { grain: HOUR, from: timeOf('2026-03-02'), to: timeOf('2026-03-02T01:00:00Z') },
+    { grain: QUARTER, from: timeOf('2026-03-02T01:00:00Z'), to: timeOf('2026-03-02T01:15:00Z') },
   ]);
 });
 
 test('the days of a zone with an offset of whole hours are one segment of hours', () => {
-  const days = [at('2026-01-01T05:00:00Z'), at('2026-01-02T05:00:00Z'), at('2026-01-03T05:00:00Z')];
-  const end = at('2026-01-04T05:00:00Z');
+  const days = [timeOf('2026-01-01T05:00:00Z'), timeOf('2026-01-02T05:00:00Z'), timeOf('2026-01-03T05:00:00Z')];
+  const end = timeOf('2026-01-04T05:00:00Z');
   expect(joinedSegments(days, end)).toEqual([{ grain: HOUR, from: days[0], to: end }]);
 });

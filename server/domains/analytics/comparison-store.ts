@@ -97,10 +97,10 @@ export async function compareUsage(
   limit: number,
 ): Promise<Difference[]> {
   if (limit <= 0) return [];
-  const there = (at: string) => (usageFrom === null ? 'true' : `${at} >= '${new Date(usageFrom).toISOString()}'`);
+  const isKept = (at: string) => (usageFrom === null ? 'true' : `${at} >= '${new Date(usageFrom).toISOString()}'`);
   const columns = ['quantity', 'microcredits'];
   const as = `project_id, workflow_id, 0 AS grain, bucket, tenant_id || ' ' || digest AS name, ${columns.join(', ')}`;
-  const usage = usageRollupQuery(`seq <= ${seq} AND ${there('created_at')}`);
-  const sums = `SELECT ${as} FROM usage_sums WHERE ${there('bucket')}`;
+  const usage = usageRollupQuery(`seq <= ${seq} AND ${isKept('created_at')}`);
+  const sums = `SELECT ${as} FROM usage_sums WHERE ${isKept('bucket')}`;
   return await compareRollups(db, { table: 'usage_sums', columns }, sums, `SELECT ${as} FROM (${usage}) u`, limit);
 }

@@ -95,23 +95,23 @@ function add(
 }
 
 async function write(db: Queryable, rollups: readonly DurationRollup[]): Promise<void> {
-  const of = (pick: (rollup: DurationRollup) => unknown) => rollups.map(pick);
+  const column = (pick: (rollup: DurationRollup) => unknown) => rollups.map(pick);
   const key = [
-    of(rollup => rollup.projectId),
-    of(rollup => rollup.workflowId),
-    of(rollup => rollup.grain),
-    of(rollup => rollup.bucket),
-    of(rollup => rollup.outcome),
+    column(rollup => rollup.projectId),
+    column(rollup => rollup.workflowId),
+    column(rollup => rollup.grain),
+    column(rollup => rollup.bucket),
+    column(rollup => rollup.outcome),
   ];
   const { rows: present } = await db.query<{ place: string; bins: Buffer }>(PRESENT, key);
   for (const { place, bins } of present) rollups[Number(place) - 1]?.histogram.merge(bins);
   await db.query(ADD, [
     ...key,
-    of(rollup => rollup.tenantId),
-    of(rollup => rollup.runs),
-    of(rollup => rollup.totalMs),
-    of(rollup => rollup.minMs),
-    of(rollup => rollup.maxMs),
-    of(rollup => rollup.histogram.pack()),
+    column(rollup => rollup.tenantId),
+    column(rollup => rollup.runs),
+    column(rollup => rollup.totalMs),
+    column(rollup => rollup.minMs),
+    column(rollup => rollup.maxMs),
+    column(rollup => rollup.histogram.pack()),
   ]);
 }

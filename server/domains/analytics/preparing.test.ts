@@ -37,7 +37,7 @@ beforeEach(async () => {
 });
 afterEach(() => db.close());
 
-const started = (at: number) => ({
+const startedRun = (at: number) => ({
   tenantId: tenant.tenantId,
   projectId: tenant.projectId,
   workflowId,
@@ -64,7 +64,7 @@ describe('runs of older releases', () => {
   test('are counted once, in addition to those that the engine has counted', async () => {
     const [first, , , running] = await runsOfBefore();
     // The running run has ended since, and another has started: usage has both.
-    await insertUsage(db.pool, [{ ...started(NOW), action: 'run_ended', outcome: 'completed', durations: [5] }]);
+    await insertUsage(db.pool, [{ ...startedRun(NOW), action: 'run_ended', outcome: 'completed', durations: [5] }]);
     await db.pool.query(`UPDATE run_usage SET attempts = json_build_array(json_build_array($1::text, 5))`, [running]);
     await db.pool.query(`UPDATE runs SET status = 'completed', ended_at = $2 WHERE id = $1`, [running, new Date(NOW)]);
     await db.pool.query(`UPDATE runs SET ended_at = started_at - interval '1 s' WHERE id = $1`, [first]);
@@ -122,7 +122,7 @@ describe('the job', () => {
     leading = true;
     await ring();
     expect(await call(runsCount, ctx, { window: 'all' })).toMatchObject({ started: 4, completed: 3 });
-    await insertUsage(db.pool, [started(NOW - 60_000), started(NOW)]);
+    await insertUsage(db.pool, [startedRun(NOW - 60_000), startedRun(NOW)]);
     // Usage that is not aggregated yet is missing from the answer, whose `as_of` says so.
     expect(await call(runsCount, ctx, { window: 'all' })).toMatchObject({
       started: 4,
@@ -143,7 +143,7 @@ describe('the job', () => {
     const { alarm, ring, set } = alarms();
     const job = startAnalyticsJob({ database: db, clock, alarm, logger: silent, leading: () => true });
     await db.pool.query('ALTER TABLE analytics_totals RENAME TO gone');
-    await insertUsage(db.pool, [started(NOW)]);
+    await insertUsage(db.pool, [startedRun(NOW)]);
     await ring();
     expect(set[0]?.ms).toBe(10_000);
     await db.pool.query('ALTER TABLE gone RENAME TO analytics_totals');
@@ -156,8 +156,8 @@ describe('the job', () => {
 
 test.each(analyticsOperations.map(({ name }) => name))('%s is 503 while the database is away', async name => {
   const refusedConnection = noteDatabaseError(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }));
-  const away = () => Promise.reject(refusedConnection);
-  const pool = Object.create(db.pool, { connect: { value: away } });
+  const refuseConnection = () => Promise.reject(refusedConnection);
+  const pool = Object.create(db.pool, { connect: { value: refuseConnection } });
   const lost = contextFor({ ...services, pool }, tenant.contributor);
   const run = byName[name].run as (context: Context, input: object) => Promise<unknown>;
   const error = await refusal(run(lost, byName[name].input.parse({})));
@@ -167,7 +167,7 @@ test.each(analyticsOperations.map(({ name }) => name))('%s is 503 while the data
 describe('npm run baton -- analytics', () => {
   test('rebuilds and checks', async () => {
     await insertRun(services, { ...tenant, workflowId, status: 'running' });
-    await insertUsage(db.pool, [started(NOW)]);
+    await insertUsage(db.pool, [startedRun(NOW)]);
     await aggregateAll(db.pool, clock);
     const sums = await readAllRollups(db.pool);
     const run = (...args: string[]) => runCommand(declareAnalytics, { url: db.url }, args);
@@ -212,12 +212,12 @@ describe('npm run baton -- analytics', () => {
       );
     }
     // The first run's usage was written without types and outcomes, and a quarter of an hour before that without any row.
-    await insertUsage(db.pool, [{ ...started(at), action: 'workflow_step', subject: '', quantity: 2 }]);
+    await insertUsage(db.pool, [{ ...startedRun(at), action: 'workflow_step', subject: '', quantity: 2 }]);
     await db.pool.query(`INSERT INTO run_events VALUES ($1, 3, 'step_completed', 'a', 3, '{}', $2)`, [
       ids[0],
       new Date(at - 900_000),
     ]);
-    const step = { ...started(NOW), action: 'workflow_step' as const, subject: '', stepType: 'lua_script' };
+    const step = { ...startedRun(NOW), action: 'workflow_step' as const, subject: '', stepType: 'lua_script' };
     await insertUsage(db.pool, [
       { ...step, outcome: 'retried' },
       { ...step, outcome: 'completed' },

@@ -37,15 +37,15 @@ const STEP_TYPES = `
  * The usage according to runs and their events, as rows of usage: each run's start and end, each billable attempt with
  * its price, which is one number in its event, and its consumption.
  */
-const recounted = (there: (at: string) => string, codes: readonly string[]) => `
+const recounted = (isAffected: (at: string) => string, codes: readonly string[]) => `
   CREATE TEMP TABLE recounted ON COMMIT DROP AS
   SELECT project_id, workflow_id, ${quarterOf('started_at')} AS bucket, 'run_started' AS action, '' AS outcome, '' AS step_type,
          1::int8 AS quantity, 0::int8 AS microcredits, 0::int8 AS ms
-  FROM runs WHERE ${there('started_at')}
+  FROM runs WHERE ${isAffected('started_at')}
   UNION ALL
   SELECT project_id, workflow_id, ${quarterOf('ended_at')}, 'run_ended', status, '', 1, 0,
          greatest(0, (extract(epoch FROM ended_at - started_at) * 1000)::int8)
-  FROM runs WHERE ended_at IS NOT NULL AND ${there('ended_at')}
+  FROM runs WHERE ended_at IS NOT NULL AND ${isAffected('ended_at')}
   UNION ALL
   SELECT r.project_id, r.workflow_id, ${quarterOf('e.created_at')}, used.action,
          CASE WHEN used.action <> 'workflow_step' THEN '' WHEN e.event_type = 'step_completed' THEN 'completed'
@@ -58,7 +58,7 @@ const recounted = (there: (at: string) => string, codes: readonly string[]) => `
     SELECT 'workflow_step' AS action, 1::int8 AS quantity, coalesce((e.data->>'credits')::int8, 0) AS microcredits
     UNION ALL
     SELECT c->>'action', (c->>'quantity')::int8, 0 FROM json_array_elements(coalesce(e.data->'consumed', '[]')) c) used
-  WHERE ${there('e.created_at')} AND e.attempt IS NOT NULL AND (
+  WHERE ${isAffected('e.created_at')} AND e.attempt IS NOT NULL AND (
     (e.event_type = 'step_completed' AND e.data->'skipped' IS NULL) OR e.event_type = 'step_retrying'
     OR (e.event_type = 'step_failed' AND e.data->'caused_by_step_id' IS NULL AND e.data->'error'->>'code' NOT IN (${codes.map(code => `'${code}'`).join(', ')})))`;
 
@@ -139,16 +139,16 @@ export async function readStepsSince(db: Queryable): Promise<Date | null> {
  */
 export async function compareWithRuns(db: Queryable, recount: Recount, most: number): Promise<Difference[]> {
   const { since, stepsSince, seq, codes } = recount;
-  const there = (at: string) => (since === null ? 'true' : `${at} >= '${since.toISOString()}'`);
+  const isAffected = (at: string) => (since === null ? 'true' : `${at} >= '${since.toISOString()}'`);
   await db.query(STEP_TYPES);
-  await db.query(recounted(there, codes));
+  await db.query(recounted(isAffected, codes));
   await db.query(
     `CREATE TEMP TABLE pending ON COMMIT DROP AS
      SELECT project_id, workflow_id, ${QUARTER_OF_ROW} AS bucket, action, outcome,
             CASE WHEN step_type = '' THEN 'unknown' ELSE step_type END AS step_type,
             CASE WHEN line IS NULL THEN quantity ELSE 1 END AS quantity, microcredits, coalesce((line->>1)::int8, 0) AS ms
      FROM run_usage LEFT JOIN LATERAL json_array_elements(attempts) line ON action = 'run_ended'
-     WHERE seq > ${seq} AND ${there('created_at')}`,
+     WHERE seq > ${seq} AND ${isAffected('created_at')}`,
   );
   await db.query('ANALYZE step_types, recounted, pending');
   const found: Difference[] = [];
@@ -160,7 +160,7 @@ export async function compareWithRuns(db: Queryable, recount: Recount, most: num
       .map(column => `${merged(column)}(${column}) AS ${column}`)
       .join(', ')} FROM (
         SELECT project_id, workflow_id, 0 AS grain, bucket, ${name} AS name, ${stored} FROM ${table}
-         WHERE grain = 0 AND workflow_id NOT IN ${WHOLE_PROJECTS} AND ${there('bucket')}
+         WHERE grain = 0 AND workflow_id NOT IN ${WHOLE_PROJECTS} AND ${isAffected('bucket')}
         UNION ALL ${summed('pending')}) told GROUP BY 1, 2, 3, 4, 5`;
     const compared = (rows: string) =>
       where === ofSteps && stepsSince !== null

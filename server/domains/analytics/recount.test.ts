@@ -78,7 +78,7 @@ beforeAll(async () => {
     for (const [name, graph] of Object.entries(graphs)) made[name] = await publishGraph(services, person, graph);
     workflows.set(person, made);
   }
-  await live();
+  await generateRuns();
   expect(await aggregateAll(db.pool, clock, 7)).toBe(true);
 });
 afterAll(async () => {
@@ -87,7 +87,7 @@ afterAll(async () => {
 });
 
 /** Generates days of runs: some end at once, some wait for hours for a person or a stop, some still wait at the end. */
-async function live(): Promise<void> {
+async function generateRuns(): Promise<void> {
   const { services } = container;
   const waiting: { person: Principal; id: string; run: string }[] = [];
   for (let round = 0; round < 14; round++) {
@@ -332,14 +332,14 @@ describe.each(cases)('person $person asks for $input', ({ person, input }) => {
     expect(usage.points.map(({ at }) => at)).toEqual(runs.points.map(({ at }) => at));
     const names = runs.points.map(({ at }) => nameOf(new Date(at)));
     for (const [index, point] of runs.points.entries()) {
-      const here = (at: Date | null) => at !== null && nameOf(at) === names[index];
+      const isInBucket = (at: Date | null) => at !== null && nameOf(at) === names[index];
       expect(point, point.at).toMatchObject({
-        started: count(started, run => here(run.started_at)),
-        completed: count(ended, run => run.status === 'completed' && here(run.ended_at)),
-        failed: count(ended, run => run.status === 'failed' && here(run.ended_at)),
-        stopped: count(ended, run => run.status === 'stopped' && here(run.ended_at)),
+        started: count(started, run => isInBucket(run.started_at)),
+        completed: count(ended, run => run.status === 'completed' && isInBucket(run.ended_at)),
+        failed: count(ended, run => run.status === 'failed' && isInBucket(run.ended_at)),
+        stopped: count(ended, run => run.status === 'stopped' && isInBucket(run.ended_at)),
       });
-      const used = attempts.filter(attempt => here(attempt.at));
+      const used = attempts.filter(attempt => isInBucket(attempt.at));
       expect(usage.points[index]).toMatchObject({
         steps: used.length,
         microcredits: sum(used.map(({ credits }) => credits)),
@@ -378,14 +378,14 @@ test('every question accepts any instant as a bound, and returns the quarters of
 test('live runs', async () => {
   for (const person of people) {
     const { runs } = await runsOf(person);
-    const live = runs.filter(run => run.ended_at === null);
-    expect(live.length).toBeGreaterThan(0);
+    const liveRuns = runs.filter(run => run.ended_at === null);
+    expect(liveRuns.length).toBeGreaterThan(0);
     expect(await call(person, 'analytics_live_runs')).toEqual({
       as_of: new Date(clock.now()).toISOString(),
-      total: live.length,
-      running: count(live, run => run.status === 'running'),
-      blocked: count(live, run => run.status === 'running' && run.orchestration_phase === 'blocked'),
-      paused: count(live, run => run.status === 'paused'),
+      total: liveRuns.length,
+      running: count(liveRuns, run => run.status === 'running'),
+      blocked: count(liveRuns, run => run.status === 'running' && run.orchestration_phase === 'blocked'),
+      paused: count(liveRuns, run => run.status === 'paused'),
     });
   }
 });

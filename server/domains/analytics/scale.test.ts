@@ -16,7 +16,7 @@ import { analyticsOperations } from './operations.ts';
  */
 const measured = Number(process.env.BATON_TEST_ANALYTICS_RUNS ?? 0);
 const runs = measured || 5_000;
-const say = (text: string) => process.stderr.write(`${text}\n`);
+const print = (text: string) => process.stderr.write(`${text}\n`);
 const clock = new ManualClock(SCALE.to);
 let db: TestDatabase;
 let plans: Plan[] = [];
@@ -50,9 +50,9 @@ beforeAll(async () => {
   await generateHistory(db.pool, { runs, events: 1 });
   await generateUsage(db.pool);
   const began = performance.now();
-  if (measured) say('generated');
+  if (measured) print('generated');
   while (!(await aggregateAll(db.pool, clock, 200_000)));
-  if (measured) say(`folded in ${((performance.now() - began) / 1000).toFixed(1)} s`);
+  if (measured) print(`folded in ${((performance.now() - began) / 1000).toFixed(1)} s`);
   await db.pool.query('VACUUM ANALYZE');
   const pool = Object.create(db.pool, {
     connect: {
@@ -134,7 +134,7 @@ describe.each(analyticsOperations.map(({ name }) => name))('%s', name => {
     quickest.sort((a, b) => a.ms - b.ms);
     const [slowest, middle] = [quickest.at(-1), quickest[quickest.length >> 1]];
     if (measured)
-      say(
+      print(
         `${name}: ${middle?.ms.toFixed(1)} ms, at most ${slowest?.ms.toFixed(1)} ms ${JSON.stringify(slowest?.input)}`,
       );
   });

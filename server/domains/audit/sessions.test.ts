@@ -52,7 +52,7 @@ async function save(id: string, token = tokens.owner): Promise<void> {
   await settleAudit(service.container.services);
 }
 
-const listed = async (id: string, query = ''): Promise<Entry[]> => {
+const listEntries = async (id: string, query = ''): Promise<Entry[]> => {
   const { entries } = await send('GET', `/v1/audit-log?target=${id}&limit=100${query}`, tokens.owner);
   return (entries as Entry[]).filter(({ operation }) => operation !== 'workflows_create');
 };
@@ -64,14 +64,14 @@ test('a person’s saves with pauses of at most a quarter of an hour are one ent
     await save(id);
     if (n < 4) clock.advance(15 * MINUTE);
   }
-  const [entry, ...others] = await listed(id);
+  const [entry, ...others] = await listEntries(id);
   expect(others).toEqual([]);
   expect(entry).toMatchObject({
     at: new Date(start + 60 * MINUTE).toISOString(),
     names: { id: 'Orders' },
     session: { saves: 5, first_at: new Date(start).toISOString(), from_revision: 1, to_revision: 6 },
   });
-  expect(await listed(id, '&saves=each')).toHaveLength(5);
+  expect(await listEntries(id, '&saves=each')).toHaveLength(5);
   const csv = await fetch(`${service.url}/v1/audit-log/export?target=${id}&operation=workflows_patch`, {
     headers: { Authorization: `Bearer ${tokens.owner}` },
   });
@@ -79,7 +79,7 @@ test('a person’s saves with pauses of at most a quarter of an hour are one ent
   // A save a millisecond later starts another session.
   clock.advance(15 * MINUTE + 1);
   await save(id);
-  expect((await listed(id)).map(({ session }) => session?.saves ?? 1)).toEqual([1, 5]);
+  expect((await listEntries(id)).map(({ session }) => session?.saves ?? 1)).toEqual([1, 5]);
 });
 
 test('a period includes only its part of a session', async () => {
@@ -91,11 +91,11 @@ test('a period includes only its part of a session', async () => {
     clock.advance(MINUTE);
   }
   const [head = '', , third = ''] = times;
-  expect((await listed(id, `&to=${third}`)).map(({ session }) => session?.saves)).toEqual([2]);
-  expect((await listed(id, `&from=${third}`)).map(({ session }) => session)).toMatchObject([
+  expect((await listEntries(id, `&to=${third}`)).map(({ session }) => session?.saves)).toEqual([2]);
+  expect((await listEntries(id, `&from=${third}`)).map(({ session }) => session)).toMatchObject([
     { saves: 2, first_at: third, to_revision: 5 },
   ]);
-  expect((await listed(id, `&from=${head}`)).map(({ session }) => session?.saves)).toEqual([4]);
+  expect((await listEntries(id, `&from=${head}`)).map(({ session }) => session?.saves)).toEqual([4]);
 });
 
 test('two people who save alternately have two sessions, and another draft has its own session', async () => {
@@ -106,12 +106,12 @@ test('two people who save alternately have two sessions, and another draft has i
     await save(other);
     clock.advance(MINUTE);
   }
-  const sessions = (await listed(id)).map(({ user, session }) => [user.email, session?.saves]).sort();
+  const sessions = (await listEntries(id)).map(({ user, session }) => [user.email, session?.saves]).sort();
   expect(sessions).toEqual([
     [acme.contributor.email, 3],
     [acme.owner.email, 3],
   ]);
-  expect((await listed(other)).map(({ session }) => session?.saves)).toEqual([3]);
+  expect((await listEntries(other)).map(({ session }) => session?.saves)).toEqual([3]);
 });
 
 test('saves through two servers, before and after a crash, are one session', async () => {
@@ -132,7 +132,7 @@ test('saves through two servers, before and after a crash, are one session', asy
   await other.end();
   clock.advance(MINUTE);
   await record(pool, 6);
-  const [entry, ...others] = await listed(id);
+  const [entry, ...others] = await listEntries(id);
   expect(others).toEqual([]);
   expect(entry?.session).toMatchObject({ saves: 5, to_revision: 6 });
 });
@@ -149,7 +149,7 @@ test('refused saves are separate entries, and deleted things are shown by id', a
   expect(answer.status).toBe(403);
   const { id: project } = await send('POST', '/v1/projects', tokens.owner, { name: 'Short' });
   await send('DELETE', `/v1/projects/${String(project)}`, tokens.owner);
-  const about = await listed(String(project));
+  const about = await listEntries(String(project));
   expect(about.map(({ names }) => names)).toEqual([{}, {}]);
   const rival = await createTestTenant(service.container.services, { slug: 'rival' });
   const { token } = await createTestPat(service.container.services, rival.owner, scopes);

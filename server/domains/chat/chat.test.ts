@@ -294,13 +294,13 @@ test('the stream of all runs leaves out the private answers of others', async ()
     runs.push((await chat.act('chat_send_message', { id, text: 'Hi' }, contributor)).run_id);
     await chat.settled(id, contributor);
   }
-  const seen = ({ frames }: typeof own) => runs.map(run => frames.some(frame => frame.includes(run)));
+  const runsSeen = ({ frames }: typeof own) => runs.map(run => frames.some(frame => frame.includes(run)));
   // Both streams have received the last frame of the second run.
   const ends = ({ frames }: typeof own) =>
     frames.some(frame => frame.includes(runs[1] ?? '?') && frame.includes('"to":"completed"'));
   await expect.poll(() => [own, other].map(ends)).toEqual([true, true]);
-  expect(seen(own)).toEqual([true, true]);
-  expect(seen(other)).toEqual([false, true]);
+  expect(runsSeen(own)).toEqual([true, true]);
+  expect(runsSeen(other)).toEqual([false, true]);
   other.socket.terminate();
   own.socket.terminate();
 });

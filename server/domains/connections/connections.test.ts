@@ -269,17 +269,17 @@ describe('changing', () => {
 describe('using', () => {
   it('notes the last use to the minute', async () => {
     const { id } = await make();
-    const at = async () =>
+    const readLastUsedAt = async () =>
       ((await call(acme.contributor, 'connections_get', { id })) as { last_used_at: string }).last_used_at;
     await load(id);
-    const first = await at();
+    const first = await readLastUsedAt();
     expect(first).toBe(new Date(clock.now()).toISOString());
     clock.advance(59_999);
     await load(id);
-    expect(await at()).toBe(first);
+    expect(await readLastUsedAt()).toBe(first);
     clock.advance(1);
     await load(id);
-    expect(await at()).toBe(new Date(clock.now()).toISOString());
+    expect(await readLastUsedAt()).toBe(new Date(clock.now()).toISOString());
   });
 });
 

@@ -25,7 +25,8 @@ const request = {
   credentials: { token: 'old' },
   origins: ['https://api.example.com'],
 };
-const away = () => Promise.reject(unavailable('secret_store_unavailable', 'The secret store is unavailable.'));
+const failAsUnavailable = () =>
+  Promise.reject(unavailable('secret_store_unavailable', 'The secret store is unavailable.'));
 /** Simulates a killed process, which does nothing more. */
 class Killed extends Error {}
 
@@ -55,7 +56,7 @@ const refOf = (connectionId: string) => ({ tenantId: acme.tenantId, projectId: a
 const load = (connectionId: string) => loadCredentials(services, refOf(connectionId), 'https://api.example.com');
 const counts = async () => [await db.prisma.connection.count(), await db.prisma.secret.count()];
 const hidden = () => db.prisma.connection.count({ where: { status: { in: ['pending', 'deleting'] } } });
-const listed = async () =>
+const listedIds = async () =>
   ((await call(acme.contributor, 'connections_list', {})) as { connections: { id: string }[] }).connections.map(
     ({ id }) => id,
   );
@@ -63,15 +64,19 @@ const listed = async () =>
 describe('the secret store is away', () => {
   it('while creating: 503, and nothing is left, even of a write whose answer was lost', async () => {
     const before = await counts();
-    await expect(callWith({ put: away })(acme.contributor, 'connections_create', request)).rejects.toMatchObject({
+    await expect(
+      callWith({ put: failAsUnavailable })(acme.contributor, 'connections_create', request),
+    ).rejects.toMatchObject({
       status: 503,
       code: 'secret_store_unavailable',
     });
-    const lost: SecretStore['put'] = async (...given) => {
+    const storeAndFail: SecretStore['put'] = async (...given) => {
       await services.secrets.put(...given);
-      return away();
+      return failAsUnavailable();
     };
-    await expect(callWith({ put: lost })(acme.contributor, 'connections_create', request)).rejects.toMatchObject({
+    await expect(
+      callWith({ put: storeAndFail })(acme.contributor, 'connections_create', request),
+    ).rejects.toMatchObject({
       status: 503,
     });
     expect(await counts()).toEqual(before);
@@ -80,14 +85,14 @@ describe('the secret store is away', () => {
   it('while changing: 503, and nothing has changed', async () => {
     const id = await make();
     const patch = { id, display_name: 'B', credentials: { token: 'new', more: 'x' }, config: { a: 1 } };
-    for (const broken of [{ put: away }, { get: away }]) {
+    for (const broken of [{ put: failAsUnavailable }, { get: failAsUnavailable }]) {
       await expect(callWith(broken)(acme.contributor, 'connections_patch', patch)).rejects.toMatchObject({
         status: 503,
       });
     }
     expect(await load(id)).toMatchObject({ name: 'A', config: {}, values: { token: 'old' } });
     expect(
-      await callWith({ get: away })(acme.contributor, 'connections_patch', { id, display_name: 'C' }),
+      await callWith({ get: failAsUnavailable })(acme.contributor, 'connections_patch', { id, display_name: 'C' }),
     ).toMatchObject({
       name: 'C',
     });
@@ -95,21 +100,23 @@ describe('the secret store is away', () => {
 
   it('while deleting: 503, and it still works', async () => {
     const id = await make();
-    await expect(callWith({ delete: away })(acme.contributor, 'connections_delete', { id })).rejects.toMatchObject({
+    await expect(
+      callWith({ delete: failAsUnavailable })(acme.contributor, 'connections_delete', { id }),
+    ).rejects.toMatchObject({
       status: 503,
     });
     expect((await load(id))?.values).toEqual({ token: 'old' });
-    expect(await listed()).toContain(id);
+    expect(await listedIds()).toContain(id);
   });
 
   it('while loading: 503', async () => {
     const id = await make();
-    const broken = { ...services, secrets: storeWith({ get: away }) };
+    const broken = { ...services, secrets: storeWith({ get: failAsUnavailable }) };
     await expect(loadCredentials(broken, refOf(id), 'https://api.example.com')).rejects.toMatchObject({
       status: 503,
     });
     await expect(
-      callWith({ get: away })(acme.contributor, 'connections_credentials_get', { id }),
+      callWith({ get: failAsUnavailable })(acme.contributor, 'connections_credentials_get', { id }),
     ).rejects.toMatchObject({ status: 503 });
   });
 });
@@ -156,9 +163,9 @@ describe('a crash', () => {
     'while creating, %s the secret is written: nobody sees it, and it is removed',
     async when => {
       const before = await counts();
-      const visible = await listed();
+      const visible = await listedIds();
       await killedIn('put', when, 'create', request);
-      expect(await listed()).toEqual(visible);
+      expect(await listedIds()).toEqual(visible);
       expect(await hidden()).toBe(1);
       await removeAbandonedConnections(services);
       expect(await counts()).toEqual(before);
@@ -171,7 +178,7 @@ describe('a crash', () => {
       const id = await make();
       const [rows = 0, secrets = 0] = await counts();
       await killedIn('delete', when, 'delete', { id });
-      expect(await listed()).not.toContain(id);
+      expect(await listedIds()).not.toContain(id);
       expect(await load(id)).toBeNull();
       expect(await hidden()).toBe(1);
       await expect(call(acme.contributor, 'connections_get', { id })).rejects.toMatchObject({ status: 404 });
@@ -221,7 +228,7 @@ describe('a crash', () => {
     await db.prisma.connection.create({ data: { id, tenantId, ...state, createdBy: newId(), ...times } });
     await withConnectionLock(services, id, () => removeAbandonedConnections(services));
     expect(await db.prisma.connection.count({ where: { id } })).toBe(1);
-    await removeAbandonedConnections({ ...services, secrets: storeWith({ delete: away }) });
+    await removeAbandonedConnections({ ...services, secrets: storeWith({ delete: failAsUnavailable }) });
     expect(await db.prisma.connection.count({ where: { id } })).toBe(1);
     await removeAbandonedConnections(services);
     expect(await db.prisma.connection.count({ where: { id } })).toBe(0);

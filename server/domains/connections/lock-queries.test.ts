@@ -8,9 +8,9 @@ test('more lock holders than connections do not use up the pool', async () => {
   const pool = new pg.Pool({ connectionString: db.url, max: 4, connectionTimeoutMillis: 10_000 });
   try {
     const numbers = Array.from({ length: 12 }, (_, n) => n);
-    const hold = (n: number) =>
+    const lockAndQuery = (n: number) =>
       withConnectionLock({ pool }, `connection-${n}`, () => pool.query('SELECT $1::int AS n', [n]));
-    const results = await Promise.all(numbers.map(hold));
+    const results = await Promise.all(numbers.map(lockAndQuery));
     expect(results.map(({ rows }) => rows[0].n)).toEqual(numbers);
   } finally {
     await pool.end();

@@ -61,7 +61,7 @@ const instance = (who: Principal, connection_id: string) =>
   call(who, 'mcp_instances_create', { name: 'Tools', server_id: server, connection_id }) as Promise<Made>;
 const load = (connectionId: string, { projectId }: { projectId: string }) =>
   loadCredentials(services, { tenantId: acme.tenantId, projectId, connectionId }, 'https://tools.example.com');
-const listed = async (who: Principal) =>
+const listedIds = async (who: Principal) =>
   ((await call(who, 'connections_list', { limit: 200 })) as { connections: Made[] }).connections.map(({ id }) => id);
 const missing = { status: 404, code: 'not_found' };
 const forbidden = { status: 403, code: 'insufficient_role' };
@@ -94,7 +94,7 @@ describe('a connection of a project', () => {
       for (const [name, more] of onConnection) {
         await expect(call(who, name, { id, ...more }), name).rejects.toMatchObject(missing);
       }
-      expect(await listed(who)).not.toContain(id);
+      expect(await listedIds(who)).not.toContain(id);
       await expect(instance(who, id)).rejects.toMatchObject({ status: 422, code: 'unknown_connection' });
       for (const name of ['mcp_servers_discover', 'mcp_servers_validate'] as const) {
         const asked = call(who, name, { id: server, connection_id: id });
@@ -105,7 +105,7 @@ describe('a connection of a project', () => {
     }
     expect(await load(id, second)).toBeNull();
     expect((await load(id, acme))?.values).toEqual({ token: 'value' });
-    expect(await listed(acme.contributor)).toContain(id);
+    expect(await listedIds(acme.contributor)).toContain(id);
   });
 
   test('serves no instance of another project, even if that names it', async () => {
@@ -153,7 +153,7 @@ describe('a connection of the workspace', () => {
     const { id } = await make();
     expect(await call(acme.owner, 'connections_patch', { id, shared: true })).toMatchObject({ project_id: null });
     expect(await call(second.contributor, 'connections_get', { id })).toMatchObject({ id, project_id: null });
-    expect(await listed(second.contributor)).toContain(id);
+    expect(await listedIds(second.contributor)).toContain(id);
     await instance(second.contributor, id);
     expect((await load(id, second))?.values).toEqual({ token: 'value' });
     expect(await makeKey({ shared: true }, acme.owner)).toMatchObject({ project_id: null });

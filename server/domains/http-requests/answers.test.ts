@@ -26,7 +26,10 @@ afterAll(async () => {
 });
 afterEach(close);
 
-async function ask(answer: (socket: Socket, head: string) => void, more: Partial<HttpCall> = {}): Promise<HttpAnswer> {
+async function callWith(
+  answer: (socket: Socket, head: string) => void,
+  more: Partial<HttpCall> = {},
+): Promise<HttpAnswer> {
   const call: HttpCall = {
     tenantId: 't',
     projectId: 'p',
@@ -102,7 +105,7 @@ describe('an answer whose body cannot be read', () => {
   test.each(UNREADABLE)(
     '%s: a POST has been carried out, and its step has a result',
     async (_, answer, code, begin) => {
-      const { response } = (await ask(answer)) as Extract<HttpAnswer, { kind: 'response' }>;
+      const { response } = (await callWith(answer)) as Extract<HttpAnswer, { kind: 'response' }>;
       expect(response).toMatchObject({ status: 201, headers: { 'x-order': '7' }, body: null });
       expect(response.unread).toMatchObject({ code, message: expect.stringContaining('has been carried out') });
       expect(Buffer.byteLength(JSON.stringify(response))).toBeLessThan(MIB);
@@ -117,14 +120,14 @@ describe('an answer whose body cannot be read', () => {
   test.each(UNREADABLE.filter(([name]) => name !== 'too large as JSON'))(
     '%s: a GET fails, and says what is known',
     async (_, answer, code) => {
-      const found = await ask(answer, { method: 'GET' });
+      const found = await callWith(answer, { method: 'GET' });
       expect(found).toMatchObject({ kind: 'failed', code, details: { status: 201, headers: { 'x-order': '7' } } });
       expect(found).toMatchObject({ retryable: code === 'http_connection_lost' });
     },
   );
 
   test.each(['PUT', 'PATCH', 'DELETE'])('%s has been carried out as well', async method => {
-    const answer = await ask(sending(head('200 OK', json), '{'), { method });
+    const answer = await callWith(sending(head('200 OK', json), '{'), { method });
     expect(answer).toMatchObject({
       kind: 'response',
       response: { status: 200, unread: { code: 'response_malformed' } },
@@ -144,14 +147,14 @@ describe('a POST without an answer', () => {
     ],
   ])('%s: it may have been carried out', async (_, answer, code, retryable) => {
     const message = expect.stringContaining('may have been carried out');
-    expect(await ask(answer)).toMatchObject({ kind: 'failed', code, retryable, message });
-    expect(((await ask(answer, { method: 'GET' })) as { message: string }).message).not.toContain('carried out');
+    expect(await callWith(answer)).toMatchObject({ kind: 'failed', code, retryable, message });
+    expect(((await callWith(answer, { method: 'GET' })) as { message: string }).message).not.toContain('carried out');
   });
 
   test('nothing listens: it has not been carried out', async () => {
     const url = await serve(() => undefined);
     await close();
-    const answer = await ask(() => undefined, { url });
+    const answer = await callWith(() => undefined, { url });
     expect(answer).toMatchObject({
       code: 'http_unreachable',
       retryable: true,
@@ -171,7 +174,7 @@ describe('a POST without an answer', () => {
       ['http://10.0.0.1/', 'egress_refused'],
       ['/busy', 'unexpected_status'],
     ] as const) {
-      const answer = await ask(to(location));
+      const answer = await callWith(to(location));
       expect(answer).toMatchObject({ kind: 'failed', code, retryable: false });
       expect(answer).toMatchObject({
         message: expect.stringContaining('has been carried out: it was answered with 303'),
@@ -191,35 +194,35 @@ describe('a status', () => {
     ),
   ])('%i: may a repetition help? %s', async (code, retryable) => {
     for (const method of ['GET', 'POST']) {
-      const answer = await ask(status(code), { method });
+      const answer = await callWith(status(code), { method });
       expect(answer).toMatchObject({ code: 'unexpected_status', retryable, details: { status: code } });
     }
   });
 
   test('413 is temporary if it has a Retry-After', async () => {
-    const answer = await ask(status(413, 'retry-after: 7\r\ncontent-length: 0\r\n'));
+    const answer = await callWith(status(413, 'retry-after: 7\r\ncontent-length: 0\r\n'));
     expect(answer).toMatchObject({ code: 'unexpected_status', retryable: true, retryAfterMs: 7_000 });
   });
 
   test.each([204, 205, 304])('%i has no body, though the server announces one', async code => {
-    const answer = await ask(status(code, `${json}content-length: 8\r\n`), { expects: each => each === code });
+    const answer = await callWith(status(code, `${json}content-length: 8\r\n`), { expects: each => each === code });
     expect(answer).toMatchObject({ kind: 'response', response: { status: code, body: null } });
   });
 
   test('HEAD has no body, although it announces a length', async () => {
-    const answer = await ask(status(200, `${json}content-length: 8\r\n`), { method: 'HEAD' });
+    const answer = await callWith(status(200, `${json}content-length: 8\r\n`), { method: 'HEAD' });
     expect(answer).toMatchObject({ kind: 'response', response: { status: 200, body: null } });
   });
 
   test.each([100, 102, 103])('%i comes before the answer, any number of times', async code => {
     const early = `HTTP/1.1 ${code} Early\r\nlink: </a>\r\n\r\n`;
-    const answer = await ask(sending(early.slice(0, 5), early.slice(5) + early, head('200 OK'), 'done'));
+    const answer = await callWith(sending(early.slice(0, 5), early.slice(5) + early, head('200 OK'), 'done'));
     expect(answer).toMatchObject({ kind: 'response', response: { status: 200, body: 'done' } });
   });
 
   test('an error keeps a body of JSON or text, and no other', async () => {
     const details = async (type: string, body: string | Buffer) => {
-      const answer = await ask(sending(head('422 No', `content-type: ${type}\r\n`), body));
+      const answer = await callWith(sending(head('422 No', `content-type: ${type}\r\n`), body));
       return (answer as Extract<HttpAnswer, { kind: 'failed' }>).details?.body;
     };
     expect(await details('application/problem+json', '{"code":"E42"}')).toEqual({ code: 'E42' });
@@ -227,7 +230,7 @@ describe('a status', () => {
     expect(await details('text/plain', 'é'.repeat(10_000))).toMatch(/^é{100,}$/);
     expect(await details('application/json', `["${'x'.repeat(10_000)}"]`)).toBeUndefined();
     const cookies = Array.from({ length: 10 }, (_, n) => `set-cookie: c${n}=${'x'.repeat(1_000)}\r\n`).join('');
-    const crowded = await ask(sending(head('422 No', `${cookies}location: /orders/7\r\n`), 'x'.repeat(20_000)));
+    const crowded = await callWith(sending(head('422 No', `${cookies}location: /orders/7\r\n`), 'x'.repeat(20_000)));
     expect(Buffer.byteLength(JSON.stringify(crowded))).toBeLessThan(16 * 1024);
     expect(crowded).toMatchObject({
       details: { headers: { location: '/orders/7' }, body: expect.stringContaining('xxx') },

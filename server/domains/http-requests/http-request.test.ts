@@ -109,9 +109,9 @@ async function outcomeOf(ref: { id: string; runID: string }) {
   await reached(service.container.services, acme.contributor, ref);
   const listed = await callOperation('runs_list_events', { ...ref, limit: 200 });
   const events = listed.events as unknown as Event[];
-  const of = (type: string) => events.filter(event => event.event_type === type);
-  const result = of('step_completed').at(-1)?.data.result as Record<string, unknown> | undefined;
-  return { events, of, result, error: of('step_failed')[0]?.data.error };
+  const eventsOfType = (type: string) => events.filter(event => event.event_type === type);
+  const result = eventsOfType('step_completed').at(-1)?.data.result as Record<string, unknown> | undefined;
+  return { events, eventsOfType, result, error: eventsOfType('step_failed')[0]?.data.error };
 }
 
 const runWith = async (input: object, ...steps: object[]) => outcomeOf(await start(await publish(...steps), input));
@@ -205,12 +205,12 @@ describe('an http_request', () => {
   });
 
   test('takes the statuses of expect for success, 2xx by default', async () => {
-    const { error, of } = await runSteps(step('/missing', { retry_count: 3 }));
+    const { error, eventsOfType } = await runSteps(step('/missing', { retry_count: 3 }));
     expect(error).toMatchObject({
       code: 'unexpected_status',
       message: expect.stringMatching(/\/missing answered 404: .*no such order/),
     });
-    expect(of('step_retrying')).toEqual([]);
+    expect(eventsOfType('step_retrying')).toEqual([]);
     expect((await runSteps(step('/missing', { expect: ['2xx', 404] }))).result).toMatchObject({ status: 404 });
     expect((await runSteps(step('/echo', { expect: [201] }))).error).toMatchObject({ code: 'unexpected_status' });
     const kept = await runSteps(step('/to-echo', { expect: ['3xx'], follow_redirects: false }));
@@ -219,9 +219,9 @@ describe('an http_request', () => {
 
   test('is retried after 408, 429 and 5xx, not earlier than the server asks', async () => {
     refusals = [{ status: 408 }, { status: 429, headers: { 'retry-after': '1' } }, { status: 503 }];
-    const { result, of } = await runSteps(step('/flaky', { retry_count: 3 }));
+    const { result, eventsOfType } = await runSteps(step('/flaky', { retry_count: 3 }));
     expect(result).toMatchObject({ body: { ok: true } });
-    const delays = of('step_retrying').map(({ data }) => data.delay_ms);
+    const delays = eventsOfType('step_retrying').map(({ data }) => data.delay_ms);
     expect(delays).toEqual([0, 1_000, 0]);
     refusals = [{ status: 500 }];
     expect((await runSteps(step('/flaky'))).error).toMatchObject({ code: 'unexpected_status' });
@@ -230,9 +230,9 @@ describe('an http_request', () => {
   test('is retried if the connection is refused', async () => {
     const gone = await startHttpServer({});
     await gone.close();
-    const { error, of } = await runSteps({ ...step(''), url: gone.url, retry_count: 1 });
+    const { error, eventsOfType } = await runSteps({ ...step(''), url: gone.url, retry_count: 1 });
     expect(error).toMatchObject({ code: 'http_unreachable' });
-    expect(of('step_retrying')).toHaveLength(1);
+    expect(eventsOfType('step_retrying')).toHaveLength(1);
   });
 
   test('ends its connection when its run is stopped or its time limit passes', async () => {
@@ -242,7 +242,7 @@ describe('an http_request', () => {
     const params = { run_id: ref.runID, mode: 'immediate' };
     await callOperation('workflows_execute_command', { id: ref.id, command: 'stop', params });
     await lastSeen().left;
-    expect((await outcomeOf(ref)).of('step_cancelled')).toHaveLength(1);
+    expect((await outcomeOf(ref)).eventsOfType('step_cancelled')).toHaveLength(1);
     const { error } = await runSteps(step('/wait', { timeout_s: 1 }));
     expect(error).toMatchObject({ code: 'step_timed_out' });
     await lastSeen().left;
@@ -257,8 +257,8 @@ describe('an http_request', () => {
   });
 
   test('is charged as one step', async () => {
-    const { of } = await runSteps(step('/echo'));
-    expect(of('step_completed')[0]?.data).not.toHaveProperty('consumed');
+    const { eventsOfType } = await runSteps(step('/echo'));
+    expect(eventsOfType('step_completed')[0]?.data).not.toHaveProperty('consumed');
   });
 });
 

@@ -44,7 +44,7 @@ const callOf = (url: string, more: Partial<HttpCall> = {}): HttpCall => ({
 const send = (url: string, more: Partial<HttpCall> = {}, signal = new AbortController().signal): Promise<HttpAnswer> =>
   requester.send(callOf(url, more), { signal });
 
-const ask = async (answer: (socket: Socket, head: string) => void, more: Partial<HttpCall> = {}) =>
+const callWith = async (answer: (socket: Socket, head: string) => void, more: Partial<HttpCall> = {}) =>
   send(await serve(answer), more);
 
 const head = (headers: string) => `HTTP/1.1 200 OK\r\nconnection: close\r\n${headers}\r\n\r\n`;
@@ -56,7 +56,7 @@ const failure = (code: string, retryable: boolean) => ({ kind: 'failed', code, r
 
 describe('a server that misbehaves costs its own step alone', () => {
   test('headers that never come, or come byte by byte', async () => {
-    expect(await ask(() => undefined)).toMatchObject(failure('http_connection_lost', true));
+    expect(await callWith(() => undefined)).toMatchObject(failure('http_connection_lost', true));
     let written = 0;
     const slow = (socket: Socket) => {
       const timer = setInterval(() => socket.write(written++ === 0 ? 'HTTP/1.1 200 OK\r\nx-a: ' : 'a'), 20);
@@ -73,7 +73,7 @@ describe('a server that misbehaves costs its own step alone', () => {
 
   test('a body that stops, or that is still coming when the step is cancelled', async () => {
     const stopping = (socket: Socket) => void socket.write(`${head('content-length: 10')}abc`);
-    expect(await ask(stopping)).toMatchObject(failure('http_connection_lost', true));
+    expect(await callWith(stopping)).toMatchObject(failure('http_connection_lost', true));
     let began = false;
     const endless = (socket: Socket) => {
       socket.write(head('content-type: text/plain'));
@@ -101,20 +101,22 @@ describe('a server that misbehaves costs its own step alone', () => {
         socket.end(zipped.subarray(0, 20));
       },
     ];
-    for (const answer of cut) expect(await ask(answer)).toMatchObject(failure('http_connection_lost', true));
+    for (const answer of cut) expect(await callWith(answer)).toMatchObject(failure('http_connection_lost', true));
   });
 
   test('a connection that is cut before anything is answered', async () => {
-    expect(await ask(socket => socket.destroy())).toMatchObject(failure('http_connection_lost', true));
+    expect(await callWith(socket => socket.destroy())).toMatchObject(failure('http_connection_lost', true));
   });
 
   test('a content length that is too short or no number', async () => {
-    const short = await ask(socket => socket.end(`${head('content-length: 2\r\ncontent-type: text/plain')}abcdef`));
+    const short = await callWith(socket =>
+      socket.end(`${head('content-length: 2\r\ncontent-type: text/plain')}abcdef`),
+    );
     // Bytes after the end of the body belong to no response, and the connection is closed.
     expect(short).toMatchObject({ kind: 'response', response: { body: 'ab' } });
-    const odd = await ask(socket => socket.end(`${head('content-length: many')}abc`));
+    const odd = await callWith(socket => socket.end(`${head('content-length: many')}abc`));
     expect(odd).toMatchObject(failure('response_malformed', false));
-    const two = await ask(socket => socket.end(`${head('content-length: 1\r\ncontent-length: 2')}abc`));
+    const two = await callWith(socket => socket.end(`${head('content-length: 1\r\ncontent-length: 2')}abc`));
     expect(two).toMatchObject(failure('http_connection_lost', true));
   });
 
@@ -124,25 +126,25 @@ describe('a server that misbehaves costs its own step alone', () => {
   ] as const)('a bomb of %s', async (encoding, compress) => {
     const bomb = compress(Buffer.alloc(64 * MIB));
     expect(bomb.length).toBeLessThan(MIB);
-    const answer = await ask(whole(`content-encoding: ${encoding}`, bomb));
+    const answer = await callWith(whole(`content-encoding: ${encoding}`, bomb));
     expect(answer).toMatchObject({
       ...failure('response_too_large', false),
       message: expect.stringContaining('1048576'),
     });
-    const within = await ask(
+    const within = await callWith(
       whole(`content-type: text/plain\r\ncontent-encoding: ${encoding}`, compress(Buffer.alloc(MIB, 'a'))),
     );
     expect(within).toMatchObject({ kind: 'response' });
   });
 
   test('a body of 1 MiB, and one that is a byte larger', async () => {
-    const plain = (bytes: number) => ask(whole('content-type: text/plain', 'a'.repeat(bytes)));
+    const plain = (bytes: number) => callWith(whole('content-type: text/plain', 'a'.repeat(bytes)));
     expect(await plain(MIB)).toMatchObject({ kind: 'response' });
     expect(await plain(MIB + 1)).toMatchObject(failure('response_too_large', false));
   });
 
   test('bytes that are not compressed as declared', async () => {
-    const answer = await ask(whole('content-encoding: gzip', 'not compressed at all'));
+    const answer = await callWith(whole('content-encoding: gzip', 'not compressed at all'));
     expect(answer).toMatchObject(failure('response_malformed', false));
   });
 
@@ -159,7 +161,7 @@ describe('a server that misbehaves costs its own step alone', () => {
       };
       pump();
     };
-    expect(await ask(huge)).toMatchObject(failure('response_too_large', false));
+    expect(await callWith(huge)).toMatchObject(failure('response_too_large', false));
     await expect.poll(() => sockets.size).toBe(0);
     expect(sent).toBeLessThan(64 * MIB);
   });
@@ -170,7 +172,7 @@ describe('a server that misbehaves costs its own step alone', () => {
       const timer = setInterval(() => socket.write('nothing here '.repeat(1_000)), 1);
       socket.on('close', () => clearInterval(timer));
     };
-    const answer = await ask(endless);
+    const answer = await callWith(endless);
     expect(answer).toMatchObject({
       ...failure('unexpected_status', false),
       message: expect.stringContaining('404: nothing'),
@@ -186,7 +188,7 @@ describe('a server that misbehaves costs its own step alone', () => {
       asked++;
       to('/')(socket);
     };
-    expect(await ask(circle)).toMatchObject(failure('too_many_redirects', false));
+    expect(await callWith(circle)).toMatchObject(failure('too_many_redirects', false));
     expect(asked).toBe(6);
     for (const location of [
       'http://',
@@ -195,34 +197,34 @@ describe('a server that misbehaves costs its own step alone', () => {
       'http://[::1]/',
       'http://10.0.0.1/',
     ]) {
-      expect(await ask(to(location)), location).toMatchObject(failure('egress_refused', false));
+      expect(await callWith(to(location)), location).toMatchObject(failure('egress_refused', false));
     }
   });
 
   test('a flood of headers', async () => {
     const flood = 'x-flood: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n'.repeat(1_000);
-    const answer = await ask(socket => socket.end(`${head(`${flood}content-length: 0`)}`));
+    const answer = await callWith(socket => socket.end(`${head(`${flood}content-length: 0`)}`));
     expect(answer).toMatchObject(failure('response_headers_too_large', false));
     const endless = (socket: Socket) => {
       socket.write('HTTP/1.1 200 OK\r\n');
       const timer = setInterval(() => socket.write(flood), 1);
       socket.on('close', () => clearInterval(timer));
     };
-    expect(await ask(endless)).toMatchObject(failure('response_headers_too_large', false));
+    expect(await callWith(endless)).toMatchObject(failure('response_headers_too_large', false));
   });
 
   test('an answer that is not HTTP', async () => {
-    expect(await ask(socket => socket.end('SSH-2.0-OpenSSH_9.6\r\n'))).toMatchObject(
+    expect(await callWith(socket => socket.end('SSH-2.0-OpenSSH_9.6\r\n'))).toMatchObject(
       failure('response_malformed', false),
     );
-    const status = await ask(socket => socket.end('HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n'));
+    const status = await callWith(socket => socket.end('HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n'));
     expect(status).toMatchObject(failure('response_malformed', false));
   });
 });
 
 describe('a body is what its content type says', () => {
-  const read = async (type: string, body: string | Buffer) => {
-    const answer = await ask(whole(`content-type: ${type}`, body));
+  const readBody = async (type: string, body: string | Buffer) => {
+    const answer = await callWith(whole(`content-type: ${type}`, body));
     if (answer.kind === 'failed') return answer.code;
     const { body: value, encoding } = answer.response;
     return encoding === undefined ? value : [encoding, value];
@@ -230,29 +232,29 @@ describe('a body is what its content type says', () => {
   const base64 = (bytes: Buffer) => ['base64', bytes.toString('base64')];
 
   test('JSON is parsed, and invalid JSON fails', async () => {
-    expect(await read('application/json', '\ufeff{"a":1}')).toEqual({ a: 1 });
-    expect(await read('application/problem+json; charset=utf-8', '[1]')).toEqual([1]);
-    expect(await read('application/json', '')).toBeNull();
+    expect(await readBody('application/json', '\ufeff{"a":1}')).toEqual({ a: 1 });
+    expect(await readBody('application/problem+json; charset=utf-8', '[1]')).toEqual([1]);
+    expect(await readBody('application/json', '')).toBeNull();
     for (const body of ['{"a":', 'NaN', Buffer.from([0x22, 0xff, 0x22])]) {
-      expect(await read('application/json', body)).toBe('response_malformed');
+      expect(await readBody('application/json', body)).toBe('response_malformed');
     }
   });
 
   test('JSON that cannot be stored fails: NUL, half a surrogate pair, depth', async () => {
     for (const body of ['"\\u0000"', '"\\ud800"', '['.repeat(500_000) + ']'.repeat(500_000)]) {
-      expect(await read('application/json', body)).toBe('result_not_storable');
+      expect(await readBody('application/json', body)).toBe('result_not_storable');
     }
   });
 
   test('text is decoded by its charset; other bytes are base64', async () => {
     const latin = Buffer.from('Grüße', 'latin1');
-    expect(await read('text/plain; charset=iso-8859-1', latin)).toBe('Grüße');
-    expect(await read('text/csv; charset="UTF-8"', 'a,ü')).toBe('a,ü');
-    expect(await read('text/plain', latin)).toEqual(base64(latin));
-    expect(await read('text/plain; charset=klingon', 'abc')).toBe('abc');
-    expect(await read('text/plain; charset=klingon', latin)).toEqual(base64(latin));
-    expect(await read('text/plain', 'a\0b')).toEqual(base64(Buffer.from('a\0b')));
-    expect(await read('application/octet-stream', 'abc')).toBe('abc');
+    expect(await readBody('text/plain; charset=iso-8859-1', latin)).toBe('Grüße');
+    expect(await readBody('text/csv; charset="UTF-8"', 'a,ü')).toBe('a,ü');
+    expect(await readBody('text/plain', latin)).toEqual(base64(latin));
+    expect(await readBody('text/plain; charset=klingon', 'abc')).toBe('abc');
+    expect(await readBody('text/plain; charset=klingon', latin)).toEqual(base64(latin));
+    expect(await readBody('text/plain', 'a\0b')).toEqual(base64(Buffer.from('a\0b')));
+    expect(await readBody('application/octet-stream', 'abc')).toBe('abc');
   });
 });
 

@@ -18,13 +18,13 @@ let requester: ReturnType<typeof createHttpRequester>;
 let all: { id: number; text?: string }[] = [];
 const SIZE = 2;
 
-type Answer = (asked: URLSearchParams) => object;
+type Answer = (query: URLSearchParams) => object;
 const answering =
   (answer: Answer) =>
   ({ path }: SeenRequest, response: Parameters<ReturnType<typeof json>>[1]) =>
     json(answer(new URL(path, 'http://server.test').searchParams))({} as SeenRequest, response);
 const from = (at: number) => all.slice(at, at + SIZE);
-const number = (asked: URLSearchParams, name: string, fallback: number) => Number(asked.get(name) ?? fallback);
+const number = (query: URLSearchParams, name: string, fallback: number) => Number(query.get(name) ?? fallback);
 
 beforeAll(async () => {
   db = await createTestDatabase();
@@ -32,18 +32,18 @@ beforeAll(async () => {
   requester = createHttpRequester({ ...createTestServices(db, { clock: new ManualClock() }), egress });
   api = await startHttpServer({
     // As Stripe: the cursor is the id of the last item, and a flag says whether there is more.
-    '/after': answering(asked => {
-      const at = all.findIndex(({ id }) => String(id) === asked.get('starting_after')) + 1;
+    '/after': answering(query => {
+      const at = all.findIndex(({ id }) => String(id) === query.get('starting_after')) + 1;
       return { data: from(at), has_more: at + SIZE < all.length };
     }),
-    '/numbered': answering(asked => {
-      const at = (number(asked, 'page', 1) - 1) * SIZE;
+    '/numbered': answering(query => {
+      const at = (number(query, 'page', 1) - 1) * SIZE;
       return { items: from(at), pages: Math.ceil(all.length / SIZE), more: at + SIZE < all.length ? 'true' : 'false' };
     }),
-    '/offset': answering(asked => ({ items: from(number(asked, 'offset', 0)), total: String(all.length) })),
+    '/offset': answering(query => ({ items: from(number(query, 'offset', 0)), total: String(all.length) })),
     // As Google: the token is absent on the last page.
-    '/token': answering(asked => {
-      const at = number(asked, 'token', 0);
+    '/token': answering(query => {
+      const at = number(query, 'token', 0);
       return { items: from(at), ...(at + SIZE < all.length && { nextToken: String(at + SIZE) }) };
     }),
     '/stubborn': answering(() => ({ items: from(0) })),
@@ -60,7 +60,7 @@ beforeEach(() => {
   api.seen.length = 0;
 });
 
-async function read(path: string, pagination: Pagination) {
+async function readPages(path: string, pagination: Pagination) {
   const call: HttpCall = {
     tenantId: 't',
     projectId: 'p',
@@ -78,7 +78,7 @@ async function read(path: string, pagination: Pagination) {
   const { items, pages, more, next } = found.pages;
   return { ids: items.map(item => (item as { id: number }).id), pages, more, next, note: found.note };
 }
-const asked = () => api.seen.map(({ path }) => path);
+const requestedPaths = () => api.seen.map(({ path }) => path);
 const everything = { ids: [1, 2, 3, 4, 5], pages: 3, more: false };
 
 describe('pages follow each other', () => {
@@ -86,14 +86,16 @@ describe('pages follow each other', () => {
 
   test('by the last item and a flag', async () => {
     const flag = { has_more: '{{response.body.has_more}}' };
-    expect(await read('/after?limit=2', { ...last, ...flag })).toMatchObject(everything);
-    expect(asked()).toEqual(['', '&starting_after=2', '&starting_after=4'].map(more => `/after?limit=2${more}`));
+    expect(await readPages('/after?limit=2', { ...last, ...flag })).toMatchObject(everything);
+    expect(requestedPaths()).toEqual(
+      ['', '&starting_after=2', '&starting_after=4'].map(more => `/after?limit=2${more}`),
+    );
     const next = '/after?starting_after={{response.last_item.id}}';
-    expect(await read('/after', { next, items: 'data', ...flag })).toMatchObject(everything);
+    expect(await readPages('/after', { next, items: 'data', ...flag })).toMatchObject(everything);
   });
 
   test('by the last item without a flag, until a page is empty', async () => {
-    expect(await read('/after', last)).toMatchObject({ ...everything, pages: 4 });
+    expect(await readPages('/after', last)).toMatchObject({ ...everything, pages: 4 });
   });
 
   test.each<[string, Pagination, string[]]>([
@@ -102,11 +104,11 @@ describe('pages follow each other', () => {
     ['until the last', { page: { last: '{{response.body.pages}}' } }, ['1', '2', '3']],
     ['by a flag that is text', { page: {}, has_more: '{{response.body.more}}' }, ['1', '2', '3']],
   ])('by their number, %s', async (_, pagination, pages) => {
-    expect(await read('/numbered?per_page=2&page=9', { items: 'items', ...pagination })).toMatchObject({
+    expect(await readPages('/numbered?per_page=2&page=9', { items: 'items', ...pagination })).toMatchObject({
       ...everything,
       pages: pages.length,
     });
-    expect(asked()).toEqual(pages.map(page => `/numbered?per_page=2&page=${page}`));
+    expect(requestedPaths()).toEqual(pages.map(page => `/numbered?per_page=2&page=${page}`));
   });
 
   test.each<[string, Pagination, string[]]>([
@@ -114,26 +116,26 @@ describe('pages follow each other', () => {
     ['until one is not full', { offset: { size: 2 } }, ['0', '2', '4']],
     ['until all are there, a number as text', { offset: { total: '{{response.body.total}}' } }, ['0', '2', '4']],
   ])('by the number of items before, %s', async (_, pagination, pages) => {
-    const found = await read('/offset', { items: 'items', ...pagination });
+    const found = await readPages('/offset', { items: 'items', ...pagination });
     expect(found).toMatchObject({ ...everything, pages: pages.length });
-    expect(asked()).toEqual(pages.map(offset => `/offset?offset=${offset}`));
+    expect(requestedPaths()).toEqual(pages.map(offset => `/offset?offset=${offset}`));
   });
 
   test('from a number and with a name of their own', async () => {
-    expect(await read('/offset', { offset: { parameter: 'skip', first: 3 }, items: 'items' })).toMatchObject({
+    expect(await readPages('/offset', { offset: { parameter: 'skip', first: 3 }, items: 'items' })).toMatchObject({
       code: 'pagination_loop',
     });
-    expect(asked()).toEqual(['/offset?skip=3', '/offset?skip=5']);
+    expect(requestedPaths()).toEqual(['/offset?skip=3', '/offset?skip=5']);
   });
 
   test('by a token that the last page does not have', async () => {
     const pagination = { query: { token: '{{response.body.nextToken}}' }, items: 'items' };
-    expect(await read('/token', pagination)).toMatchObject(everything);
+    expect(await readPages('/token', pagination)).toMatchObject(everything);
     all = all.slice(0, 1);
     const optional = { query: { token: '{{response.body.nextToken ?? null}}' }, items: 'items' };
-    expect(await read('/token', optional)).toMatchObject({ ids: [1], pages: 1, more: false });
+    expect(await readPages('/token', optional)).toMatchObject({ ids: [1], pages: 1, more: false });
     all = [];
-    expect(await read('/token', pagination)).toMatchObject({ ids: [], pages: 1, more: false });
+    expect(await readPages('/token', pagination)).toMatchObject({ ids: [], pages: 1, more: false });
   });
 });
 
@@ -150,44 +152,44 @@ describe('a template that no page resolves is a mistake', () => {
     ['/numbered', { page: {}, has_more: '{{response.links.nxt}}' }],
     ['/offset', { offset: { total: '{{response.body.count}}' } }],
   ])('%s %j', async (path, pagination) => {
-    expect(await read(path, { items: 'items', ...pagination })).toMatchObject({
+    expect(await readPages(path, { items: 'items', ...pagination })).toMatchObject({
       code: 'pagination_unresolved',
       message: expect.stringContaining('?? null}}'),
     });
-    expect(asked()).toHaveLength(1);
+    expect(requestedPaths()).toHaveLength(1);
   });
 
   test('null, false and "" are ends, and so is a missing link', async () => {
     const one = { ids: [1, 2], pages: 1, more: false };
-    expect(await read('/nested', { next: '{{response.body.meta.next}}', items: 'items' })).toMatchObject(one);
-    expect(await read('/nested', { next: '{{response.links.next}}', items: 'items' })).toMatchObject(one);
+    expect(await readPages('/nested', { next: '{{response.body.meta.next}}', items: 'items' })).toMatchObject(one);
+    expect(await readPages('/nested', { next: '{{response.links.next}}', items: 'items' })).toMatchObject(one);
   });
 
   test('a number that is none, or a page that comes again', async () => {
-    expect(await read('/numbered', { page: { last: '{{response.body.items}}' }, items: 'items' })).toMatchObject({
+    expect(await readPages('/numbered', { page: { last: '{{response.body.items}}' }, items: 'items' })).toMatchObject({
       code: 'pagination_next_invalid',
     });
-    expect(await read('/stubborn', { page: {}, items: 'items' })).toMatchObject({ code: 'pagination_loop' });
-    expect(await read('/stubborn', { offset: {}, items: 'items' })).toMatchObject({ code: 'pagination_loop' });
+    expect(await readPages('/stubborn', { page: {}, items: 'items' })).toMatchObject({ code: 'pagination_loop' });
+    expect(await readPages('/stubborn', { offset: {}, items: 'items' })).toMatchObject({ code: 'pagination_loop' });
   });
 });
 
 describe('pages that are not read', () => {
   test('beyond max_pages: the result says where to go on', async () => {
     const pagination = { page: { size: 2 }, items: 'items' };
-    const begun = await read('/numbered', { ...pagination, max_pages: 2 });
+    const begun = await readPages('/numbered', { ...pagination, max_pages: 2 });
     expect(begun).toMatchObject({ ids: [1, 2, 3, 4], pages: 2, more: true, next: `${api.url}/numbered?page=3` });
   });
 
   test('beyond 1 MiB: nothing that was read is lost, and the log says so', async () => {
     all = [1, 2, 3, 4, 5, 6, 7, 8].map(id => ({ id, text: 'x'.repeat(200 * KIB) }));
-    const found = await read('/numbered', { page: {}, items: 'items' });
+    const found = await readPages('/numbered', { page: {}, items: 'items' });
     expect(found).toMatchObject({ ids: [1, 2, 3, 4], pages: 2, more: true, next: `${api.url}/numbered?page=3` });
     expect(found).toMatchObject({ note: expect.stringContaining('2 pages with 4 items were read') });
   });
 
   test('a first page that is too large alone fails', async () => {
     all = [1, 2].map(id => ({ id, text: 'x'.repeat(523 * KIB) }));
-    expect(await read('/numbered', { page: {}, items: 'items' })).toMatchObject({ code: 'response_too_large' });
+    expect(await readPages('/numbered', { page: {}, items: 'items' })).toMatchObject({ code: 'response_too_large' });
   });
 });

@@ -82,18 +82,18 @@ describe('resolvePat', () => {
   it('makes one query for concurrent requests, and a new one for those after a change', async () => {
     const { token, principal } = await createTestPat(services, tenant.contributor, scopes);
     const other = otherProcess();
-    const asked = () => other.queries.filter(query => query.includes('resolve_pat')).length;
+    const lookups = () => other.queries.filter(query => query.includes('resolve_pat')).length;
     const found = await Promise.all(Array.from({ length: 32 }, () => resolvePat(other, token)));
     expect(found).toEqual(found.map(() => principal));
-    expect(asked()).toBe(1);
+    expect(lookups()).toBe(1);
     clock.advance(GRANT_TTL_MS);
     const before = resolvePat(other, token);
     principalCache(other).clear();
     const after = resolvePat(other, token);
-    expect(asked()).toBe(3);
+    expect(lookups()).toBe(3);
     await Promise.all([before, after]);
     expect(await resolvePat(other, token)).toEqual(principal);
-    expect(asked()).toBe(3);
+    expect(lookups()).toBe(3);
     await other.end();
   });
 
@@ -224,9 +224,9 @@ describe('resolveSession', () => {
     const at = new Date(clock.now());
     const second = newId();
     await db.prisma.project.create({ data: { id: second, tenantId: 'acme', name: 'Second', createdAt: at } });
-    const ask = (who: string, requested: object) => resolveSession(services, session(who), requested);
+    const resolve = (who: string, requested: object) => resolveSession(services, session(who), requested);
     for (const projectId of [second, 'Second', 'second']) {
-      expect(await ask(tenant.owner.userId, { tenantId: 'acme', projectId })).toMatchObject({ projectId: second });
+      expect(await resolve(tenant.owner.userId, { tenantId: 'acme', projectId })).toMatchObject({ projectId: second });
     }
     const refused = [
       { tenantId: 'far' },
@@ -237,12 +237,12 @@ describe('resolveSession', () => {
     ];
     const messages = new Set<string>();
     for (const requested of refused) {
-      const error = await ask(tenant.owner.userId, requested).catch(thrown => thrown);
+      const error = await resolve(tenant.owner.userId, requested).catch(thrown => thrown);
       expect(error).toMatchObject({ status: 403 });
       messages.add(error.message);
     }
     // A project of the user's tenant without a role on it is answered like one that does not exist.
-    messages.add((await ask(tenant.viewer.userId, { projectId: second }).catch(thrown => thrown)).message);
+    messages.add((await resolve(tenant.viewer.userId, { projectId: second }).catch(thrown => thrown)).message);
     expect(messages.size).toBe(1);
   });
 

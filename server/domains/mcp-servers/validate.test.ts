@@ -18,12 +18,12 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-const act = (name: Parameters<McpWorld['call']>[1], input: object, by = world.acme.contributor) =>
+const callOperation = (name: Parameters<McpWorld['call']>[1], input: object, by = world.acme.contributor) =>
   world.call(by, name, input) as Promise<Made>;
 const check = async (name: Parameters<McpWorld['call']>[1], input: object) =>
-  (await act(name, input)) as unknown as Report;
+  (await callOperation(name, input)) as unknown as Report;
 const server = (canonical_url: string, auth_mode = 'none') =>
-  act('mcp_servers_create', { name: 'Checked', canonical_url, auth_mode });
+  callOperation('mcp_servers_create', { name: 'Checked', canonical_url, auth_mode });
 /** Returns the names of the checks that are not ok, and the message of the first one. */
 const wrong = ({ checks }: Report) => checks.flatMap(({ name, ok }) => (ok ? [] : [name]));
 const why = ({ checks }: Report) => checks.find(({ ok }) => !ok)?.message;
@@ -114,30 +114,35 @@ describe('a connection', () => {
     const right = await createConnection(world, world.acme, { token: 'right-token' });
     const wrongOne = await createConnection(world, world.acme, { token: 'wrong-token' });
     const unfit = await createConnection(world, world.acme, { user: 'a' });
-    await act('mcp_servers_discover', { id, connection_id: right });
-    await act('mcp_servers_publish_version', { id });
-    const of = (connection_id: string) => check('mcp_servers_validate_connection', { id, connection_id });
-    expect(await of(right)).toMatchObject({ valid: true });
-    const refused = await of(wrongOne);
+    await callOperation('mcp_servers_discover', { id, connection_id: right });
+    await callOperation('mcp_servers_publish_version', { id });
+    const validateConnection = (connection_id: string) =>
+      check('mcp_servers_validate_connection', { id, connection_id });
+    expect(await validateConnection(right)).toMatchObject({ valid: true });
+    const refused = await validateConnection(wrongOne);
     expect(wrong(refused)[0]).toBe('authentication');
     expect(JSON.stringify(refused)).not.toContain('wrong-token');
-    expect(wrong(await of(unfit))[0]).toBe('credentials_fit');
+    expect(wrong(await validateConnection(unfit))[0]).toBe('credentials_fit');
     await world.db.pool.query(`UPDATE connections SET status = 'expired' WHERE id = $1`, [right]);
-    expect(wrong(await of(right))[0]).toBe('connection_active');
+    expect(wrong(await validateConnection(right))[0]).toBe('connection_active');
   });
 
   it('is 404 if it belongs to another workspace or does not exist', async () => {
     const { id } = await server('https://mcp.example.com');
     const theirs = await createConnection(world, world.rival, { token: 'abcdef' });
     for (const connection_id of [theirs, newId()]) {
-      await expect(of(id, connection_id)).rejects.toMatchObject({ status: 404, message: 'Connection not found.' });
+      await expect(validateConnection(id, connection_id)).rejects.toMatchObject({
+        status: 404,
+        message: 'Connection not found.',
+      });
     }
     const mine = await createConnection(world, world.rival, { token: 'abcdef' });
     await expect(
-      act('mcp_servers_validate_connection', { id, connection_id: mine }, world.rival.contributor),
+      callOperation('mcp_servers_validate_connection', { id, connection_id: mine }, world.rival.contributor),
     ).rejects.toMatchObject({ status: 404, message: 'MCP server not found.' });
   });
-  const of = (id: string, connection_id: string) => act('mcp_servers_validate_connection', { id, connection_id });
+  const validateConnection = (id: string, connection_id: string) =>
+    callOperation('mcp_servers_validate_connection', { id, connection_id });
 });
 
 describe('an instance', () => {
@@ -146,9 +151,9 @@ describe('an instance', () => {
     const right = await createConnection(world, world.acme, { token: 'right-token' });
     const bad = await createConnection(world, world.acme, { token: 'wrong-token' });
     const { id: server_id } = await server(live.url, 'token');
-    await act('mcp_servers_discover', { id: server_id, connection_id: right });
-    await act('mcp_servers_publish_version', { id: server_id });
-    const { id } = await act('mcp_instances_create', {
+    await callOperation('mcp_servers_discover', { id: server_id, connection_id: right });
+    await callOperation('mcp_servers_publish_version', { id: server_id });
+    const { id } = await callOperation('mcp_instances_create', {
       server_id,
       name: 'I',
       config: { headers: { 'X-Team': 'blue' } },
@@ -156,15 +161,15 @@ describe('an instance', () => {
     const report = () => check('mcp_instances_validate', { id });
     expect(wrong(await report())[0]).toBe('connection_active');
 
-    await act('mcp_instances_patch', { id, connection_id: bad });
+    await callOperation('mcp_instances_patch', { id, connection_id: bad });
     expect(wrong(await report())[0]).toBe('authentication');
-    const profile = await act('mcp_config_profiles_create', {
+    const profile = await callOperation('mcp_config_profiles_create', {
       id,
       name: 'p',
       connection_id: right,
       settings: { headers: { 'X-Env': 'prod' } },
     });
-    await act('mcp_config_profiles_set_active', { id, profile_id: profile.id });
+    await callOperation('mcp_config_profiles_set_active', { id, profile_id: profile.id });
     expect(await report()).toMatchObject({ valid: true });
     expect(live.seen.at(-1)?.headers).toMatchObject({
       'x-team': 'blue',
@@ -172,7 +177,7 @@ describe('an instance', () => {
       authorization: 'Bearer right-token',
     });
 
-    await act('mcp_servers_patch', { id: server_id, auth_mode: 'oauth' });
+    await callOperation('mcp_servers_patch', { id: server_id, auth_mode: 'oauth' });
     expect(wrong(await report()).slice(0, 2)).toEqual(['version_published', 'credentials_fit']);
   });
 });

@@ -157,17 +157,17 @@ test('replacing the text of a file keeps only the quotes and items that the new 
 
 test('a continuation has the later episodes of a thread', async () => {
   const person = await somebody();
-  const at = (day: number) => ({ thread_id: 'story', occurred_at: `2026-01-0${day}T00:00:00Z` });
-  const first = await memory.said(person, [['user', 'Once upon a time']], at(1));
+  const onDay = (day: number) => ({ thread_id: 'story', occurred_at: `2026-01-0${day}T00:00:00Z` });
+  const first = await memory.said(person, [['user', 'Once upon a time']], onDay(1));
   await memory.said(
     person,
     [
       ['user', 'there was a lynx'],
       ['assistant', 'in a forest'],
     ],
-    at(3),
+    onDay(3),
   );
-  await memory.said(person, [['user', 'with two cubs']], at(2));
+  await memory.said(person, [['user', 'with two cubs']], onDay(2));
   const next = (await memory.call(person, 'memory_get_continuation', { id: first.id, limit: 2 })) as {
     episodes: { chunks: { text: string }[] }[];
   };
@@ -177,7 +177,7 @@ test('a continuation has the later episodes of a thread', async () => {
   ]);
   const again = (await memory.call(person, 'memory_index_conversation', {
     turns: [{ role: 'user', text: 'Once upon a time' }],
-    ...at(1),
+    ...onDay(1),
   })) as object;
   expect(again).toEqual({ episode_id: first.id, chunks: 0, deduplicated: true });
 });

@@ -51,7 +51,7 @@ afterAll(() => memory.close());
 
 const project = async (tenant: TestTenant, name: string) =>
   (await createTestProject(memory.services, tenant, name)).projectId;
-const own = (person: Person) =>
+const ownTexts = (person: Person) =>
   [person.private, person.project, person.workspace, `zebra said by ${person.who}`].sort();
 const textsIn = (value: unknown): string[] =>
   [...new Set([...JSON.stringify(value).matchAll(/zebra (?:of|said)[\w ]+/g)].map(([text]) => text))].sort();
@@ -77,8 +77,8 @@ describe('a person finds the memories of their own, their project and their work
   test.each(queries)('with the query %s', async query => {
     for (const person of people) {
       const found = await memory.search(person.principal, query, { k: 100, include_superseded: true, explain: true });
-      expect(own(person)).toEqual(expect.arrayContaining(textsIn(found)));
-      if (query === 'zebra') expect(textsIn(found)).toEqual(own(person));
+      expect(ownTexts(person)).toEqual(expect.arrayContaining(textsIn(found)));
+      if (query === 'zebra') expect(textsIn(found)).toEqual(ownTexts(person));
     }
   });
 
@@ -88,7 +88,7 @@ describe('a person finds the memories of their own, their project and their work
     for (const person of people) {
       for (const visibility of visibilities) {
         const found = await memory.search(person.principal, 'zebra', { k: 100, visibility });
-        expect(textsIn(found).filter(text => !own(person).includes(text))).toEqual([]);
+        expect(textsIn(found).filter(text => !ownTexts(person).includes(text))).toEqual([]);
         const listed = await memory.call(person.principal, 'memory_items_list', { visibility });
         const expected = { private: person.private, project: person.project, workspace: person.workspace };
         expect(textsIn(listed)).toEqual([expected[visibility]]);
@@ -98,7 +98,9 @@ describe('a person finds the memories of their own, their project and their work
         ['agent_id', 'agent'],
       ] as const) {
         const id = await memory.subjectOf(person.principal, kind);
-        expect(textsIn(await memory.search(person.principal, 'zebra', { k: 100, [field]: id }))).toEqual(own(person));
+        expect(textsIn(await memory.search(person.principal, 'zebra', { k: 100, [field]: id }))).toEqual(
+          ownTexts(person),
+        );
         const other = people.find(({ principal }) => principal.projectId !== person.principal.projectId);
         const foreign = await memory.subjectOf(other?.principal ?? first.principal, kind);
         const narrowed = memory.search(person.principal, 'zebra', { [field]: foreign });
@@ -113,7 +115,7 @@ describe('a person finds the memories of their own, their project and their work
       const args = { query: 'zebra', k: 100 };
       expect(
         textsIn(await call(person.principal, 'memory_tools_call', { tool: 'memory_search', arguments: args })),
-      ).toEqual(own(person));
+      ).toEqual(ownTexts(person));
       expect(textsIn(await call(person.principal, 'memory_items_list'))).toEqual(
         [person.private, person.project, person.workspace].sort(),
       );
@@ -123,7 +125,7 @@ describe('a person finds the memories of their own, their project and their work
       expect(next).toEqual({ episodes: [] });
       const mine = await exported(person.principal, 'me');
       expect(textsIn(mine)).toEqual([person.private, `zebra said by ${person.who}`].sort());
-      expect(textsIn(await exported(person.principal, 'project'))).toEqual(own(person));
+      expect(textsIn(await exported(person.principal, 'project'))).toEqual(ownTexts(person));
     }
   });
 });
@@ -183,7 +185,7 @@ test("another person's ids are 404 for every route and tool, and their memories 
   expect(listed).toEqual({ items: 0, episodes: 1 });
   expect(await memory.call(mallory.principal, 'memory_forget', { of: 'me' })).toEqual({ items: 1, episodes: 0 });
   for (const person of people.slice(1)) {
-    expect(textsIn(await memory.search(person.principal, 'zebra', { k: 100 }))).toEqual(own(person));
+    expect(textsIn(await memory.search(person.principal, 'zebra', { k: 100 }))).toEqual(ownTexts(person));
   }
 });
 

@@ -39,7 +39,7 @@ const agentWith = async (memory?: object, instructions = 'Be brief.') => {
 };
 
 /** Runs an agent until it ends. Returns the messages that the model read, and the run. */
-async function ask(
+async function startAgent(
   by: Principal,
   agent: string,
   message: string,
@@ -61,7 +61,7 @@ test('an agent gets pinned memories and those that match the question, and each 
   const found = await remember(ada, 'office', 'The office is in Lisbon.');
   await remember(ada, 'tea', 'Likes green tea.');
   const agent = await agentWith({ read: ['private'] });
-  const { system, user, run } = await ask(ada, agent, 'Where is the office?');
+  const { system, user, run } = await startAgent(ada, agent, 'Where is the office?');
   expect(system).toMatch(/^"Be brief\..*\[m:.*\] Answers are in French\. \(tone, /);
   expect(system).toContain(`[m:${pinned}]`);
   expect(user).toContain(`[m:${found}] The office is in Lisbon. (office, `);
@@ -76,7 +76,7 @@ test('an agent gets pinned memories and those that match the question, and each 
 test('an agent without the setting gets no memories', async () => {
   const ada = await somebody();
   await remember(ada, 'office', 'The office is in Lisbon.');
-  expect((await ask(ada, await agentWith(), 'Where is the office?')).user).not.toContain('Lisbon');
+  expect((await startAgent(ada, await agentWith(), 'Where is the office?')).user).not.toContain('Lisbon');
 });
 
 test('an agent gets only memories of the visibilities that it reads, and none of other people', async () => {
@@ -84,10 +84,10 @@ test('an agent gets only memories of the visibilities that it reads, and none of
   await remember(ada, 'harbor', 'The harbor of Ada is small.');
   await remember(bob, 'harbor', 'The harbor of Bob is large.');
   await remember(ada, 'harbor', 'The harbor of all is closed.', { visibility: 'project' });
-  const all = await ask(ada, await agentWith({ read: ['private', 'project'] }), 'How is the harbor?');
+  const all = await startAgent(ada, await agentWith({ read: ['private', 'project'] }), 'How is the harbor?');
   expect(all.user).toContain('The harbor of Ada');
   expect(all.user).toContain('The harbor of all');
-  const shared = await ask(ada, await agentWith({ read: ['project', 'workspace'] }), 'How is the harbor?');
+  const shared = await startAgent(ada, await agentWith({ read: ['project', 'workspace'] }), 'How is the harbor?');
   expect(shared.user).toContain('The harbor of all');
   for (const { system, user } of [all, shared]) expect(system + user).not.toContain('Bob');
   expect(shared.user).not.toContain('Ada');
@@ -100,7 +100,7 @@ test('an agent gets no superseded memories and none about other agents', async (
   await remember(ada, 'bridge', 'The bridge is mine.', { agent_id: other });
   const old = await remember(ada, 'bridge', 'The bridge is blocked.');
   await remember(ada, 'bridge', 'The bridge is open.', { supersedes: old });
-  const { user } = await ask(ada, agent, 'How is the bridge?');
+  const { user } = await startAgent(ada, agent, 'How is the bridge?');
   expect(user).toContain('bridge is green');
   expect(user).toContain('bridge is open');
   expect(user).not.toContain('bridge is mine');
@@ -110,7 +110,7 @@ test('an agent gets no superseded memories and none about other agents', async (
 test('quotation marks and hyphens of a message are no operators of the query', async () => {
   const ada = await somebody();
   await remember(ada, 'garage', 'The garage is in the yard.');
-  const { user } = await ask(ada, await agentWith({ read: ['private'] }), 'Where is "our" garage? -yard');
+  const { user } = await startAgent(ada, await agentWith({ read: ['private'] }), 'Where is "our" garage? -yard');
   expect(user).toContain('The garage is in the yard.');
 });
 
@@ -120,7 +120,7 @@ test('the query is the question without the data of the page on which it was ask
   await remember(ada, 'timeout', 'The timeout of the invoice workflow is 5 minutes.');
   const about = { workflow_name: 'invoice workflow', error: { code: 'timeout', message: 'The timeout was reached.' } };
   const asked = withContext('Is the lift broken?', about);
-  const { user } = await ask(ada, await agentWith({ read: ['private'] }), asked);
+  const { user } = await startAgent(ada, await agentWith({ read: ['private'] }), asked);
   expect(user).toContain('The lift is broken.');
   expect(user).toContain('The timeout was reached.');
   expect(user).not.toContain('5 minutes');
@@ -130,7 +130,7 @@ test('the memories found have at most 1,200 tokens', async () => {
   const ada = await somebody();
   const long = (at: number) => `The castle number ${at} ${`is old and stands on hill ${at} `.repeat(40)}.`;
   for (const at of Array(10).keys()) await remember(ada, `castle ${at}`, long(at).slice(0, 2000));
-  const { user } = await ask(ada, await agentWith({ read: ['private'] }), 'What of the castle?');
+  const { user } = await startAgent(ada, await agentWith({ read: ['private'] }), 'What of the castle?');
   const lines = user.match(/\[m:/g) ?? [];
   expect(lines.length).toBeGreaterThan(0);
   expect(lines.length).toBeLessThan(6);
@@ -141,7 +141,7 @@ test('an agent of a token without the scope gets no memories, and the log of the
   await remember(ada, 'office', 'The office is in Lisbon.');
   const { principal } = await createTestPat(service.container.services, ada, ['ai:use', 'mcp:execute', 'workflow:run']);
   const agent = await agentWith({ read: ['private'] });
-  const { user, run } = await ask(principal, agent, 'Where is the office?');
+  const { user, run } = await startAgent(principal, agent, 'Where is the office?');
   expect(user).not.toContain('Lisbon');
   const events = await call(acme.owner, 'runs_list_events', { id: agent, runID: run, limit: 100 });
   expect(JSON.stringify(events)).toContain('does not have the scope memory:use');

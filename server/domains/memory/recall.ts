@@ -107,7 +107,7 @@ const questionOf = (text: string): string =>
     .replaceAll(/(^|\s)-+/g, ' ')
     .trim();
 
-function withinTokens<T extends { tokens: number }>(rows: readonly T[], most: number): T[] {
+function withinTokens<T extends { tokens: number }>(rows: readonly T[], maxTokens: number): T[] {
   let sum = 0;
   return rows.filter(({ tokens }) => {
     sum += tokens;

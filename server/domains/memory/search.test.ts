@@ -271,7 +271,7 @@ test('words are counted per reader and per instant', async () => {
   const turns = Array.from({ length: 500 }, (_, at) => ['user', `Lighthouse ${at}`] as [string, string]);
   await memory.said(reader, turns);
   await memory.said(other, [['user', 'The lighthouse is red.']]);
-  const counted = async (by: Principal, { at, now = 0 }: { at?: Date; now?: number } = {}) => {
+  const countTokens = async (by: Principal, { at, now = 0 }: { at?: Date; now?: number } = {}) => {
     const given = { items: true, chunks: true, itemKinds: [], at: at ?? new Date(0), isPast: at !== undefined };
     const [word] = await countsOfWords(
       memory.services.pool,
@@ -281,12 +281,12 @@ test('words are counted per reader and per instant', async () => {
     );
     return word?.found;
   };
-  expect(await counted(reader)).toBe(500);
-  expect(await counted(other)).toBe(1);
-  expect(await counted(reader, { at: new Date(0) })).toBe(0);
+  expect(await countTokens(reader)).toBe(500);
+  expect(await countTokens(other)).toBe(1);
+  expect(await countTokens(reader, { at: new Date(0) })).toBe(0);
   await memory.services.pool.query("DELETE FROM memory_chunks WHERE text LIKE 'Lighthouse %'");
-  expect(await counted(reader)).toBe(500);
-  expect(await counted(reader, { now: 10 * MINUTE_MS })).toBe(0);
+  expect(await countTokens(reader)).toBe(500);
+  expect(await countTokens(reader, { now: 10 * MINUTE_MS })).toBe(0);
 });
 
 test('search works without trigrams, and reports them as degraded', async () => {

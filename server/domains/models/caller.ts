@@ -16,7 +16,7 @@ export function createModelCaller(services: ModelServices): ModelCaller {
     call: (call, on) =>
       inSecretScope(async () => {
         const model = await models.open(call, call.model);
-        return 'kind' in model ? model : await ask(services, model, call, on);
+        return 'kind' in model ? model : await callModel(services, model, call, on);
       }),
   };
 }
@@ -27,7 +27,7 @@ function questionOf({ access }: OpenModel, call: ModelCall): ModelQuestion {
   return { ...access, prompt, system, temperature, maxTokens, object, headers: callHeaders(call) };
 }
 
-async function ask(
+async function callModel(
   { clock }: Pick<ModelServices, 'clock'>,
   model: OpenModel,
   call: ModelCall,
@@ -35,8 +35,8 @@ async function ask(
 ): Promise<ModelAnswer> {
   const { redactor, fetch } = model;
   const question = questionOf(model, call);
-  const tell = (lines: string[]) => on.log(lines.map(redactor.text));
-  const lines = new StreamedLines(() => clock.now(), tell);
+  const logLines = (lines: string[]) => on.log(lines.map(redactor.text));
+  const lines = new StreamedLines(() => clock.now(), logLines);
   const onText = (piece: string) => lines.add(piece);
   const reply = await askModel(question, { fetch, clock, signal: on.signal, onText });
   const log = [...lines.rest(), ...remarks(reply)].map(redactor.text);

@@ -21,11 +21,11 @@ function entry(provider: ModelProvider, keys: readonly UsableKey[]): Provider {
     name,
     configured: own.length > 0,
     documentation_url: documentationUrl,
-    models: provider === 'openai_compatible' ? listed(own) : known(provider),
+    models: provider === 'openai_compatible' ? modelsOfServers(own) : knownModelsOf(provider),
   };
 }
 
-function known(provider: keyof typeof knownModels): Provider['models'] {
+function knownModelsOf(provider: keyof typeof knownModels): Provider['models'] {
   return knownModels[provider].map(({ id, name, contextWindow, maxOutput, temperature, embeddings = false }) => ({
     id: `${provider}/${id}`,
     name,
@@ -35,7 +35,7 @@ function known(provider: keyof typeof knownModels): Provider['models'] {
   }));
 }
 
-function listed(servers: readonly UsableKey[]): Provider['models'] {
+function modelsOfServers(servers: readonly UsableKey[]): Provider['models'] {
   const ids = new Set(servers.flatMap(({ models }) => models));
   return [...ids].map(id => {
     // If several servers list a model, the first one serves it.

@@ -482,16 +482,16 @@ describe('catalog and resolve', () => {
     for (const wrong of [1_023, 100_000_001, 2_048.5]) expect((await add(wrong)).status, String(wrong)).toBe(422);
     expect((await add(1_024)).body).toMatchObject({ context_window: 1_024 });
     const { id } = (await add(100_000_000)).body;
-    const shown = async () =>
+    const contextWindow = async () =>
       (await listModels()).find(model => model.id === 'openai_compatible/llama')?.context_window;
-    expect(await shown(), 'of the newest key').toBe(100_000_000);
+    expect(await contextWindow(), 'of the newest key').toBe(100_000_000);
     // Other changes keep it.
     await ok('PATCH', `/v1/llm-provider-keys/${id}`, { models: ['llama', 'qwen'] });
-    expect(await shown()).toBe(100_000_000);
+    expect(await contextWindow()).toBe(100_000_000);
     expect(await ok('PATCH', `/v1/llm-provider-keys/${id}`, { context_window: null })).toMatchObject({
       context_window: null,
     });
-    expect(await shown()).toBeUndefined();
+    expect(await contextWindow()).toBeUndefined();
     const refused = await add(8_192, { provider: 'openai', api_key: KEY, models: [] });
     expect(refused).toMatchObject({ status: 422, body: { details: [{ path: 'context_window' }] } });
   });

@@ -131,9 +131,9 @@ test('uses no key of another workspace, and names the problem of a model', async
 test('embeds texts only with the keys of the workspace', async () => {
   const embed = createEmbed(service.container.services);
   const { signal } = new AbortController();
-  const ask = ({ owner: { tenantId, projectId } }: TestTenant) =>
+  const embedFor = ({ owner: { tenantId, projectId } }: TestTenant) =>
     embed({ tenantId, projectId, model: 'openai_compatible/scripted', texts: ['car'] }, signal);
-  expect(await ask(acme)).toMatchObject({ kind: 'vectors', model: 'openai_compatible/scripted', tokens: 1 });
+  expect(await embedFor(acme)).toMatchObject({ kind: 'vectors', model: 'openai_compatible/scripted', tokens: 1 });
   expect(fake.requests[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
-  expect(await ask(other)).toMatchObject({ kind: 'failed', code: 'model_key_missing' });
+  expect(await embedFor(other)).toMatchObject({ kind: 'failed', code: 'model_key_missing' });
 });

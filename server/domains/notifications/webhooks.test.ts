@@ -168,17 +168,17 @@ describe('deliveries are made once', () => {
     await pool.query(
       `UPDATE notification_progress SET task_seq = (SELECT max(seq) FROM human_tasks), usage_seq = (SELECT max(seq) FROM run_usage)`,
     );
-    const again = (db: Queryable, { runID }: { runID: string }) =>
+    const notifyAgain = (db: Queryable, { runID }: { runID: string }) =>
       db.query(`UPDATE human_tasks SET seq = nextval('human_tasks_seq_seq') WHERE run_id = $1`, [runID]);
-    const read = async () => {
+    const enqueueAll = async () => {
       while (await enqueueNext(services));
     };
     await whileHeld(
       pool,
-      client => again(client, heldTask),
+      client => notifyAgain(client, heldTask),
       async () => {
-        await again(pool, laterTask);
-        await read();
+        await notifyAgain(pool, laterTask);
+        await enqueueAll();
       },
     );
     await whileHeld(
@@ -186,10 +186,10 @@ describe('deliveries are made once', () => {
       client => repeatEnd(client, heldRun.runID),
       async () => {
         await repeatEnd(pool, laterRun.runID);
-        await read();
+        await enqueueAll();
       },
     );
-    await read();
+    await enqueueAll();
     const told = (await world.deliveriesOf(tenant.owner)).map(({ run_id }) => run_id);
     expect(told.sort()).toEqual([heldTask, laterTask, heldRun, laterRun].map(({ runID }) => runID).sort());
   });

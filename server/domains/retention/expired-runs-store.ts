@@ -53,11 +53,11 @@ export async function countRuns(
 
 /** Returns the size of the logs in DEFAULT that belong to expired runs of a range, in bytes. */
 export async function bytesInDefault(client: ClientBase, range: IdRange, cutoff: number): Promise<number> {
-  const of = (table: 'run_events' | 'run_payloads') =>
+  const defaultPartitionBytes = (table: 'run_events' | 'run_payloads') =>
     `(SELECT coalesce(sum${rowBytes({ table }, 'd')}, 0) FROM ${table}_default d JOIN runs r ON r.id = d.run_id
       WHERE r.id >= $1 AND ($2::uuid IS NULL OR r.id < $2) AND r.ended_at < to_timestamp($3::float8 / 1000))`;
   const { rows } = await client.query<{ bytes: string }>(
-    `SELECT ${of('run_events')} + ${of('run_payloads')} AS bytes`,
+    `SELECT ${defaultPartitionBytes('run_events')} + ${defaultPartitionBytes('run_payloads')} AS bytes`,
     [range.from, range.to, cutoff],
   );
   return Number(rows[0]?.bytes ?? 0);

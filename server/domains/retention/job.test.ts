@@ -119,7 +119,7 @@ test('closing ends a pass between two of its steps', async () => {
   expect(await partitionNames(db.pool)).toContain('run_events_2026_08');
 });
 
-const left = async () => (await db.pool.query('SELECT FROM runs')).rowCount;
+const countRuns = async () => (await db.pool.query('SELECT FROM runs')).rowCount;
 
 test('a clock that jumps deletes nothing, whatever the database says, until it is correct again', async () => {
   await makeMonths(db.pool);
@@ -134,7 +134,7 @@ test('a clock that jumps deletes nothing, whatever the database says, until it i
   clock.advance(365 * 24 * HOUR);
   expect(await alarm.ring()).toBe(HOUR);
   expect(await alarm.ring()).toBe(HOUR);
-  expect(await left()).toBe(1);
+  expect(await countRuns()).toBe(1);
   clock.advance(-364 * 24 * HOUR);
   expect(await alarm.ring()).toBe(24 * HOUR);
   // A clock that is behind is trusted, and does not change the recorded time.
@@ -145,7 +145,7 @@ test('a clock that jumps deletes nothing, whatever the database says, until it i
   clock.advance(MAX_CLOCK_ADVANCE_MS + 1);
   expect(await alarm.ring()).toBe(HOUR);
   expect(doubts).toEqual([false, true, true, false, false, false, true]);
-  expect(await left()).toBe(1);
+  expect(await countRuns()).toBe(1);
   await job.close();
 });
 
@@ -155,10 +155,10 @@ test.each([1, -1])('a clock that differs from the database by more than an hour 
   let skew = sign * (MAX_CLOCK_SKEW_MS + 1);
   const { job, alarm, clock } = start(undefined, { databaseClock: async () => clock.now() - skew });
   expect(await alarm.ring()).toBe(HOUR);
-  expect(await left()).toBe(1);
+  expect(await countRuns()).toBe(1);
   skew = sign * MAX_CLOCK_SKEW_MS;
   expect(await alarm.ring()).toBe(24 * HOUR);
-  expect(await left()).toBe(0);
+  expect(await countRuns()).toBe(0);
   await job.close();
 });
 
@@ -168,7 +168,7 @@ test('the clock of the database is used if no other is given', async () => {
   const clock = new ManualClock(Date.now() + 2 * HOUR);
   const { job, alarm } = start(undefined, { databaseClock: undefined, clock });
   expect(await alarm.ring()).toBe(HOUR);
-  expect(await left()).toBe(1);
+  expect(await countRuns()).toBe(1);
   await job.close();
 });
 

@@ -40,16 +40,16 @@ test('the workflow of a trial is purged when its runs are deleted and its propos
   const run = idAt(NOW - 80 * DAY);
   await writeRuns(db.pool, [{ id: run, endedAt: null }]);
   await db.pool.query('UPDATE runs SET workflow_id = $2, version = -1 WHERE id = $1', [run, used]);
-  const left = async () => {
+  const sweepAndCount = async () => {
     const cutoffs = cutoffsAt({ runDays: 30, usageMonths: 0, auditDays: 0 }, NOW);
     await sweep({ url: db.url, logger: silent, cutoffs, now: NOW, pause: async () => undefined });
     const { rows } = await db.pool.query(`SELECT id FROM workflows WHERE kind = 'trial' ORDER BY id`);
     return rows.map(({ id }) => id);
   };
-  expect(await left()).toEqual([open, recent, used].sort());
-  expect(await left()).not.toContain(unused);
+  expect(await sweepAndCount()).toEqual([open, recent, used].sort());
+  expect(await sweepAndCount()).not.toContain(unused);
   await db.pool.query('UPDATE runs SET ended_at = to_timestamp($2::float8 / 1000) WHERE id = $1', [run, old]);
-  expect(await left()).toEqual([open, recent].sort());
+  expect(await sweepAndCount()).toEqual([open, recent].sort());
   await close();
 });
 
@@ -75,12 +75,12 @@ test('a closed proposal is purged when it was not changed for as long as runs ar
     await proposal(status, cutoff - 1);
     kept.push(await proposal(status, cutoff));
   }
-  const left = async (runDays: number) => {
+  const sweepAndCount = async (runDays: number) => {
     const cutoffs = cutoffsAt({ runDays, usageMonths: 0, auditDays: 0 }, NOW);
     await sweep({ url: db.url, logger: silent, cutoffs, now: NOW, pause: async () => undefined });
     return (await db.pool.query('SELECT id FROM autopilot_proposals ORDER BY id')).rows.map(({ id }) => id);
   };
-  expect(await left(0)).toHaveLength(11);
-  expect(await left(30)).toEqual(kept.sort());
+  expect(await sweepAndCount(0)).toHaveLength(11);
+  expect(await sweepAndCount(30)).toEqual(kept.sort());
   await close();
 });

@@ -44,14 +44,15 @@ afterEach(async () => {
 });
 afterAll(() => service.close());
 
-const act = <T>(name: Name, input: object, as: Principal = acme.contributor) => call(as, name, input) as Promise<T>;
+const callOperation = <T>(name: Name, input: object, as: Principal = acme.contributor) =>
+  call(as, name, input) as Promise<T>;
 const refusal = (name: Name, input: object, as?: Principal) =>
-  act(name, input, as).then(
+  callOperation(name, input, as).then(
     () => [200],
     (error: unknown) => (error instanceof AppError ? [error.status, error.code] : error),
   );
-const startBulk = (input: object, as?: Principal) => act<Job>('runs_start_bulk', input, as);
-const getJob = ({ job_id }: Job, as?: Principal) => act<Job>('runs_get_bulk', { job_id }, as);
+const startBulk = (input: object, as?: Principal) => callOperation<Job>('runs_start_bulk', input, as);
+const getJob = ({ job_id }: Job, as?: Principal) => callOperation<Job>('runs_get_bulk', { job_id }, as);
 
 /** Runs passes until no bulk action is unfinished. */
 async function finish(): Promise<void> {
@@ -62,18 +63,23 @@ async function finish(): Promise<void> {
 const failing = [luaStep('a', 'return input.n'), luaStep('b', 'if input.n > 1 then error("no") end return 1', 'a')];
 
 async function publish(steps: object[] = failing, as: Principal = acme.owner): Promise<string> {
-  const { id } = await act<{ id: string }>('workflows_create', { name: 'Many', graph: { steps } }, as);
-  await act('workflows_publish_version', { id }, as);
+  const { id } = await callOperation<{ id: string }>('workflows_create', { name: 'Many', graph: { steps } }, as);
+  await callOperation('workflows_publish_version', { id }, as);
   return id;
 }
 
 async function run(id: string, n = 2, as: Principal = acme.owner): Promise<string> {
   const params = { trigger_payload: { n } };
-  const { run_id } = await act<{ run_id: string }>('workflows_execute_command', { id, command: 'start', params }, as);
+  const { run_id } = await callOperation<{ run_id: string }>(
+    'workflows_execute_command',
+    { id, command: 'start', params },
+    as,
+  );
   await reached(services, as, { id, runID: run_id });
   return run_id;
 }
-const runsOf = async (id: string) => (await act<{ runs: Run[] }>('workflows_list_runs', { id, limit: 100 })).runs;
+const runsOf = async (id: string) =>
+  (await callOperation<{ runs: Run[] }>('workflows_list_runs', { id, limit: 100 })).runs;
 const rerunsOf = async (id: string) => (await runsOf(id)).filter(({ rerun_of }) => rerun_of !== null);
 
 describe('a bulk action', () => {
@@ -86,7 +92,7 @@ describe('a bulk action', () => {
     await finish();
     expect(await getJob(job)).toMatchObject({ state: 'finished', matched: 2, done: 2, failed: 0, first_error: null });
     expect((await rerunsOf(id)).map(({ rerun_of }) => rerun_of).sort()).toEqual([...chosen].sort());
-    const { jobs } = await act<{ jobs: Job[] }>('runs_list_bulk', {});
+    const { jobs } = await callOperation<{ jobs: Job[] }>('runs_list_bulk', {});
     expect(jobs).toMatchObject([{ job_id: job.job_id, requested_by: acme.contributor.email }]);
   });
 
@@ -95,10 +101,10 @@ describe('a bulk action', () => {
     const failed = [await run(id), await run(id)];
     await run(id, 1);
     const mended = { type: 'update_step', step: 'b', set: { script: 'return steps.a.result' } };
-    await act('workflows_edit', { id, edits: [mended] });
-    await act('workflows_publish_version', { id });
+    await callOperation('workflows_edit', { id, edits: [mended] });
+    await callOperation('workflows_publish_version', { id });
     const request = { action: 'continue', version: 'latest', filter: { workflow_ids: [id] } };
-    expect(await act('runs_preview_bulk', { action: 'continue', filter: { workflow_ids: [id] } })).toEqual({
+    expect(await callOperation('runs_preview_bulk', { action: 'continue', filter: { workflow_ids: [id] } })).toEqual({
       matching: 2,
       capped: false,
     });
@@ -120,7 +126,7 @@ describe('a bulk action', () => {
     const { graph } = { graph: asking() };
     const id = await publish(graph.steps as object[]);
     const startRun = async () =>
-      (await act<{ run_id: string }>('workflows_execute_command', { id, command: 'start' })).run_id;
+      (await callOperation<{ run_id: string }>('workflows_execute_command', { id, command: 'start' })).run_id;
     const runs = [await startRun(), await startRun()];
     const job = await startBulk({ action: 'stop', filter: { workflow_ids: [id] } });
     await service.db.pool.query(`UPDATE run_stops SET quiet_since = now() - interval '1 minute'`);
@@ -131,7 +137,7 @@ describe('a bulk action', () => {
     expect(runs.map(each => statuses.get(each))).toEqual(['stopped', 'stopped']);
     expect(statuses.get(later)).toBe('running');
     expect(await getJob(job)).toMatchObject({ matched: 2, done: 2 });
-    await act('workflows_execute_command', { id, command: 'stop', params: { run_id: later } });
+    await callOperation('workflows_execute_command', { id, command: 'stop', params: { run_id: later } });
   });
 
   test('never starts a run twice after a crash', async () => {

@@ -52,7 +52,7 @@ afterEach(async () => {
   command = service.container.services.orchestrator.command;
   await service.db.pool.query('DELETE FROM run_stops');
   for (const tenant of [acme, globex]) {
-    const stop = await act<Job>('runs_stop', { filter: {} }, tenant.owner);
+    const stop = await callOperation<Job>('runs_stop', { filter: {} }, tenant.owner);
     await finish();
     expect(await jobOf(stop, tenant.owner)).toMatchObject({ state: 'finished', failed: 0 });
   }
@@ -60,17 +60,21 @@ afterEach(async () => {
 });
 afterAll(() => service.close());
 
-const act = <T>(name: Name, input: object, as: Principal = acme.owner) => call(as, name, input) as Promise<T>;
+const callOperation = <T>(name: Name, input: object, as: Principal = acme.owner) => call(as, name, input) as Promise<T>;
 const refusal = (name: Name, input: object, as: Principal = acme.owner) =>
-  act(name, input, as).then(
+  callOperation(name, input, as).then(
     () => [200],
     (error: AppError) => [error.status, error.code],
   );
 const jobOf = ({ stop_id }: Pick<Job, 'stop_id'>, as: Principal = acme.owner) =>
-  act<Job>('runs_get_stop', { stop_id }, as);
+  callOperation<Job>('runs_get_stop', { stop_id }, as);
 const publish = (graph: Graph = asking(), owner = acme.owner) => publishGraph(services, owner, graph);
 async function start(id: string, params: object = {}, as: Principal = acme.owner): Promise<string> {
-  const { run_id } = await act<{ run_id: string }>('workflows_execute_command', { id, command: 'start', params }, as);
+  const { run_id } = await callOperation<{ run_id: string }>(
+    'workflows_execute_command',
+    { id, command: 'start', params },
+    as,
+  );
   return run_id;
 }
 const startMany = (id: string, count: number) => Promise.all(Array.from({ length: count }, () => start(id)));
@@ -104,14 +108,14 @@ describe('POST /v1/runs/stop', () => {
     const wanted = [...(await startMany(first, 3)), await start(first, { session_id: 'a' })];
     const spared = [await start(second), await start(foreign, {}, globex.owner)];
     const filter = { workflow_ids: [first.toUpperCase()] };
-    expect(await act('runs_preview_stop', { filter })).toEqual({ matching: 4, capped: false });
-    const stop = await act<Job>('runs_stop', { filter });
+    expect(await callOperation('runs_preview_stop', { filter })).toEqual({ matching: 4, capped: false });
+    const stop = await callOperation<Job>('runs_stop', { filter });
     expect(stop).toMatchObject({ state: 'working', mode: 'immediate', requested_by: acme.owner.email, matched: 0 });
     await finish();
     expect(await statuses(wanted)).toEqual(['stopped', 'stopped', 'stopped', 'stopped']);
     expect(await statuses(spared)).toEqual(['running', 'running']);
     expect(await jobOf(stop)).toMatchObject({ state: 'finished', matched: 4, stopped: 4, failed: 0, remaining: 0 });
-    expect(await act('runs_list_stops', { limit: 1 })).toMatchObject({ stops: [{ stop_id: stop.stop_id }] });
+    expect(await callOperation('runs_list_stops', { limit: 1 })).toMatchObject({ stops: [{ stop_id: stop.stop_id }] });
   });
 
   test.each<[string, (mine: { runID: string; id: string }) => object]>([
@@ -125,9 +129,9 @@ describe('POST /v1/runs/stop', () => {
   ])('finds runs by %s', async (_, filterOf) => {
     const [id, other] = [await publish(), await publish()];
     const runID = await start(id, { session_id: 'mine', trigger_type: 'night' });
-    await act('workflows_execute_command', { id, command: 'pause', params: { run_id: runID } });
+    await callOperation('workflows_execute_command', { id, command: 'pause', params: { run_id: runID } });
     const spared = await start(other);
-    await act('runs_stop', { filter: filterOf({ runID, id }) });
+    await callOperation('runs_stop', { filter: filterOf({ runID, id }) });
     await finish();
     expect(await statuses([runID, spared])).toEqual(['stopped', 'running']);
   });
@@ -141,13 +145,13 @@ describe('POST /v1/runs/stop', () => {
     const at = Number(rows[0]?.at.getTime());
     await expect.poll(() => Date.now()).toBeGreaterThan(at + 1);
     const late = await start(id);
-    await act('runs_stop', { filter: { to: new Date(at + 1).toISOString(), kind: 'agent' } });
+    await callOperation('runs_stop', { filter: { to: new Date(at + 1).toISOString(), kind: 'agent' } });
     await finish();
     expect(await statuses([early, late])).toEqual(['running', 'running']);
-    await act('runs_stop', { filter: { to: new Date(at + 1).toISOString() } });
+    await callOperation('runs_stop', { filter: { to: new Date(at + 1).toISOString() } });
     await finish();
     expect(await statuses([early, late])).toEqual(['stopped', 'running']);
-    await act('runs_stop', { filter: { from: new Date(at + 1).toISOString() }, mode: 'graceful' });
+    await callOperation('runs_stop', { filter: { from: new Date(at + 1).toISOString() }, mode: 'graceful' });
     await finish();
     expect(await statuses([late])).toEqual(['stopped']);
   });
@@ -155,12 +159,12 @@ describe('POST /v1/runs/stop', () => {
   test('stops at most 8 runs and about 2,000 steps at a time', async () => {
     const peak = countInFlight();
     await startMany(await publish(), 40);
-    await act('runs_stop', { filter: {} });
+    await callOperation('runs_stop', { filter: {} });
     await finish();
     expect(peak()).toBe(8);
     const again = countInFlight();
     const large = await startMany(await publish(many(900)), 5);
-    await act('runs_stop', { filter: {} });
+    await callOperation('runs_stop', { filter: {} });
     await finish();
     expect(again()).toBe(2);
     expect(new Set(await statuses(large))).toEqual(new Set(['stopped']));
@@ -171,7 +175,7 @@ describe('POST /v1/runs/stop', () => {
     ['its workspace has too many events in the queue', new AppError(429, 'too_many_writes', 'Too many events wait.')],
   ])('waits while %s, and does not count that as an attempt', async (_, refusal) => {
     const run = await start(await publish());
-    const stop = await act<Job>('runs_stop', { filter: {} });
+    const stop = await callOperation<Job>('runs_stop', { filter: {} });
     const own = command;
     let refused = 0;
     command = async (...of) => {
@@ -189,7 +193,7 @@ describe('POST /v1/runs/stop', () => {
 
   test('gives up on a run after five failed attempts, and stops the others', async () => {
     const [broken = '', ...others] = await startMany(await publish(), 10);
-    const stop = await act<Job>('runs_stop', { filter: {} });
+    const stop = await callOperation<Job>('runs_stop', { filter: {} });
     const own = command;
     let attempts = 0;
     command = async (ref, ...of) => {
@@ -206,13 +210,13 @@ describe('POST /v1/runs/stop', () => {
   test('continues after a restart with the stored targets', async () => {
     const id = await publish();
     const runs = await startMany(id, 20);
-    const stop = await act<Job>('runs_stop', { filter: {} });
+    const stop = await callOperation<Job>('runs_stop', { filter: {} });
     await turn();
     await turn();
     const [halted = '', ended = ''] = runs.filter((_, at) => at > 17);
     // This simulates a crash between the stop of a run and its record, and a run that ended by itself.
-    await act('workflows_execute_command', { id, command: 'stop', params: { run_id: halted } });
-    await act('tasks_complete', { id, runID: ended, task_id: 'ask', approved: true });
+    await callOperation('workflows_execute_command', { id, command: 'stop', params: { run_id: halted } });
+    await callOperation('tasks_complete', { id, runID: ended, task_id: 'ask', approved: true });
     await reached(services, acme.owner, { id, runID: ended });
     await finish();
     expect(await jobOf(stop)).toMatchObject({
@@ -227,7 +231,7 @@ describe('POST /v1/runs/stop', () => {
   test('stops runs that start within ten minutes, and later only runs that these have called', async () => {
     const id = await publish();
     const first = await start(id);
-    await act('runs_stop', { filter: {} });
+    await callOperation('runs_stop', { filter: {} });
     while ((await turn())[0] !== 'waiting');
     const second = await start(id);
     while ((await turn())[0] !== 'waiting');
@@ -276,19 +280,19 @@ describe('a run that a stopped run has called', () => {
     await reached(services, acme.owner, { id: other, runID: middle });
     await isChildOf(middle, root);
     await isChildOf(leaf, middle);
-    const stop = await act<Job>('runs_stop', { filter: { root_run_id: root } });
+    const stop = await callOperation<Job>('runs_stop', { filter: { root_run_id: root } });
     await finish();
     expect(await statuses([root, middle, leaf, spared])).toEqual(['stopped', 'completed', 'stopped', 'running']);
     expect(await jobOf(stop)).toMatchObject({ matched: 2, stopped: 2, already_ended: 0 });
     const late = await start(id);
     await isChildOf(late, root);
-    await act('runs_stop', { filter: { root_run_id: root } });
+    await callOperation('runs_stop', { filter: { root_run_id: root } });
     await finish();
     expect(await statuses([late])).toEqual(['stopped']);
   });
 
   test('is stopped even if each run starts its workflow twice', async () => {
-    const { id } = await act<{ id: string }>('workflows_create', { name: `Bomb ${newId()}` });
+    const { id } = await callOperation<{ id: string }>('workflows_create', { name: `Bomb ${newId()}` });
     const copy = (step: string) => ({
       id: step,
       type: 'call_workflow',
@@ -296,10 +300,13 @@ describe('a run that a stopped run has called', () => {
       detach: true,
       input: { self: '{{input.self}}' },
     });
-    await act('workflows_patch', { id, graph: { steps: [copy('a'), copy('b'), { id: 'ask', type: 'human_task' }] } });
-    await act('workflows_publish_version', { id });
+    await callOperation('workflows_patch', {
+      id,
+      graph: { steps: [copy('a'), copy('b'), { id: 'ask', type: 'human_task' }] },
+    });
+    await callOperation('workflows_publish_version', { id });
     await start(id, { self: id });
-    await act('runs_stop', { filter: { workflow_ids: [id] } });
+    await callOperation('runs_stop', { filter: { workflow_ids: [id] } });
     await finish();
     const { rows } = await service.db.pool.query('SELECT id FROM runs WHERE workflow_id = $1 AND ended_at IS NULL', [
       id,
@@ -311,7 +318,7 @@ describe('a run that a stopped run has called', () => {
 describe('the request', () => {
   test('returns the unfinished bulk stop of an equal request', async () => {
     const [a, b] = [await publish(), await publish()];
-    const stop = (filter: object, mode?: string) => act<Job>('runs_stop', { filter, ...(mode && { mode }) });
+    const stop = (filter: object, mode?: string) => callOperation<Job>('runs_stop', { filter, ...(mode && { mode }) });
     const first = await stop({ workflow_ids: [a, b] });
     expect((await stop({ workflow_ids: [b, a, b] })).stop_id).toBe(first.stop_id);
     expect((await stop({ workflow_ids: [b, a] }, 'graceful')).stop_id).not.toBe(first.stop_id);
@@ -321,7 +328,7 @@ describe('the request', () => {
   });
 
   test('is refused with twenty unfinished bulk stops, and a hundred finished ones are kept', async () => {
-    for (let at = 0; at < 20; at += 1) await act('runs_stop', { filter: { session_id: `s${at}` } });
+    for (let at = 0; at < 20; at += 1) await callOperation('runs_stop', { filter: { session_id: `s${at}` } });
     expect(await refusal('runs_stop', { filter: { session_id: 'more' } })).toEqual([429, 'too_many_stops']);
     expect(await refusal('runs_stop', { filter: { session_id: 's3' } })).toEqual([200]);
     expect(await refusal('runs_stop', { filter: {} }, globex.owner)).toEqual([200]);
@@ -330,7 +337,7 @@ describe('the request', () => {
        INSERT INTO run_stops SELECT gen_random_uuid(), tenant_id, filter, mode, digest, requested_by, requested_at - interval '1 hour',
          matching_until, NULL, NULL, false, NULL, 0, 0, 0, 0, requested_at FROM run_stops, generate_series(1, 6)`,
     );
-    await act('runs_stop', { filter: {} });
+    await callOperation('runs_stop', { filter: {} });
     const { rows } = await service.db.pool.query<{ count: string }>(
       `SELECT count(*) FROM run_stops WHERE tenant_id = 'acme'`,
     );
@@ -357,9 +364,9 @@ describe('the request', () => {
     const runID = await start(id, {}, globex.owner);
     for (const filter of [{ workflow_ids: [id] }, { project_id: globex.projectId }, { root_run_id: runID }])
       expect(await refusal('runs_stop', { filter })).toEqual([404, 'not_found']);
-    const stop = await act<Job>('runs_stop', { filter: {} }, globex.owner);
+    const stop = await callOperation<Job>('runs_stop', { filter: {} }, globex.owner);
     expect(await refusal('runs_get_stop', { stop_id: stop.stop_id })).toEqual([404, 'not_found']);
-    expect(await act('runs_list_stops', {})).toEqual({ stops: [], next_cursor: null });
+    expect(await callOperation('runs_list_stops', {})).toEqual({ stops: [], next_cursor: null });
   });
 
   test('with a token stops only runs of its project', async () => {
@@ -374,15 +381,15 @@ describe('the request', () => {
       404,
       'not_found',
     ]);
-    await act('runs_stop', { filter: {} }, token);
+    await callOperation('runs_stop', { filter: {} }, token);
     await finish();
     expect(await statuses([mine, other])).toEqual(['stopped', 'running']);
   });
 
   test('is in the audit log, its preview is not', async () => {
-    const { stop_id } = await act<Job>('runs_stop', { filter: {} });
-    await act('runs_preview_stop', { filter: {} });
-    const { entries } = await act<{ entries: unknown[] }>('audit_log_list', { limit: 1 });
+    const { stop_id } = await callOperation<Job>('runs_stop', { filter: {} });
+    await callOperation('runs_preview_stop', { filter: {} });
+    const { entries } = await callOperation<{ entries: unknown[] }>('audit_log_list', { limit: 1 });
     expect(entries).toMatchObject([{ operation: 'runs_stop', outcome: 'ok', target: { stop_id } }]);
   });
 });
@@ -392,13 +399,13 @@ describe('archiving a workflow', () => {
     const id = await publish();
     const runs = await startMany(id, 12);
     const spared = await start(await publish());
-    await act('workflows_archive', { id });
+    await callOperation('workflows_archive', { id });
     await finish();
     expect(new Set(await statuses(runs))).toEqual(new Set(['running']));
     const peak = countInFlight();
     const token = withScopes(acme.contributor, 'workflow:write');
     expect(await refusal('workflows_archive', { id, runs: 'stop' }, token)).toEqual([403, 'insufficient_scope']);
-    await act('workflows_archive', { id, runs: 'stop' }, acme.contributor);
+    await callOperation('workflows_archive', { id, runs: 'stop' }, acme.contributor);
     await finish();
     expect(new Set(await statuses(runs))).toEqual(new Set(['stopped']));
     expect(await statuses([spared])).toEqual(['running']);

@@ -52,7 +52,7 @@ export async function saveOutcomes(
          FROM outcome, run_stops s
         WHERE t.stop_id = $1 AND t.run_id = outcome.run_id AND t.state = 'waiting' AND s.id = $1 AND s.tenant_id = $2
        RETURNING t.state)
-     ${counted('saved', 'first_error = coalesce(first_error, $5),')}`,
+     ${withCounts('saved', 'first_error = coalesce(first_error, $5),')}`,
     [
       id,
       tenantId,
@@ -75,7 +75,7 @@ export async function passEnded(pool: Pool, { id, tenantId, action }: StopRow, l
      saved AS (
        UPDATE run_stop_targets t SET state = CASE WHEN $5 = 'stop' AND gone.status = 'stopped' THEN 'stopped' ELSE 'ended' END
          FROM gone WHERE t.stop_id = $1 AND t.run_id = gone.run_id RETURNING t.state),
-     counted AS (${counted('saved')})
+     counted AS (${withCounts('saved')})
      SELECT count(*) FROM saved`,
     [id, tenantId, limit, statusesFor(action), action],
   );
@@ -85,7 +85,7 @@ export async function passEnded(pool: Pool, { id, tenantId, action }: StopRow, l
 const MAX_ERROR_LENGTH = 500;
 
 /** SQL that adds the states of the rows `saved` to the counts of the bulk stop `$1` of the tenant `$2`. */
-const counted = (saved: string, more = '') => `
+const withCounts = (saved: string, more = '') => `
   UPDATE run_stops SET ${more}
       stopped = stopped + (SELECT count(*)::integer FROM ${saved} WHERE state = 'stopped'),
       already_ended = already_ended + (SELECT count(*)::integer FROM ${saved} WHERE state = 'ended'),

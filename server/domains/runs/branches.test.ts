@@ -26,13 +26,13 @@ afterAll(() => service.close());
 const as = () => contextFor(service.services, tenant.contributor);
 type Ref = { id: string; runID: string };
 
-async function started(graph: Graph, input: Record<string, JsonValue>): Promise<Ref> {
+async function startRun(graph: Graph, input: Record<string, JsonValue>): Promise<Ref> {
   const id = await publishGraph(service.services, tenant.owner, graph);
   const { run_id: runID } = await call(command, as(), { id, command: 'start', params: input });
-  return await ended({ id, runID });
+  return await waitForEnd({ id, runID });
 }
 
-async function ended(ref: Ref): Promise<Ref> {
+async function waitForEnd(ref: Ref): Promise<Ref> {
   await reached(service.services, tenant.owner, ref);
   return ref;
 }
@@ -63,10 +63,10 @@ const rejoined: Graph = {
 };
 
 test('branches of different length meet again', async () => {
-  const long = await started(rejoined, { big: true, name: 'n' });
+  const long = await startRun(rejoined, { big: true, name: 'n' });
   const ends = { c: 'completed', a: 'completed', m: 'completed', after: 'completed' };
   expect(await outcome(long, 'after')).toEqual({ status: 'completed', ends, result: 'after a' });
-  const short = await started(rejoined, { big: false, name: 'n' });
+  const short = await startRun(rejoined, { big: false, name: 'n' });
   expect(await outcome(short, 'after')).toEqual({
     status: 'completed',
     ends: { ...ends, a: 'branch_not_taken' },
@@ -74,7 +74,7 @@ test('branches of different length meet again', async () => {
   });
   expect(await call(summary, as(), short)).toMatchObject({ steps_total: 4, steps_done: 4, steps_skipped: 1 });
   const { run_id: runID } = await call(rerun, as(), { ...short, from_step: 'm' });
-  const again = await outcome(await ended({ id: short.id, runID }), 'after');
+  const again = await outcome(await waitForEnd({ id: short.id, runID }), 'after');
   expect(again).toMatchObject({ status: 'completed', ends: { m: 'completed' }, result: 'after n' });
 });
 
@@ -85,7 +85,7 @@ test('a step in both branches runs whichever branch is taken, also in a loop', a
     lua('both', 'return {{steps.a.result ?? item}}', 'c', 'a'),
   ];
   const each = { id: 'each', type: 'for_each', items: 'input.list', steps: inner as unknown as JsonValue };
-  const found = await outcome(await started({ steps: [each] }, { list: [1, 2] }), 'each');
+  const found = await outcome(await startRun({ steps: [each] }, { list: [1, 2] }), 'each');
   expect(found).toMatchObject({
     ends: { 'each.0.a': 'branch_not_taken', 'each.0.both': 'completed', 'each.1.both': 'completed' },
     result: { results: [1, 'a'], failed: 0 },
@@ -103,7 +103,7 @@ test('a step that no edge leads to is skipped, and one that another edge leads t
     ],
   };
   const endsOf = async (big: boolean, other: boolean) =>
-    (await outcome(await started(graph, { big, other }), 'behind')).ends;
+    (await outcome(await startRun(graph, { big, other }), 'behind')).ends;
   expect(await endsOf(false, false)).toMatchObject({ either: 'branch_not_taken', behind: 'branch_not_taken' });
   expect(await endsOf(false, true)).toMatchObject({ either: 'completed', behind: 'completed' });
   expect(await endsOf(true, false)).toMatchObject({ either: 'completed', behind: 'completed' });
@@ -113,7 +113,7 @@ test('the example in docs/steps.md does what the page says', async () => {
   const page = readFileSync(new URL('../../../docs/steps.md', import.meta.url), 'utf8');
   const [, text = ''] = /## Branches[\s\S]*?```json\n([\s\S]*?)```/.exec(page) ?? [];
   const graph = JSON.parse(text) as Graph;
-  expect(await outcome(await started(graph, { amount: 200 }), 'invoice')).toMatchObject({ result: { total: 180 } });
-  const small = await outcome(await started(graph, { amount: 50 }), 'invoice');
+  expect(await outcome(await startRun(graph, { amount: 200 }), 'invoice')).toMatchObject({ result: { total: 180 } });
+  const small = await outcome(await startRun(graph, { amount: 50 }), 'invoice');
   expect(small).toMatchObject({ result: { total: 50 }, ends: { discount: 'branch_not_taken' } });
 });

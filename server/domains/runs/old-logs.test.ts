@@ -79,9 +79,9 @@ test('the views have the columns of their tables, and change only unreadable tex
     ).rows;
   for (const table of ['run_events', 'run_payloads'])
     expect(await columns(`readable_${table}`)).toEqual(await columns(table));
-  const read = async (text: string) =>
+  const readableJson = async (text: string) =>
     (await service.services.pool.query('SELECT readable_json($1::json)::text AS text', [text])).rows[0].text;
   for (const text of ['{"a":"\\ud83d\\ude00"}', '"\\\\u0000"', '"\\\\\\\\ud83d"', ' {"b" : 1}', '"\\u00e9"'])
-    expect(await read(text)).toBe(text);
-  expect(JSON.parse(await read('"\\\\\\u0000\\uD83D\\uDE00\\uDE00"'))).toBe('\\\uFFFD😀\uFFFD');
+    expect(await readableJson(text)).toBe(text);
+  expect(JSON.parse(await readableJson('"\\\\\\u0000\\uD83D\\uDE00\\uDE00"'))).toBe('\\\uFFFD😀\uFFFD');
 });

@@ -321,13 +321,13 @@ describe('the inbox, recovery and usage', () => {
   });
 
   test('a start reads only the runs that have not ended', async () => {
-    const read = <T>(question: (reader: ReturnType<typeof createLogReader>) => Promise<T>) =>
+    const readBounded = <T>(question: (reader: ReturnType<typeof createLogReader>) => Promise<T>) =>
       bounded(pool => question(createLogReader(pool)), waiting + 50);
-    const active = await read(reader => reader.countActiveRuns(ALL_SHARDS));
+    const active = await readBounded(reader => reader.countActiveRuns(ALL_SHARDS));
     for (const counts of [active.byTenant, active.byStatus])
       expect([...counts.values()].reduce((a, b) => a + b, 0)).toBe(waiting);
-    expect(await read(reader => reader.movingRuns(ALL_SHARDS, null, 500))).toEqual([]);
-    expect(await read(reader => reader.wakeUpTimers(ALL_SHARDS))).toEqual([]);
+    expect(await readBounded(reader => reader.movingRuns(ALL_SHARDS, null, 500))).toEqual([]);
+    expect(await readBounded(reader => reader.wakeUpTimers(ALL_SHARDS))).toEqual([]);
   });
 
   test("a tenant's usage comes by the page", async () => {

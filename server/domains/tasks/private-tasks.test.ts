@@ -68,16 +68,16 @@ async function waiting(by: Principal, what: 'call' | 'question', visibility = 'p
 /** Returns everything that a person finds about the tasks of a run, on every surface, as one text. */
 async function seenBy(person: Principal, { id, runID }: Ref): Promise<string> {
   const found: unknown[] = [];
-  const ask = async (name: Parameters<ChatService['act']>[0], input: object) =>
+  const tryOperation = async (name: Parameters<ChatService['act']>[0], input: object) =>
     found.push(await chat.act(name, input, person).catch(({ status, code }) => ({ status, code })));
-  await ask('tasks_list_pending', { limit: 200 });
-  for (const q of ['leaving', '7731']) await ask('tasks_list_pending', { limit: 200, q });
-  await ask('tasks_list_answered', { limit: 200 });
-  for (const q of ['leaving', '7731']) await ask('tasks_list_answered', { limit: 200, q });
-  await ask('tasks_list_pending_run', { id, runID, limit: 200 });
-  await ask('tasks_list_run', { id, runID, limit: 200 });
-  await ask('tasks_list_run', { id, runID, limit: 200, task_id: 'agent.1.1.ok' });
-  await ask('me_notifications_deliveries_list', { limit: 200 });
+  await tryOperation('tasks_list_pending', { limit: 200 });
+  for (const q of ['leaving', '7731']) await tryOperation('tasks_list_pending', { limit: 200, q });
+  await tryOperation('tasks_list_answered', { limit: 200 });
+  for (const q of ['leaving', '7731']) await tryOperation('tasks_list_answered', { limit: 200, q });
+  await tryOperation('tasks_list_pending_run', { id, runID, limit: 200 });
+  await tryOperation('tasks_list_run', { id, runID, limit: 200 });
+  await tryOperation('tasks_list_run', { id, runID, limit: 200, task_id: 'agent.1.1.ok' });
+  await tryOperation('me_notifications_deliveries_list', { limit: 200 });
   const headers = { Authorization: `Bearer ${tokens.get(person)}`, 'Content-Type': 'application/json' };
   const get = async (path: string) => found.push(await (await fetch(`${chat.service.url}${path}`, { headers })).text());
   for (const path of ['/v1/tasks/pending', '/v1/tasks/answered', `/v1/workflows/${id}/runs/${runID}/tasks`])
@@ -93,7 +93,7 @@ async function seenBy(person: Principal, { id, runID }: Ref): Promise<string> {
  * Returns which facts a person learns about a waiting run: the private text, the call that it wants to make, and that
  * it waits.
  */
-async function known(person: Principal, { ref, argument, number }: Waiting) {
+async function knownTo(person: Principal, { ref, argument, number }: Waiting) {
   const text = await seenBy(person, ref);
   return {
     said: text.includes(`${SAID} #${number}#`) || text.includes(`${QUESTION} #${number}#`),
@@ -109,21 +109,21 @@ test('a call of a private conversation is shown to those who can approve it, wit
   const { contributor, viewer, owner } = chat.acme;
   const run = await waiting(contributor, 'call');
   const { ref, task_id, thread } = run;
-  expect(await known(contributor, run)).toEqual(EVERYTHING);
-  for (const approver of [owner, other]) expect(await known(approver, run), approver.email).toEqual(TO_DECIDE);
-  expect(await known(viewer, run)).toEqual(NOTHING);
+  expect(await knownTo(contributor, run)).toEqual(EVERYTHING);
+  for (const approver of [owner, other]) expect(await knownTo(approver, run), approver.email).toEqual(TO_DECIDE);
+  expect(await knownTo(viewer, run)).toEqual(NOTHING);
 
   // Once the task is assigned to a person, the others no longer see it.
   await chat.act('tasks_assign', { ...ref, task_id, assignees: [owner.email] }, owner);
-  expect(await known(owner, run)).toEqual(TO_DECIDE);
+  expect(await knownTo(owner, run)).toEqual(TO_DECIDE);
   await chat.act('tasks_assign', { ...ref, task_id, assignees: null }, owner);
 
   await chat.act('tasks_complete', { ...ref, task_id, approved: true }, other);
   await chat.settled(thread, contributor);
   expect(sent.splice(0)).toEqual([run.argument]);
-  expect(await known(contributor, run)).toEqual(EVERYTHING);
+  expect(await knownTo(contributor, run)).toEqual(EVERYTHING);
   // The decision was made, so nobody else needs to see the task.
-  for (const person of [owner, other, viewer]) expect(await known(person, run), person.email).toEqual(NOTHING);
+  for (const person of [owner, other, viewer]) expect(await knownTo(person, run), person.email).toEqual(NOTHING);
   await expect(chat.act('tasks_complete', { ...ref, task_id, approved: true }, owner)).rejects.toMatchObject({
     code: 'task_already_completed',
   });
@@ -133,8 +133,8 @@ test('a question of a private conversation is its owner’s alone', async () => 
   const { contributor, viewer, owner } = chat.acme;
   const run = await waiting(contributor, 'question');
   const { ref, task_id, thread } = run;
-  expect(await known(contributor, run)).toEqual({ said: true, call: false, task: true });
-  for (const person of [owner, other, viewer]) expect(await known(person, run), person.email).toEqual(NOTHING);
+  expect(await knownTo(contributor, run)).toEqual({ said: true, call: false, task: true });
+  for (const person of [owner, other, viewer]) expect(await knownTo(person, run), person.email).toEqual(NOTHING);
   const answer = { ...ref, task_id, approved: true, result: { answer: 'Yes' } };
   await expect(chat.act('tasks_complete', answer, other)).rejects.toMatchObject({ status: 404 });
   await expect(chat.act('tasks_assign', { ...ref, task_id, assignees: null }, owner)).rejects.toMatchObject({
@@ -148,8 +148,8 @@ test('a call for a viewer can be approved by contributors, who see only the call
   const { viewer } = chat.acme;
   const run = await waiting(viewer, 'call');
   const { ref, task_id, thread } = run;
-  expect(await known(viewer, run)).toEqual(EVERYTHING);
-  expect(await known(other, run)).toEqual(TO_DECIDE);
+  expect(await knownTo(viewer, run)).toEqual(EVERYTHING);
+  expect(await knownTo(other, run)).toEqual(TO_DECIDE);
   await chat.act('tasks_complete', { ...ref, task_id, approved: true }, other);
   await chat.settled(thread, viewer);
   expect(sent.splice(0)).toEqual([run.argument]);
@@ -159,7 +159,7 @@ test('a shared conversation is shown to everybody in the project', async () => {
   const { contributor, viewer } = chat.acme;
   const run = await waiting(contributor, 'call', 'project');
   const { ref, task_id, thread } = run;
-  for (const person of [other, viewer]) expect(await known(person, run), person.email).toEqual(EVERYTHING);
+  for (const person of [other, viewer]) expect(await knownTo(person, run), person.email).toEqual(EVERYTHING);
   await chat.act('tasks_complete', { ...ref, task_id, approved: false }, contributor);
   await chat.settled(thread, contributor);
 });
@@ -171,7 +171,7 @@ test('of a conversation that was deleted, nobody is shown anything, also once it
     const { ref, task_id, thread } = run;
     await chat.act('chat_delete_thread', { id: thread }, contributor);
     const people = [contributor, owner, other, viewer];
-    for (const person of people) expect(await known(person, run), person.email).toEqual(NOTHING);
+    for (const person of people) expect(await knownTo(person, run), person.email).toEqual(NOTHING);
     await expect(chat.act('tasks_complete', { ...ref, task_id, approved: true }, other)).rejects.toMatchObject({
       status: 404,
     });
@@ -201,5 +201,5 @@ test('only people who see a task are notified of it', async () => {
   const question = await waiting(contributor, 'question');
   await expect.poll(() => notified(question.ref)).toEqual([contributor.email]);
   await chat.act('chat_delete_thread', { id: call.thread }, contributor);
-  expect(await known(owner, call)).toMatchObject({ said: false, call: false });
+  expect(await knownTo(owner, call)).toMatchObject({ said: false, call: false });
 });

@@ -35,11 +35,11 @@ beforeEach(() => {
   paid = [];
 });
 
-const act = (...given: Parameters<ChatService['act']>) => chat.act(...given);
+const callOperation = (...args: Parameters<ChatService['act']>) => chat.act(...args);
 async function start(step: object): Promise<Ref> {
-  const { id } = await act('workflows_create', { name: `W ${newId()}`, graph: { steps: [step] } });
-  await act('workflows_publish_version', { id });
-  const { run_id } = await act('workflows_execute_command', { id, command: 'start', params: {} });
+  const { id } = await callOperation('workflows_create', { name: `W ${newId()}`, graph: { steps: [step] } });
+  await callOperation('workflows_publish_version', { id });
+  const { run_id } = await callOperation('workflows_execute_command', { id, command: 'start', params: {} });
   const ref = { id, runID: run_id };
   await reached(chat.service.container.services, chat.acme.owner, ref, 'blocked');
   return ref;
@@ -96,7 +96,7 @@ const names = Object.keys(surfaces);
 async function refusedEverywhere(ref: Ref, task: string, body: object, paths: string[]): Promise<void> {
   for (const [surface, answer] of Object.entries(surfaces))
     expect(await answer(ref, task, body), `${surface} ${JSON.stringify(body)}`).toMatchObject({ status: 422, paths });
-  const { tasks } = (await act('tasks_list_pending_run', ref)) as unknown as { tasks: { task_id: string }[] };
+  const { tasks } = (await callOperation('tasks_list_pending_run', ref)) as unknown as { tasks: { task_id: string }[] };
   expect(tasks.map(({ task_id }) => task_id)).toEqual([task]);
 }
 
@@ -112,7 +112,12 @@ describe('an unknown field is 422 on every surface, and the task stays', () => {
     ]);
     await refusedEverywhere(ref, 'ask', { approved: true, result: { comment: 7 } }, ['result.comment']);
     await refusedEverywhere(ref, 'ask', { approved: true, results: {} }, ['results']);
-    await act('tasks_complete', { ...ref, task_id: 'ask', approved: true, result: { note: 'x', comment: 'Fine.' } });
+    await callOperation('tasks_complete', {
+      ...ref,
+      task_id: 'ask',
+      approved: true,
+      result: { note: 'x', comment: 'Fine.' },
+    });
     await complete(ref);
   });
 
@@ -127,7 +132,7 @@ describe('an unknown field is 422 on every surface, and the task stays', () => {
     await refusedEverywhere(ref, APPROVAL, edited({ amount: 5, too: 'eve' }), ['result.arguments.too']);
     await refusedEverywhere(ref, APPROVAL, edited(null), ['result.arguments']);
     expect(paid).toEqual([]);
-    await act('tasks_complete', { ...ref, task_id: APPROVAL, ...edited({ amount: 7, to: 'bob' }) });
+    await callOperation('tasks_complete', { ...ref, task_id: APPROVAL, ...edited({ amount: 7, to: 'bob' }) });
     await complete(ref);
     expect(paid).toEqual([{ amount: 7, to: 'bob' }]);
     const seen = JSON.stringify(chat.fake.requests.at(-1));
@@ -138,7 +143,7 @@ describe('an unknown field is 422 on every surface, and the task stays', () => {
     const form = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
     const ref = await startClerk({ name: 'ask_user', arguments: { question: 'Where?', form } }, { type: 'ask_user' });
     await refusedEverywhere(ref, APPROVAL, { approved: true, result: { city: 'Rome', town: 'x' } }, ['result.town']);
-    await act('tasks_complete', { ...ref, task_id: APPROVAL, approved: true, result: { city: 'Rome' } });
+    await callOperation('tasks_complete', { ...ref, task_id: APPROVAL, approved: true, result: { city: 'Rome' } });
     await complete(ref);
   });
 });
@@ -157,22 +162,23 @@ test('a call that may have happened is repeated only by an answer that says so',
   await refusedEverywhere(ref, 'ask', decide(true, { decision: 'repeat', choice: 'skip' }), ['result.choice']);
   await refusedEverywhere(ref, 'ask', decide(true, { decision: 'skip', why: 'x' }), ['result.why']);
   await refusedEverywhere(ref, 'ask', decide(false, { decision: 'repeat' }), ['result.decision']);
-  const said = async () => (await act('runs_get_context', ref)).steps as unknown as Record<string, { result: object }>;
-  await act('tasks_complete', {
+  const readSteps = async () =>
+    (await callOperation('runs_get_context', ref)).steps as unknown as Record<string, { result: object }>;
+  await callOperation('tasks_complete', {
     ...ref,
     task_id: 'ask',
     approved: true,
     result: { choice: 'result', result: { id: 7 } },
   });
   await complete(ref);
-  expect((await said()).ask?.result).toMatchObject({ decision: 'result', result: { id: 7 } });
+  expect((await readSteps()).ask?.result).toMatchObject({ decision: 'result', result: { id: 7 } });
 });
 
 test('a task without a form takes any result, and a bare decision is enough for every other', async () => {
   const ref = await start({ id: 'ask', type: 'human_task' });
-  await act('tasks_complete', { ...ref, task_id: 'ask', approved: true, result: { anything: 1 } });
+  await callOperation('tasks_complete', { ...ref, task_id: 'ask', approved: true, result: { anything: 1 } });
   const asked = await startClerk({ name: 'pay', arguments: { amount: 5 } }, pay());
-  await act('tasks_complete', { ...asked, task_id: APPROVAL, approved: true });
+  await callOperation('tasks_complete', { ...asked, task_id: APPROVAL, approved: true });
   await complete(asked);
   expect(paid).toEqual([{ amount: 5 }]);
 });
@@ -182,7 +188,12 @@ test('arguments are checked against the tool also if its schema could not be sho
   await refusedEverywhere(ref, APPROVAL, { approved: true, result: { arguments: { amount: 500 } } }, [
     'result.arguments.amount',
   ]);
-  await act('tasks_complete', { ...ref, task_id: APPROVAL, approved: true, result: { arguments: { amount: 7 } } });
+  await callOperation('tasks_complete', {
+    ...ref,
+    task_id: APPROVAL,
+    approved: true,
+    result: { arguments: { amount: 7 } },
+  });
   await complete(ref);
   expect(paid).toEqual([{ amount: 7 }]);
 });
@@ -190,9 +201,9 @@ test('arguments are checked against the tool also if its schema could not be sho
 test('arguments that are sent back unchanged change nothing', async () => {
   const ref = await startClerk({ name: 'pay', arguments: { amount: 5, to: 'bob' } }, pay());
   const result = { arguments: { to: 'bob', amount: 5 }, reason: 'Fine.' };
-  await act('tasks_complete', { ...ref, task_id: APPROVAL, approved: true, result });
+  await callOperation('tasks_complete', { ...ref, task_id: APPROVAL, approved: true, result });
   await complete(ref);
-  const { events } = (await act('runs_list_events', { ...ref, limit: 200 })) as unknown as {
+  const { events } = (await callOperation('runs_list_events', { ...ref, limit: 200 })) as unknown as {
     events: { event_type: string; step_id?: string; data: { result?: object } }[];
   };
   const end = events.find(event => event.event_type === 'step_completed' && event.step_id === APPROVAL);
@@ -204,10 +215,10 @@ test('an approval by somebody who was removed before the call begins does not co
   const { services } = chat.service.container;
   const leaver = await createTestMember(services, chat.acme, 'project_contributor', 'leaver@acme.example.com');
   const ref = await startClerk({ name: 'pay', arguments: { amount: 5 } }, pay());
-  await act('workflows_execute_command', { id: ref.id, command: 'pause', params: { run_id: ref.runID } });
-  await act('tasks_complete', { ...ref, task_id: APPROVAL, approved: true }, leaver);
-  await act('members_remove', { user_id: leaver.userId });
-  await act('workflows_execute_command', { id: ref.id, command: 'resume', params: { run_id: ref.runID } });
+  await callOperation('workflows_execute_command', { id: ref.id, command: 'pause', params: { run_id: ref.runID } });
+  await callOperation('tasks_complete', { ...ref, task_id: APPROVAL, approved: true }, leaver);
+  await callOperation('members_remove', { user_id: leaver.userId });
+  await callOperation('workflows_execute_command', { id: ref.id, command: 'resume', params: { run_id: ref.runID } });
   await complete(ref);
   expect(paid).toEqual([]);
   expect(JSON.stringify(chat.fake.requests.at(-1))).toContain(

@@ -29,7 +29,7 @@ let pool: Pool;
 
 beforeAll(async () => {
   service = await startWebhookService();
-  pool = counted(service.db.pool);
+  pool = countQueries(service.db.pool);
   const store = new DatabaseSecretStore({ pool, clock: service.clock, masterKey: Buffer.alloc(32, 7) }); // as the test services have it
   secrets = Object.assign(Object.create(service.services.secrets), {
     get: (...given: Parameters<SecretStore['get']>) => {
@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-function counted(real: Pool): Pool {
+function countQueries(real: Pool): Pool {
   return new Proxy(real, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);

@@ -28,7 +28,7 @@ async function runOf({ body }: Answer): Promise<Record<string, unknown>> {
   const { rows } = await service.db.pool.query('SELECT * FROM runs WHERE id = $1', [body.run_id]);
   return rows[0];
 }
-const started = async () => Number((await service.db.pool.query('SELECT count(*) FROM runs')).rows[0].count);
+const countRuns = async () => Number((await service.db.pool.query('SELECT count(*) FROM runs')).rows[0].count);
 
 describe('a delivery', () => {
   test('starts a run with the posted body as its input', async () => {
@@ -167,12 +167,12 @@ describe('a delivery', () => {
     const graph = { ...asking(), input_schema };
     const workflow_id = await publishGraph(service.services, service.tenant.owner, graph);
     const made = await createTestWebhook(service, { workflow_id });
-    const before = await started();
+    const before = await countRuns();
     const timestamp = seconds();
     const refused = await service.deliver(made, { body: '{"order": "7"}', timestamp });
     expect([refused.status, refused.body.code]).toEqual([422, 'invalid_input']);
     expect(refused.body.details).toMatchObject([{ path: 'input.order' }]);
-    expect(await started()).toBe(before);
+    expect(await countRuns()).toBe(before);
     await settleDeliveries(service.services);
     const { body } = await service.call(service.manager, 'GET', `${made.path}/deliveries`);
     expect(body.deliveries).toMatchObject([{ outcome: 'rejected', http_status: 422, code: 'invalid_input' }]);
@@ -261,9 +261,9 @@ describe('one and the same 401', () => {
     ['two in one', body => `${sign(webhook.secret, body)}, ${sign(webhook.secret, body)}`],
   ];
   test.each(signatures)('for the signature: %s', async (_, signature) => {
-    const before = await started();
+    const before = await countRuns();
     await expectRefused(await service.deliver(webhook, { signature: signature('{"n":1}') }));
-    expect(await started()).toBe(before);
+    expect(await countRuns()).toBe(before);
   });
 
   test('for a token that is missing, malformed, unknown, or no Bearer', async () => {
@@ -357,7 +357,7 @@ describe('a workflow whose steps call tools', () => {
     const plain = await createTestWebhook(service, { workflow_id });
     const full = await tokenOf(services, tenant, ['workflow:run', 'mcp:execute']);
     const stored = await createTestWebhook(service, { workflow_id, automation_bearer: service.token });
-    const before = await started();
+    const before = await countRuns();
     for (const [target, token] of [
       [plain, service.token],
       [stored, full],
@@ -365,7 +365,7 @@ describe('a workflow whose steps call tools', () => {
       const { status, body } = await service.deliver(target, { token });
       expect([status, body.code]).toEqual([403, 'insufficient_scope']);
     }
-    expect(await started()).toBe(before);
+    expect(await countRuns()).toBe(before);
     expect((await service.deliver(plain, { token: full })).status).toBe(202);
   });
 });
@@ -381,11 +381,11 @@ describe('an Idempotency-Key', () => {
     service.deliver(webhook, { body, headers: { 'Idempotency-Key': key } });
 
   test('answers the same body the same, and starts one run for any number of concurrent requests', async () => {
-    const before = await started();
+    const before = await countRuns();
     const answers = await Promise.all(Array.from({ length: 12 }, () => keyed('at once')));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
     expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
-    expect(await started()).toBe(before + 1);
+    expect(await countRuns()).toBe(before + 1);
     expect((await keyed('at once', '{ "n": 1 }')).body).toEqual(answers[0]?.body);
   });
 

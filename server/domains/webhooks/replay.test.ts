@@ -29,7 +29,7 @@ const runOf = async (answer: ReturnType<typeof send>) => {
   expect(status, JSON.stringify(body)).toBe(202);
   return body.run_id;
 };
-const known = async () => {
+const countSignatures = async () => {
   const { rows } = await service.db.pool.query('SELECT FROM webhook_signatures WHERE subscription_id = $1', [
     webhook.id,
   ]);
@@ -116,7 +116,7 @@ describe('deliveries that are not the same', () => {
   test('with neither timestamp nor key start a run each, as a scheduler sends them', async () => {
     const runs = [await runOf(send(null)), await runOf(send(null))];
     expect(new Set(runs).size).toBe(2);
-    expect(await known()).toBe(0);
+    expect(await countSignatures()).toBe(0);
   });
 
   test('but with one key are one run, also for whoever recorded the second', async () => {
@@ -149,13 +149,13 @@ test('a refused start may be sent again unchanged', async () => {
 test('known deliveries are deleted once they expire, and with the webhook', async () => {
   const base = nowS();
   for (let n = 0; n < 30; n++) await send(null, { timestamp: base - n });
-  expect(await known()).toBe(30);
+  expect(await countSignatures()).toBe(30);
   service.clock.advance(60 * 60_000);
   await send(null, { timestamp: nowS() });
   await send(null, { timestamp: nowS() - 1 });
-  expect(await known()).toBeLessThan(30);
+  expect(await countSignatures()).toBeLessThan(30);
   await service.call(service.manager, 'DELETE', `/v1/inbound-webhooks/${webhook.id}`);
-  expect(await known()).toBe(0);
+  expect(await countSignatures()).toBe(0);
 });
 
 test('a webhook that is deleted during a delivery no longer accepts it', async () => {

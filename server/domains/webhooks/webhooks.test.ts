@@ -385,13 +385,13 @@ describe('the list', () => {
       service.clock.advance(1000);
       made.unshift((await createTestWebhook(service, { workflow_id })).id);
     }
-    const read = async (query: string) =>
+    const readSubscriptions = async (query: string) =>
       (await service.call(service.manager, 'GET', `${base}?workflow_id=${workflow_id}&${query}`)).body as unknown as {
         subscriptions: Shown[];
         next_cursor: string | null;
       };
-    const first = await read('limit=2');
-    const rest = await read(`limit=2&cursor=${first.next_cursor}`);
+    const first = await readSubscriptions('limit=2');
+    const rest = await readSubscriptions(`limit=2&cursor=${first.next_cursor}`);
     expect([...first.subscriptions, ...rest.subscriptions].map(({ id }) => id)).toEqual(made);
     expect(rest.next_cursor).toBeNull();
   });

@@ -72,7 +72,7 @@ describe('lists', () => {
 });
 
 describe('the feed of runs', () => {
-  const listed = async (input: Record<string, unknown>) =>
+  const listedIds = async (input: Record<string, unknown>) =>
     (await call(runs.runs_list_tenant, ctx, input)).runs.map(run => run.run_id).sort();
 
   test('shows runs of the requested kind, in all projects, and of any kind by workflow', async () => {
@@ -85,14 +85,14 @@ describe('the feed of runs', () => {
     const ofAgent = await insert(ids.agent, { sessionId: 'shared' });
     const ofOther = await insert(elsewhere, { projectId, sessionId: 'shared' });
     const ofTrial = await insert(ids.trial, { sessionId: 'shared' });
-    expect(await listed({})).toEqual([ofWorkflow]);
-    expect(await listed({ q: 'shared' })).toEqual([ofWorkflow]);
-    expect(await listed({ q: 'A ' })).toEqual([ofWorkflow]);
-    expect(await listed({ kind: 'agent' })).toEqual([ofAgent, ofOther].sort());
-    expect(await listed({ kind: 'agent', q: 'shared' })).toEqual([ofAgent, ofOther].sort());
-    expect(await listed({ kind: 'trial' })).toEqual([ofTrial]);
-    expect(await listed({ kind: 'autopilot' })).toEqual([]);
-    expect(await listed({ workflow_id: ids.agent })).toEqual([ofAgent]);
+    expect(await listedIds({})).toEqual([ofWorkflow]);
+    expect(await listedIds({ q: 'shared' })).toEqual([ofWorkflow]);
+    expect(await listedIds({ q: 'A ' })).toEqual([ofWorkflow]);
+    expect(await listedIds({ kind: 'agent' })).toEqual([ofAgent, ofOther].sort());
+    expect(await listedIds({ kind: 'agent', q: 'shared' })).toEqual([ofAgent, ofOther].sort());
+    expect(await listedIds({ kind: 'trial' })).toEqual([ofTrial]);
+    expect(await listedIds({ kind: 'autopilot' })).toEqual([]);
+    expect(await listedIds({ workflow_id: ids.agent })).toEqual([ofAgent]);
     const one = await call(runs.runs_list_tenant, ctx, { kind: 'agent', limit: 1 });
     const next = await call(runs.runs_list_tenant, ctx, { kind: 'agent', limit: 1, cursor: one.next_cursor });
     expect([one, next].flatMap(page => page.runs.map(run => run.run_id)).sort()).toEqual([ofAgent, ofOther].sort());

@@ -36,11 +36,11 @@ describe('the name of a workflow as a tool', () => {
 });
 
 test('the description is the declared one, or else that of the workflow, or else its name', () => {
-  const said = (more: Partial<ToolSource>) => toolOfWorkflow(source(more)).description;
-  expect(said({ tool: { description: ' Pays back. ' }, description: 'Other' })).toBe('Pays back.');
-  expect(said({ tool: { description: ' ' }, description: 'Other' })).toBe('Other');
-  expect(said({})).toBe('Runs the workflow “Refund an order” and returns its output.');
-  expect(said({ description: 'x'.repeat(20_000) })).toHaveLength(2_000);
+  const descriptionOf = (more: Partial<ToolSource>) => toolOfWorkflow(source(more)).description;
+  expect(descriptionOf({ tool: { description: ' Pays back. ' }, description: 'Other' })).toBe('Pays back.');
+  expect(descriptionOf({ tool: { description: ' ' }, description: 'Other' })).toBe('Other');
+  expect(descriptionOf({})).toBe('Runs the workflow “Refund an order” and returns its output.');
+  expect(descriptionOf({ description: 'x'.repeat(20_000) })).toHaveLength(2_000);
 });
 
 test('the input schema is that of the graph, or names the fields of the saved input', () => {

@@ -74,14 +74,14 @@ export function addAgentSteps(state: RunState, grown: Growth, agent: OfAgent, st
     state.residentBytes += BYTES_PER_ADDED_STEP;
     expansion.steps.push(added.id);
     expansion.open += 1;
-    note(expansion, added);
+    recordStep(expansion, added);
     if (open === 0) judge(state, added.id, step);
   }
   refresh(state, grown, agent);
 }
 
 /** Records what an added step says about its agent. */
-function note(expansion: AgentExpansion, { type, fields }: AddedStep): void {
+function recordStep(expansion: AgentExpansion, { type, fields }: AddedStep): void {
   if (type === 'agent_turn') {
     expansion.turns += 1;
     if (expansion.overflow !== 'none') expansion.overflow = 'repeated';

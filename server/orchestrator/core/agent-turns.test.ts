@@ -22,7 +22,7 @@ const view = (over: Omit<Partial<AgentView>, 'plan'> & { plan?: Partial<AgentVie
   plan: { type: 'agent', model: 'm', max_turns: 25, max_tool_calls: 100, on_limit: 'answer', ...over.plan },
 });
 /** Returns the view after the only call of the last turn has ended. */
-const called = (over: Parameters<typeof view>[0] = {}) => view({ callsAdded: 1, toolCalls: 1, ...over });
+const viewAfterCall = (over: Parameters<typeof view>[0] = {}) => view({ callsAdded: 1, toolCalls: 1, ...over });
 const goesOn = { do: 'turn', closing: null };
 const closes = (closing: string) => ({ do: 'turn', closing });
 
@@ -31,8 +31,8 @@ describe('the next steps of an agent', () => {
     expect(nextOfAgent(view({ turns: 0, lastTurn: null }))).toEqual(goesOn);
     expect(nextOfAgent(view({ open: 1, lastTurn: null }))).toEqual({ do: 'wait' });
     expect(nextOfAgent(view())).toEqual({ do: 'calls', calls: [{ ...call(), number: 1 }] });
-    expect(nextOfAgent(called({ open: 1 }))).toEqual({ do: 'wait' });
-    expect(nextOfAgent(called())).toEqual(goesOn);
+    expect(nextOfAgent(viewAfterCall({ open: 1 }))).toEqual({ do: 'wait' });
+    expect(nextOfAgent(viewAfterCall())).toEqual(goesOn);
   });
 
   test('are none after a turn without calls: the agent ends', () => {
@@ -55,7 +55,7 @@ describe('an agent at a limit', () => {
     [25, closes('max_turns')],
     [26, closes('max_turns')],
   ])('after %i turns of 25', (turns, next) => {
-    expect(nextOfAgent(called({ turns }))).toEqual(next);
+    expect(nextOfAgent(viewAfterCall({ turns }))).toEqual(next);
   });
 
   test.each([
@@ -74,7 +74,7 @@ describe('an agent at a limit', () => {
   });
 
   test('may answer after its last call, and closes if it asks for another one', () => {
-    expect(nextOfAgent(called({ toolCalls: 100 }))).toEqual(goesOn);
+    expect(nextOfAgent(viewAfterCall({ toolCalls: 100 }))).toEqual(goesOn);
     expect(nextOfAgent(view({ toolCalls: 100 }))).toEqual(closes('max_tool_calls'));
   });
 
@@ -83,7 +83,7 @@ describe('an agent at a limit', () => {
     [80, goesOn],
     [81, closes('budget')],
   ])('keeps a tenth of its budget: with %i of 100 spent and turns that cost 10', (spent, next) => {
-    expect(nextOfAgent(called({ plan: { budget: 100 }, spent, dearestTurn: 10 }))).toEqual(next);
+    expect(nextOfAgent(viewAfterCall({ plan: { budget: 100 }, spent, dearestTurn: 10 }))).toEqual(next);
   });
 
   test.each([
@@ -100,8 +100,8 @@ describe('an agent at a limit', () => {
 
   test('ends without a closing answer once its budget is spent', () => {
     const plan = { budget: 100 };
-    expect(nextOfAgent(called({ plan, spent: 99 }))).toEqual(closes('budget'));
-    expect(nextOfAgent(called({ plan, spent: 100 }))).toEqual({ do: 'end', limit: 'budget' });
+    expect(nextOfAgent(viewAfterCall({ plan, spent: 99 }))).toEqual(closes('budget'));
+    expect(nextOfAgent(viewAfterCall({ plan, spent: 100 }))).toEqual({ do: 'end', limit: 'budget' });
   });
 
   test.each([
@@ -109,11 +109,14 @@ describe('an agent at a limit', () => {
     [MAX_SAME_CALLS, closes('repeated_calls')],
     [MAX_SAME_CALLS + 1, closes('repeated_calls')],
   ])('after the same call %i times', (sameCalls, next) => {
-    expect(nextOfAgent(called({ sameCalls }))).toEqual(next);
+    expect(nextOfAgent(viewAfterCall({ sameCalls }))).toEqual(next);
   });
 
   test('fails if on_limit says so, and ends after its closing turn even if that turn makes calls', () => {
-    expect(nextOfAgent(called({ turns: 25, plan: { on_limit: 'fail' } }))).toEqual({ do: 'fail', limit: 'max_turns' });
+    expect(nextOfAgent(viewAfterCall({ turns: 25, plan: { on_limit: 'fail' } }))).toEqual({
+      do: 'fail',
+      limit: 'max_turns',
+    });
     expect(nextOfAgent(view({ closing: 'max_turns' }))).toEqual({ do: 'end', limit: 'max_turns' });
   });
 });
@@ -122,17 +125,17 @@ describe('a growing conversation', () => {
   const long = { context: 71, compactAt: 70 };
 
   test('is compacted once before the next turn', () => {
-    expect(nextOfAgent(called({ ...long, context: 70 }))).toEqual(goesOn);
-    expect(nextOfAgent(called(long))).toEqual({ do: 'compact' });
-    expect(nextOfAgent(called({ ...long, isCompacted: true }))).toEqual(goesOn);
+    expect(nextOfAgent(viewAfterCall({ ...long, context: 70 }))).toEqual(goesOn);
+    expect(nextOfAgent(viewAfterCall(long))).toEqual({ do: 'compact' });
+    expect(nextOfAgent(viewAfterCall({ ...long, isCompacted: true }))).toEqual(goesOn);
     expect(nextOfAgent(view({ ...long, turns: 0, lastTurn: null }))).toEqual({ do: 'compact' });
-    expect(nextOfAgent(called({ ...long, open: 1 }))).toEqual({ do: 'wait' });
+    expect(nextOfAgent(viewAfterCall({ ...long, open: 1 }))).toEqual({ do: 'wait' });
     expect(nextOfAgent(view({ ...long, lastTurn: { calls: [] } }))).toEqual({ do: 'end', limit: null });
   });
 
   test('is compacted before a closing turn, unless the budget covers only the closing turn', () => {
-    expect(nextOfAgent(called({ ...long, plan: { max_turns: 1 } }))).toEqual({ do: 'compact' });
-    expect(nextOfAgent(called({ ...long, plan: { budget: 100 }, spent: 90, dearestTurn: 5 }))).toEqual(
+    expect(nextOfAgent(viewAfterCall({ ...long, plan: { max_turns: 1 } }))).toEqual({ do: 'compact' });
+    expect(nextOfAgent(viewAfterCall({ ...long, plan: { budget: 100 }, spent: 90, dearestTurn: 5 }))).toEqual(
       closes('budget'),
     );
   });

@@ -34,7 +34,7 @@ const plan = (over: Partial<AgentPlan> = {}): AgentPlan => ({
 const call = (policy: TurnCall['policy'] = 'auto', hash = 'h'): TurnCall => ({ tool: 'search', hash, policy });
 
 /** Decides a command, and everything that follows from it. */
-function ask(command: Command): RunEvent[] {
+function decideAndGrow(command: Command): RunEvent[] {
   const before = written.length;
   for (let events = decide(state, command, now); events.length > 0; events = grow(state, now)) {
     for (const event of events) evolve(state, event);
@@ -42,24 +42,31 @@ function ask(command: Command): RunEvent[] {
   }
   return written.slice(before);
 }
-const start = (step: string) => ask({ type: 'start_attempt', step });
+const start = (step: string) => decideAndGrow({ type: 'start_attempt', step });
 const attempt = (step: string) => state.steps.get(step)?.attempt ?? 0;
 /** Starts and ends a step. A turn without calls is an answer. */
 function run(step: string, calls: TurnCall[] = [], credits = 0): RunEvent[] {
   start(step);
   const turn = calls.length === 0 ? {} : { turn: { calls } };
   const command = { type: 'attempt_succeeded', step, attempt: attempt(step), result: null, digest: 'd' } as const;
-  return ask({ ...command, ...turn, ...(credits > 0 && { credits }) });
+  return decideAndGrow({ ...command, ...turn, ...(credits > 0 && { credits }) });
 }
 const fail = (step: string) => {
   start(step);
-  return ask({ type: 'attempt_failed', step, attempt: attempt(step), error: boom, retryable: false, random: 0 });
+  return decideAndGrow({
+    type: 'attempt_failed',
+    step,
+    attempt: attempt(step),
+    error: boom,
+    retryable: false,
+    random: 0,
+  });
 };
 const complete = (step: string, approved: boolean) => {
   start(step);
   const task = { name: '', instructions: '', form: null, assignees: [], due_at: null, on_timeout: 'fail' } as const;
-  ask({ type: 'attempt_waiting', step, attempt: attempt(step), task: { ...task, assignees: [] } });
-  return ask({ type: 'complete_task', step, approved, result: {}, by: 'ann' });
+  decideAndGrow({ type: 'attempt_waiting', step, attempt: attempt(step), task: { ...task, assignees: [] } });
+  return decideAndGrow({ type: 'complete_task', step, approved, result: {}, by: 'ann' });
 };
 const statusOf = (step: string) => state.steps.get(step)?.status;
 const ready = () => [...effects(state).ready];
@@ -68,9 +75,9 @@ const ready = () => [...effects(state).ready];
 function begin(over: Partial<AgentPlan> = {}, ...more: GraphStep[]): void {
   state = newRun('run', compile({ steps: [{ id: 'research', type: 'agent' }, ...more] }));
   written = [];
-  ask({ type: 'start', data: startData() });
+  decideAndGrow({ type: 'start', data: startData() });
   start('research');
-  ask({
+  decideAndGrow({
     type: 'attempt_expanding',
     step: 'research',
     attempt: 1,
@@ -116,7 +123,14 @@ describe('an agent', () => {
     const step = 'research.2';
     start(step);
     const consumed = [{ action: 'llm_output_tokens' as const, quantity: 3 }];
-    ask({ type: 'attempt_succeeded', step, attempt: 1, result: new StoredValue('x', 20_000), consumed, credits: 5 });
+    decideAndGrow({
+      type: 'attempt_succeeded',
+      step,
+      attempt: 1,
+      result: new StoredValue('x', 20_000),
+      consumed,
+      credits: 5,
+    });
     expect(agentProgress(state, 'research.1.1')).toMatchObject({
       step: 'research',
       spent: 14,
@@ -152,9 +166,9 @@ describe('an agent', () => {
   test('lets the run continue with on_error: continue', () => {
     state = newRun('run', compile({ steps: [{ id: 'research', type: 'agent', on_error: 'continue' }] }));
     written = [];
-    ask({ type: 'start', data: startData() });
+    decideAndGrow({ type: 'start', data: startData() });
     start('research');
-    ask({ type: 'attempt_expanding', step: 'research', attempt: 1, plan: plan(), items: [] });
+    decideAndGrow({ type: 'attempt_expanding', step: 'research', attempt: 1, plan: plan(), items: [] });
     fail('research.1');
     expect(state.status).toBe('completed');
   });
@@ -164,7 +178,7 @@ describe('an agent', () => {
     begin({ max_turns: 1, max_tool_calls: most }, { id: 'other', type: 'agent' });
     start('other');
     const expand = (max_tool_calls: number) =>
-      ask({
+      decideAndGrow({
         type: 'attempt_expanding',
         step: 'other',
         attempt: 1,
@@ -237,9 +251,9 @@ describe('an agent at a limit', () => {
     run('research.1', [call(), call('ask', 'i')]);
     start('research.1.1');
     now += 9_999;
-    expect(ask({ type: 'expansion_timed_out', step: 'research' })).toEqual([]);
+    expect(decideAndGrow({ type: 'expansion_timed_out', step: 'research' })).toEqual([]);
     now += 1;
-    ask({ type: 'expansion_timed_out', step: 'research' });
+    decideAndGrow({ type: 'expansion_timed_out', step: 'research' });
     expect([statusOf('research.1.1'), statusOf('research.1.2'), statusOf('research.1.2.ok')]).toEqual([
       'cancelled',
       'skipped',
@@ -256,14 +270,14 @@ describe('an agent at a limit', () => {
     run('research.1', [call()]);
     start('research.1.1');
     now += 6_000;
-    ask({ type: 'expansion_timed_out', step: 'research' });
+    decideAndGrow({ type: 'expansion_timed_out', step: 'research' });
     expect(ready()).toEqual(['research.2']);
     expect([...effects(state).timers]).toMatchObject([{ step: 'research', kind: 'expansion' }]);
     start('research.2');
     now += 3_999;
-    expect(ask({ type: 'expansion_timed_out', step: 'research' })).toEqual([]);
+    expect(decideAndGrow({ type: 'expansion_timed_out', step: 'research' })).toEqual([]);
     now += 1;
-    ask({ type: 'expansion_timed_out', step: 'research' });
+    decideAndGrow({ type: 'expansion_timed_out', step: 'research' });
     expect(statusOf('research.2')).toBe('cancelled');
     expect(ready()).toEqual(['research']);
     expect(agentProgress(state, 'research')).toMatchObject({ limit: 'timeout' });
@@ -285,10 +299,10 @@ describe('an agent at a limit', () => {
       retryable: true,
       random: 0,
     } as const;
-    ask({ ...failed, retryAfterMs: 3_600_000 });
+    decideAndGrow({ ...failed, retryAfterMs: 3_600_000 });
     expect(statusOf('research.2')).toBe('retrying');
     now += 10_000;
-    ask({ type: 'expansion_timed_out', step: 'research' });
+    decideAndGrow({ type: 'expansion_timed_out', step: 'research' });
     expect(statusOf('research.2')).toBe('cancelled');
     expect(agentProgress(state, 'research')).toMatchObject({ limit: 'max_turns' });
   });
@@ -297,7 +311,7 @@ describe('an agent at a limit', () => {
     begin({ timeout_s: 10, on_limit: 'fail' });
     start('research.1');
     now += 10_000;
-    ask({ type: 'expansion_timed_out', step: 'research' });
+    decideAndGrow({ type: 'expansion_timed_out', step: 'research' });
     expect(state.error).toMatchObject({ code: 'step_timed_out', step_id: 'research' });
     expect(statusOf('research.1')).toBeUndefined();
   });
@@ -307,18 +321,30 @@ describe('a run with an agent', () => {
   test('adds nothing while it is paused, and continues when it is resumed', () => {
     begin();
     start('research.1');
-    ask({ type: 'pause', by: 'ann' });
-    ask({ type: 'attempt_succeeded', step: 'research.1', attempt: 1, result: null, turn: { calls: [call()] } });
+    decideAndGrow({ type: 'pause', by: 'ann' });
+    decideAndGrow({
+      type: 'attempt_succeeded',
+      step: 'research.1',
+      attempt: 1,
+      result: null,
+      turn: { calls: [call()] },
+    });
     expect(state.steps.has('research.1.1')).toBe(false);
-    ask({ type: 'resume', by: 'ann' });
+    decideAndGrow({ type: 'resume', by: 'ann' });
     expect(ready()).toEqual(['research.1.1']);
   });
 
   test('lets the turn in flight end, and adds nothing, on a graceful stop', () => {
     begin();
     start('research.1');
-    ask({ type: 'stop', mode: 'graceful', by: 'ann' });
-    ask({ type: 'attempt_succeeded', step: 'research.1', attempt: 1, result: null, turn: { calls: [call()] } });
+    decideAndGrow({ type: 'stop', mode: 'graceful', by: 'ann' });
+    decideAndGrow({
+      type: 'attempt_succeeded',
+      step: 'research.1',
+      attempt: 1,
+      result: null,
+      turn: { calls: [call()] },
+    });
     expect(state.status).toBe('stopped');
     expect(state.grown?.added).toBe(1);
   });
@@ -327,7 +353,7 @@ describe('a run with an agent', () => {
     begin();
     run('research.1', [call(), call('ask', 'i')]);
     start('research.1.1');
-    const events = ask({ type: 'stop', mode: 'immediate', by: 'ann' });
+    const events = decideAndGrow({ type: 'stop', mode: 'immediate', by: 'ann' });
     expect(events.flatMap(event => ('step' in event ? [event.step] : []))).toEqual([
       'research.1.1',
       'research.1.2.ok',

@@ -20,7 +20,7 @@ const call = { run_id: 'child', workflow_id: 'workflow', version: 3, input: { n:
 const failed = { status: 'failed', error: boom, retryable: true } as const;
 
 let state: RunState;
-function ask(command: Command, now = AT): RunEvent[] {
+function decideAndEvolve(command: Command, now = AT): RunEvent[] {
   const events = decide(state, command, now);
   for (const event of events) evolve(state, event);
   return events;
@@ -28,13 +28,13 @@ function ask(command: Command, now = AT): RunEvent[] {
 function begin(step: Partial<GraphStep> = {}, data: Partial<RunStartedData> = {}): void {
   const after = { id: 'after', type: 'lua_script', depends_on: ['call'] };
   state = newRun('run', compile({ steps: [{ id: 'call', type: 'call_workflow', ...step }, after] }));
-  ask({ type: 'start', data: startData(data) });
-  ask({ type: 'start_attempt', step: 'call' });
+  decideAndEvolve({ type: 'start', data: startData(data) });
+  decideAndEvolve({ type: 'start_attempt', step: 'call' });
 }
 const calls = (detach = false) =>
-  ask({ type: 'attempt_calling', step: 'call', attempt: 1, call: { ...call, ...(detach && { detach }) } });
+  decideAndEvolve({ type: 'attempt_calling', step: 'call', attempt: 1, call: { ...call, ...(detach && { detach }) } });
 const ends = (end: Extract<Command, { type: 'child_ended' }>['end'], run_id = 'child') =>
-  ask({ type: 'child_ended', step: 'call', run_id, end, random: 0, credits: 5 });
+  decideAndEvolve({ type: 'child_ended', step: 'call', run_id, end, random: 0, credits: 5 });
 const status = () => state.steps.get('call')?.status;
 const typesOf = (events: readonly RunEvent[]) => events.map(({ type }) => type);
 
@@ -48,9 +48,9 @@ test('a step that calls a run holds no attempt, and may begin again when the run
   expect(typesOf(ends({ status: 'completed' }))).toEqual(['child_ended']);
   expect(ends({ status: 'completed' })).toEqual([]);
   expect([...effects(state).ready]).toEqual(['call']);
-  ask({ type: 'start_attempt', step: 'call' });
+  decideAndEvolve({ type: 'start_attempt', step: 'call' });
   expect(state.steps.get('call')).toMatchObject({ attempt: 2, call: { runId: 'child', ended: 'completed' } });
-  ask({ type: 'attempt_succeeded', step: 'call', attempt: 2, result: 7 });
+  decideAndEvolve({ type: 'attempt_succeeded', step: 'call', attempt: 2, result: 7 });
   expect([...effects(state).ready]).toEqual(['after']);
   expect(state.abandoned).toBe(null);
 });
@@ -74,8 +74,8 @@ test('a completed run is not called again if reading its output fails', () => {
   begin({ retry_count: 1 });
   calls();
   ends({ status: 'completed' });
-  ask({ type: 'start_attempt', step: 'call' });
-  ask({ type: 'attempt_failed', step: 'call', attempt: 2, error: boom, retryable: true, random: 0 });
+  decideAndEvolve({ type: 'start_attempt', step: 'call' });
+  decideAndEvolve({ type: 'attempt_failed', step: 'call', attempt: 2, error: boom, retryable: true, random: 0 });
   expect(state.steps.get('call')).toMatchObject({ status: 'retrying', call: { runId: 'child', ended: 'completed' } });
 });
 
@@ -83,8 +83,8 @@ test('a run that no step waits for any more is to be stopped', () => {
   begin({ timeout_s: 60 });
   calls();
   expect([...effects(state).timers]).toEqual([{ step: 'call', kind: 'call', dueAt: AT + 60_000 }]);
-  expect(ask({ type: 'call_timed_out', step: 'call', random: 0 }, AT + 59_999)).toEqual([]);
-  expect(ask({ type: 'call_timed_out', step: 'call', random: 0 }, AT + 60_000)).toMatchObject([
+  expect(decideAndEvolve({ type: 'call_timed_out', step: 'call', random: 0 }, AT + 59_999)).toEqual([]);
+  expect(decideAndEvolve({ type: 'call_timed_out', step: 'call', random: 0 }, AT + 60_000)).toMatchObject([
     { type: 'step_failed', data: { error: { code: 'step_timed_out' } } },
     {},
     {},
@@ -95,11 +95,11 @@ test('a run that no step waits for any more is to be stopped', () => {
 
 test('an immediate stop abandons the run, a graceful one waits for its end', () => {
   calls();
-  ask({ type: 'stop', mode: 'immediate', by: 'ann' });
+  decideAndEvolve({ type: 'stop', mode: 'immediate', by: 'ann' });
   expect([...(state.abandoned ?? [])]).toEqual(['child']);
   begin();
   calls();
-  expect(typesOf(ask({ type: 'stop', mode: 'graceful', by: 'ann' }))).toEqual(['stop_requested']);
+  expect(typesOf(decideAndEvolve({ type: 'stop', mode: 'graceful', by: 'ann' }))).toEqual(['stop_requested']);
   expect(phase(state)).toBe('draining');
   expect(typesOf(ends({ status: 'stopped', error: boom, retryable: false }))).toEqual([
     'child_ended',
@@ -112,22 +112,22 @@ test('an immediate stop abandons the run, a graceful one waits for its end', () 
 
 test('a paused run records the end, and continues when it is resumed', () => {
   calls();
-  ask({ type: 'pause', by: 'ann' });
+  decideAndEvolve({ type: 'pause', by: 'ann' });
   expect(phase(state)).toBe('paused');
   expect(typesOf(ends({ status: 'completed' }))).toEqual(['child_ended']);
   expect([...effects(state).ready]).toEqual([]);
-  ask({ type: 'resume', by: 'ann' });
+  decideAndEvolve({ type: 'resume', by: 'ann' });
   expect([...effects(state).ready]).toEqual(['call']);
 });
 
 test('a step that does not wait ends once the run has started', () => {
   calls(true);
-  expect(ask({ type: 'child_started', step: 'call', run_id: 'child' })).toMatchObject([
+  expect(decideAndEvolve({ type: 'child_started', step: 'call', run_id: 'child' })).toMatchObject([
     { type: 'step_completed', data: { result: { run_id: 'child' } } },
   ]);
   begin();
   calls();
-  expect(ask({ type: 'child_started', step: 'call', run_id: 'child' })).toEqual([]);
+  expect(decideAndEvolve({ type: 'child_started', step: 'call', run_id: 'child' })).toEqual([]);
 });
 
 test('a run that is being stopped calls no run, and neither does one at the maximum depth of calls', () => {
@@ -137,7 +137,7 @@ test('a run that is being stopped calls no run, and neither does one at the maxi
   begin({}, { parent: { ...parent, depth: MAX_CALL_DEPTH } });
   expect(calls()[0]).toMatchObject({ type: 'step_failed', data: { error: { code: 'calls_too_deep' } } });
   begin();
-  ask({ type: 'stop', mode: 'graceful', by: 'ann' });
+  decideAndEvolve({ type: 'stop', mode: 'graceful', by: 'ann' });
   expect(typesOf(calls())).toContain('step_cancelled');
 });
 

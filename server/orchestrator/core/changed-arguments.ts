@@ -26,8 +26,8 @@ export function changeText(asked: JsonValue | undefined, approval: JsonValue): s
 function* changesOf(path: string, before: JsonValue | undefined, after: JsonValue | undefined): Generator<Change> {
   if (isObject(before) && isObject(after)) {
     for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-      const own = (of: JsonMap) => (Object.hasOwn(of, name) ? of[name] : undefined);
-      yield* changesOf(path === '' ? name : `${path}.${name}`, own(before), own(after));
+      const ownArgument = (of: JsonMap) => (Object.hasOwn(of, name) ? of[name] : undefined);
+      yield* changesOf(path === '' ? name : `${path}.${name}`, ownArgument(before), ownArgument(after));
     }
   } else if (textOf(before) !== textOf(after)) yield { path: path === '' ? 'arguments' : path, before, after };
 }

@@ -3,15 +3,21 @@ import { describe, expect, test } from 'vitest';
 import { compile, type GraphStep } from './index.ts';
 
 const x = (id: string, ...depends_on: string[]): GraphStep => ({ id, type: 'x', depends_on });
-const of = (...steps: GraphStep[]) => compile({ steps });
+const compileSteps = (...steps: GraphStep[]) => compile({ steps });
 
 describe('compile', () => {
   test('orders dependencies before dependents, otherwise as published', () => {
-    expect(of(x('d', 'b', 'c'), x('b', 'a'), x('c', 'a'), x('a'), x('e')).order).toEqual(['a', 'e', 'b', 'c', 'd']);
+    expect(compileSteps(x('d', 'b', 'c'), x('b', 'a'), x('c', 'a'), x('a'), x('e')).order).toEqual([
+      'a',
+      'e',
+      'b',
+      'c',
+      'd',
+    ]);
   });
 
   test('links both ways, each dependency once', () => {
-    const graph = of(x('a'), x('b', 'a', 'a'), { id: 'c', type: 'x' });
+    const graph = compileSteps(x('a'), x('b', 'a', 'a'), { id: 'c', type: 'x' });
     expect(graph.steps.get('b')?.dependencies).toEqual(['a']);
     expect(graph.steps.get('a')?.dependents).toEqual(['b']);
     expect(graph.steps.get('c')).toMatchObject({ index: 2, dependencies: [], dependents: [] });
@@ -23,12 +29,12 @@ describe('compile', () => {
     ['a cycle', [x('a'), x('b', 'a', 'c'), x('c', 'b')], /cycle through "b", "c"/],
     ['a step that depends on itself', [x('a', 'a')], /cycle through "a"/],
   ])('throws on %s', (_name, steps, message) => {
-    expect(() => of(...steps)).toThrow(message);
+    expect(() => compileSteps(...steps)).toThrow(message);
   });
 });
 
 describe('timing fields', () => {
-  const a = (fields: object) => of({ id: 'a', type: 'x', ...fields }).steps.get('a');
+  const a = (fields: object) => compileSteps({ id: 'a', type: 'x', ...fields }).steps.get('a');
 
   test.each([
     ['x', undefined],
@@ -71,13 +77,13 @@ describe('timing fields', () => {
 
   test('a step with a valid time limit is not copied', () => {
     const step = { id: 'a', type: 'x', timeout_s: 5 };
-    expect(of(step).steps.get('a')?.spec).toBe(step);
+    expect(compileSteps(step).steps.get('a')?.spec).toBe(step);
   });
 });
 
 describe('ancestors', () => {
   test('are all earlier steps on any path, without the step itself', () => {
-    const graph = of(x('a'), x('b', 'a'), x('c', 'b'), x('d'), x('e', 'c', 'd'));
+    const graph = compileSteps(x('a'), x('b', 'a'), x('c', 'b'), x('d'), x('e', 'c', 'd'));
     const ancestors = graph.ancestors('e');
     expect([...ancestors].sort()).toEqual(['a', 'b', 'c', 'd']);
     expect(ancestors.size).toBe(4);
@@ -98,19 +104,19 @@ describe('ancestors', () => {
 
   test('of a long chain, beyond one machine word', () => {
     const ids = Array.from({ length: 2000 }, (_, index) => `s${index}`);
-    const graph = of(...ids.map((id, index) => x(id, ...ids.slice(Math.max(0, index - 1), index))));
+    const graph = compileSteps(...ids.map((id, index) => x(id, ...ids.slice(Math.max(0, index - 1), index))));
     for (const at of [0, 1, 31, 32, 33, 63, 64, 1999]) expect([...graph.ancestors(`s${at}`)]).toEqual(ids.slice(0, at));
   });
 
   test('of an unknown step are a defect', () => {
-    expect(() => of(x('a')).ancestors('b')).toThrow('"b"');
+    expect(() => compileSteps(x('a')).ancestors('b')).toThrow('"b"');
   });
 
   test('are the transitive dependencies, for any graph', () => {
     fc.assert(
       fc.property(fc.array(fc.array(fc.nat({ max: 60 }), { maxLength: 4 }), { maxLength: 70 }), picks => {
         const before = picks.map((pick, index) => pick.filter(other => other < index).map(other => `s${other}`));
-        const graph = of(...before.map((ids, index) => x(`s${index}`, ...ids)).reverse());
+        const graph = compileSteps(...before.map((ids, index) => x(`s${index}`, ...ids)).reverse());
         const closure = new Map<string, Set<string>>();
         for (const [index, ids] of before.entries()) {
           closure.set(`s${index}`, new Set(ids.flatMap(id => [id, ...(closure.get(id) ?? [])])));

@@ -28,20 +28,26 @@ function costPerStep(steps: GraphStep[]): number {
   const state = newRun('run', compile({ steps }));
   const counted = new CountingMap(state.steps);
   state.steps = counted;
-  const ask = (command: Command) => {
+  const decideAndGrow = (command: Command) => {
     for (let events = decide(state, command, 0); events.length > 0; events = grow(state, 0))
       for (const event of events) evolve(state, event);
   };
-  ask({ type: 'start', data: startData() });
+  decideAndGrow({ type: 'start', data: startData() });
   while (!isTerminal(state.status)) {
-    for (const step of [...effects(state).ready]) ask({ type: 'start_attempt', step });
+    for (const step of [...effects(state).ready]) decideAndGrow({ type: 'start_attempt', step });
     for (const { step, attempt } of [...effects(state).inFlight]) {
       const count = state.graph.steps.get(step)?.spec.count;
       if (typeof count !== 'number' || state.grown !== null)
-        ask({ type: 'attempt_succeeded', step, attempt, result: null });
+        decideAndGrow({ type: 'attempt_succeeded', step, attempt, result: null });
       else {
         const plan = { type: 'for_each', count, concurrency: 10, on_item_error: 'fail' } as const;
-        ask({ type: 'attempt_expanding', step, attempt, plan, items: Array.from({ length: count }, () => null) });
+        decideAndGrow({
+          type: 'attempt_expanding',
+          step,
+          attempt,
+          plan,
+          items: Array.from({ length: count }, () => null),
+        });
       }
     }
   }

@@ -22,7 +22,7 @@ const spec = specification(
 const paused = changed('running', 'paused');
 
 describe('effects', () => {
-  const seen = (...facts: Fact[]) => {
+  const effectsAfter = (...facts: Fact[]) => {
     const { ready, inFlight, timers } = effects(spec.given(...facts).state());
     return { ready: [...ready], inFlight: [...inFlight], timers: [...timers] };
   };
@@ -30,16 +30,16 @@ describe('effects', () => {
   const busy = [started(), began('b'), retrying('b', 1000), began('c'), asked('c', { due_at: NOW + 7 })];
 
   test('are empty before the start and after the end', () => {
-    expect(seen()).toEqual(nothing);
-    expect(seen(started(), began('a'), failed('a'), runFailed('a'))).toEqual(nothing);
+    expect(effectsAfter()).toEqual(nothing);
+    expect(effectsAfter(started(), began('a'), failed('a'), runFailed('a'))).toEqual(nothing);
   });
 
   test('list the steps that may begin, in the order in which they became ready', () => {
-    expect(seen(started())).toEqual({ ...nothing, ready: ['a', 'b', 'c'] });
+    expect(effectsAfter(started())).toEqual({ ...nothing, ready: ['a', 'b', 'c'] });
   });
 
   test('list attempts in flight and timers', () => {
-    expect(seen(...busy, began('a'), began('a', 2))).toEqual({
+    expect(effectsAfter(...busy, began('a'), began('a', 2))).toEqual({
       ready: [],
       inFlight: [{ step: 'a', attempt: 2 }],
       timers: [
@@ -47,54 +47,54 @@ describe('effects', () => {
         { step: 'c', kind: 'task', dueAt: NOW + 7 },
       ],
     });
-    expect(seen(started(), began('c'), asked('c')).timers).toEqual([]);
+    expect(effectsAfter(started(), began('c'), asked('c')).timers).toEqual([]);
   });
 
   test('contain only what is in flight during a pause or a stop', () => {
     const inFlight = [{ step: 'a', attempt: 1 }];
-    expect(seen(...busy, paused)).toEqual(nothing);
-    expect(seen(started(), began('a'), paused)).toEqual({ ...nothing, inFlight });
-    expect(seen(started(), began('a'), stopRequested())).toEqual({ ...nothing, inFlight });
+    expect(effectsAfter(...busy, paused)).toEqual(nothing);
+    expect(effectsAfter(started(), began('a'), paused)).toEqual({ ...nothing, inFlight });
+    expect(effectsAfter(started(), began('a'), stopRequested())).toEqual({ ...nothing, inFlight });
   });
 
   test('are complete again after a resume', () => {
-    expect(seen(...busy, paused, changed('paused', 'running'))).toEqual(seen(...busy));
+    expect(effectsAfter(...busy, paused, changed('paused', 'running'))).toEqual(effectsAfter(...busy));
   });
 });
 
 describe('phase', () => {
-  const of = (...facts: Fact[]) => phase(spec.given(...facts).state());
+  const phaseAfter = (...facts: Fact[]) => phase(spec.given(...facts).state());
   const blocked = [started(), began('a'), done('a'), began('b'), done('b'), began('c'), asked('c')];
 
   test('is starting until a step has begun', () => {
-    expect(of()).toBe('starting');
-    expect(of(started())).toBe('starting');
+    expect(phaseAfter()).toBe('starting');
+    expect(phaseAfter(started())).toBe('starting');
   });
 
   test('is executing while a step runs, could run or will be retried', () => {
-    expect(of(started(), began('a'))).toBe('executing');
-    expect(of(started(), began('a'), done('a'))).toBe('executing');
-    expect(of(started(), began('c'), asked('c'))).toBe('executing');
+    expect(phaseAfter(started(), began('a'))).toBe('executing');
+    expect(phaseAfter(started(), began('a'), done('a'))).toBe('executing');
+    expect(phaseAfter(started(), began('c'), asked('c'))).toBe('executing');
     const retry = [started(), began('a'), done('a'), began('c'), asked('c'), began('b'), retrying('b', 1)];
-    expect(of(...retry)).toBe('executing');
+    expect(phaseAfter(...retry)).toBe('executing');
   });
 
   test('is blocked if only people can continue the run', () => {
-    expect(of(...blocked)).toBe('blocked');
+    expect(phaseAfter(...blocked)).toBe('blocked');
   });
 
   test('is paused, and draining while attempts finish', () => {
-    expect(of(...blocked, paused)).toBe('paused');
-    expect(of(started(), paused)).toBe('paused');
-    expect(of(started(), began('a'), paused)).toBe('draining');
+    expect(phaseAfter(...blocked, paused)).toBe('paused');
+    expect(phaseAfter(started(), paused)).toBe('paused');
+    expect(phaseAfter(started(), began('a'), paused)).toBe('draining');
   });
 
   test('is draining until a graceful stop is done, paused or not', () => {
-    expect(of(started(), began('a'), stopRequested())).toBe('draining');
-    expect(of(started(), began('a'), paused, stopRequested())).toBe('draining');
+    expect(phaseAfter(started(), began('a'), stopRequested())).toBe('draining');
+    expect(phaseAfter(started(), began('a'), paused, stopRequested())).toBe('draining');
   });
 
   test.each(['completed', 'failed', 'stopped'] as const)('is complete once %s', status => {
-    expect(of(started(), changed('running', status))).toBe('complete');
+    expect(phaseAfter(started(), changed('running', status))).toBe('complete');
   });
 });

@@ -92,15 +92,18 @@ export function addSteps(state: RunState, { step: parent, data }: Of<'steps_adde
 
 /** Returns the step of a graph as an instance for an item. Instances share everything but their ids. */
 function addedStep(template: CompiledStep, prefix: string): CompiledStep {
-  const at = (id: string) => `${prefix}${id}`;
-  const dependencies = template.dependencies.map(at);
+  const prefixed = (id: string) => `${prefix}${id}`;
+  const dependencies = template.dependencies.map(prefixed);
   const { branches } = template;
   return {
     ...template,
-    spec: instanceOf(template.spec, { id: at(template.spec.id), depends_on: dependencies }),
+    spec: instanceOf(template.spec, { id: prefixed(template.spec.id), depends_on: dependencies }),
     dependencies,
-    dependents: template.dependents.map(at),
-    branches: branches && { then: new Set([...branches.then].map(at)), else: new Set([...branches.else].map(at)) },
+    dependents: template.dependents.map(prefixed),
+    branches: branches && {
+      then: new Set([...branches.then].map(prefixed)),
+      else: new Set([...branches.else].map(prefixed)),
+    },
   };
 }
 

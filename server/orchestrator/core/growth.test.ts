@@ -39,9 +39,9 @@ let now = 0;
 function begin(steps: GraphStep[]): void {
   state = newRun('run', compile({ steps }));
   written = [];
-  ask({ type: 'start', data: startData() });
+  decideAndGrow({ type: 'start', data: startData() });
 }
-function ask(command: Command): RunEvent[] {
+function decideAndGrow(command: Command): RunEvent[] {
   const before = written.length;
   for (let events = decide(state, command, now); events.length > 0; events = grow(state, now)) {
     for (const event of events) evolve(state, event);
@@ -49,16 +49,16 @@ function ask(command: Command): RunEvent[] {
   }
   return written.slice(before);
 }
-const start = (step: string) => ask({ type: 'start_attempt', step });
+const start = (step: string) => decideAndGrow({ type: 'start_attempt', step });
 const attempt = (step: string) => state.steps.get(step)?.attempt ?? 0;
 const succeed = (step: string, result: JsonValue = null) =>
-  ask({ type: 'attempt_succeeded', step, attempt: attempt(step), result });
+  decideAndGrow({ type: 'attempt_succeeded', step, attempt: attempt(step), result });
 const fail = (step: string) =>
-  ask({ type: 'attempt_failed', step, attempt: attempt(step), error: boom, retryable: false, random: 0 });
+  decideAndGrow({ type: 'attempt_failed', step, attempt: attempt(step), error: boom, retryable: false, random: 0 });
 const expand = (step: string, of: LoopPlan) => {
   start(step);
   const items = Array.from({ length: of.count }, (_, index) => index);
-  return ask({ type: 'attempt_expanding', step, attempt: attempt(step), plan: of, items });
+  return decideAndGrow({ type: 'attempt_expanding', step, attempt: attempt(step), plan: of, items });
 };
 const run = (step: string, result: JsonValue = null) => {
   start(step);
@@ -209,9 +209,9 @@ describe('a failure in a loop', () => {
     expand('each', plan(1));
     expect([...effects(state).timers]).toEqual([{ step: 'each', kind: 'expansion', dueAt: 6_000 }]);
     now = 5_999;
-    expect(ask({ type: 'expansion_timed_out', step: 'each' })).toEqual([]);
+    expect(decideAndGrow({ type: 'expansion_timed_out', step: 'each' })).toEqual([]);
     now = 6_000;
-    ask({ type: 'expansion_timed_out', step: 'each' });
+    decideAndGrow({ type: 'expansion_timed_out', step: 'each' });
     expect(state.error).toMatchObject({ code: 'step_timed_out', step_id: 'each' });
   });
 });
@@ -221,16 +221,19 @@ describe('a run that does not continue', () => {
     begin([loop([{ id: 'a', type: 'x' }])]);
     expand('each', plan(3));
     start('each.0.a');
-    ask({ type: 'pause', by: 'ann' });
+    decideAndGrow({ type: 'pause', by: 'ann' });
     expect(succeed('each.0.a').map(({ type }) => type)).toEqual(['step_completed']);
-    expect(ask({ type: 'resume', by: 'ann' }).map(({ type }) => type)).toEqual(['state_changed', 'steps_added']);
+    expect(decideAndGrow({ type: 'resume', by: 'ann' }).map(({ type }) => type)).toEqual([
+      'state_changed',
+      'steps_added',
+    ]);
   });
 
   test('ends the added steps before the loop when it is stopped', () => {
     begin([loop([{ id: 'a', type: 'x' }])]);
     expand('each', plan(3));
     start('each.0.a');
-    ask({ type: 'stop', mode: 'graceful', by: 'ann' });
+    decideAndGrow({ type: 'stop', mode: 'graceful', by: 'ann' });
     const events = succeed('each.0.a');
     expect(events.map(event => ('step' in event ? event.step : event.type))).toEqual([
       'each.0.a',
@@ -245,7 +248,7 @@ describe('a run that does not continue', () => {
     begin([loop([{ id: 'a', type: 'x' }])]);
     expand('each', plan(3));
     start('each.0.a');
-    ask({ type: 'quarantine', message: 'no' });
+    decideAndGrow({ type: 'quarantine', message: 'no' });
     expect(state.error?.step_id).toBe('each');
   });
 });

@@ -47,13 +47,13 @@ describe('trigger_steps override a step for one run', () => {
       { id: 'b', type: 'x', depends_on: ['c'] },
     ];
     const result = { value: false, branch: 'else' };
-    const at = (override: { then?: string[]; mode?: string }) =>
+    const runWith = (override: { then?: string[]; mode?: string }) =>
       specification(...steps)
         .given(started({ trigger_steps: { c: override } }), began('c'))
         .when({ type: 'attempt_succeeded', step: 'c', attempt: 1, result });
-    at({}).then(done('c', result), skipped('b', 'branch_not_taken'), changed('running', 'completed'));
-    at({ then: [] }).then(done('c', result));
-    at({ mode: 'validate' }).then(done('c', result));
+    runWith({}).then(done('c', result), skipped('b', 'branch_not_taken'), changed('running', 'completed'));
+    runWith({ then: [] }).then(done('c', result));
+    runWith({ mode: 'validate' }).then(done('c', result));
   });
 
   test('for a step that the graph does not have are ignored', () => {

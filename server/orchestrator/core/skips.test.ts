@@ -313,13 +313,13 @@ describe('episodes', () => {
   });
 
   test('a named step runs even if the seeds exclude it', () => {
-    const at = (named: string) =>
+    const runNamed = (named: string) =>
       specification(...graph, x('more', ['no']))
         .given()
         .when({ type: 'start', data: episode([named], { c: THEN }) })
         .state();
-    expect([...at('no').ready]).toEqual(['no']);
-    expect([...at('more').ready]).toEqual(['more']);
+    expect([...runNamed('no').ready]).toEqual(['no']);
+    expect([...runNamed('more').ready]).toEqual(['more']);
   });
 
   test('a branch taken within the episode counts for named steps too', () => {

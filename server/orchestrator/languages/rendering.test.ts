@@ -7,7 +7,7 @@ import { MAX_RENDERED_BYTES, RenderedTooLarge, Rendering, type TemplateScope } f
 import { MAX_REFERENCES, parseTemplate, TemplateSyntaxError } from './templates.ts';
 
 const MIB = MAX_RENDERED_BYTES;
-const of = (value: JsonValue): TemplateScope & { reads: number } => ({
+const scopeWith = (value: JsonValue): TemplateScope & { reads: number } => ({
   input: { value },
   reads: 0,
   result() {
@@ -24,7 +24,7 @@ describe('a rendered field', () => {
     ['the same text twice', 'x'.repeat(MIB / 2 - 2), '{{input.value}}{{input.value}}<>', 2],
     ['a fallback', null, `{{input.value ?? "${'x'.repeat(MIB - 4)}"}}<>`, 2],
   ])('may be of 1 MiB and no more: %s', (_what, value, template, left) => {
-    const scope = of(value);
+    const scope = scopeWith(value);
     const filled = template + 'y'.repeat(left);
     expect(Buffer.byteLength(new Rendering(scope).text('body', filled))).toBe(MIB);
     expect(Buffer.byteLength(new Rendering(scope).text('body', filled.slice(0, -1)))).toBe(MIB - 1);
@@ -34,7 +34,7 @@ describe('a rendered field', () => {
   });
 
   test('counts the values that its templates insert at any depth, whole values as JSON', () => {
-    const scope = of('x'.repeat(MIB / 4 - 1));
+    const scope = scopeWith('x'.repeat(MIB / 4 - 1));
     const args = (n: number): JsonMap => ({ list: Array.from({ length: n }, () => ['{{input.value}}']) });
     expect(new Rendering(scope).value('tool_args', args(4))).toMatchObject({ list: { length: 4 } });
     expect(() => new Rendering(scope).value('tool_args', args(5))).toThrow(
@@ -45,12 +45,12 @@ describe('a rendered field', () => {
   });
 
   test('has its own budget', () => {
-    const rendering = new Rendering(of('x'.repeat(MIB - 1)));
+    const rendering = new Rendering(scopeWith('x'.repeat(MIB - 1)));
     for (const field of ['a', 'b', 'c']) expect(rendering.text(field, '{{input.value}}y')).toHaveLength(MIB);
   });
 
   test('stops as soon as it exceeds its limit', () => {
-    const scope = of('x'.repeat(900_000));
+    const scope = scopeWith('x'.repeat(900_000));
     expect(() => new Rendering(scope).text('body', '{{steps.a.result}} '.repeat(5_000))).toThrow(RenderedTooLarge);
     expect(scope.reads).toBe(2);
   });
@@ -64,7 +64,7 @@ test('a value is serialized once, however many templates read it', () => {
       return 'J';
     },
   } as unknown as JsonValue;
-  const rendering = new Rendering(of(value));
+  const rendering = new Rendering(scopeWith(value));
   const text = ' {{input.value}}'.repeat(5_000);
   expect(rendering.text('a', text)).toBe(' "J"'.repeat(5_000));
   expect(rendering.value('b', { text, whole: ['{{input.value}}', '{{input.value}}'] })).toMatchObject({
@@ -76,13 +76,15 @@ test('a value is serialized once, however many templates read it', () => {
 describe('templates in one field', () => {
   const texts = (count: number) => Array.from({ length: count }, () => '{{input.value}}');
   test.each([MAX_REFERENCES - 1, MAX_REFERENCES])('%i are rendered', count => {
-    expect(new Rendering(of(1)).text('a', ` ${texts(count).join('')}`)).toHaveLength(count + 1);
-    expect(new Rendering(of(1)).value('a', texts(count))).toHaveLength(count);
+    expect(new Rendering(scopeWith(1)).text('a', ` ${texts(count).join('')}`)).toHaveLength(count + 1);
+    expect(new Rendering(scopeWith(1)).value('a', texts(count))).toHaveLength(count);
   });
   test('one more template is refused', () => {
     const count = MAX_REFERENCES + 1;
-    expect(() => new Rendering(of(1)).text('a', texts(count).join(''))).toThrow(TemplateSyntaxError);
-    expect(() => new Rendering(of(1)).value('a', texts(count))).toThrow('more than 10000 templates in one field');
+    expect(() => new Rendering(scopeWith(1)).text('a', texts(count).join(''))).toThrow(TemplateSyntaxError);
+    expect(() => new Rendering(scopeWith(1)).value('a', texts(count))).toThrow(
+      'more than 10000 templates in one field',
+    );
   });
   test('a fallback may be nested 60 levels deep, and no deeper', () => {
     const nested = (depth: number) => `{{input.gone ?? ${'['.repeat(depth)}${']'.repeat(depth)}}}`;
@@ -98,7 +100,7 @@ test('a step fails with an error that names the field', async () => {
     error: { code: 'rendered_too_large', message: 'the rendered `prompt` is larger than 4 MiB' },
   });
   const attempt = {
-    ...of(null),
+    ...scopeWith(null),
     step: { id: 'a', type: 'human_task', instructions: '{{input}}'.repeat(5_000) },
     input: { value: 'x'.repeat(900_000) },
     now: 0,

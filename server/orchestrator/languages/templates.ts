@@ -228,12 +228,12 @@ function scanPath(scanner: Scanner, sources: readonly Source[]): Reference {
   let step: string | null = null;
   let field: string | number | undefined;
   if (source === 'steps') {
-    const [id, read] = path.splice(0, 2);
-    if (typeof id !== 'string' || (read !== 'result' && read !== 'error')) {
+    const [id, part] = path.splice(0, 2);
+    if (typeof id !== 'string' || (part !== 'result' && part !== 'error')) {
       scanner.fail('a step is read as steps.<id>.result or steps.<id>.error', from);
     }
     step = id;
-    field = read;
+    field = part;
   }
   const reference: Reference = { source, step, path, text: text.slice(from, scanner.at) };
   if (field === 'error') reference.error = true;
@@ -335,7 +335,7 @@ export type Found = { path: string; reference: Reference } | { path: string; err
 export function collectReferences(value: JsonValue | undefined, path = ''): Found[] {
   const found: Found[] = [];
   let references = 0;
-  const read = (text: string, at: string): void => {
+  const checkTemplates = (text: string, at: string): void => {
     // A single error reports that there are too many: reporting 30,000 took seconds.
     if (references > MAX_REFERENCES || !hasTemplate(text)) return;
     try {
@@ -352,13 +352,13 @@ export function collectReferences(value: JsonValue | undefined, path = ''): Foun
   };
   const visit = (item: JsonValue | undefined, at: string): void => {
     if (typeof item === 'string') {
-      read(item, at);
+      checkTemplates(item, at);
     } else if (Array.isArray(item)) {
       for (const [index, inner] of item.entries()) visit(inner, `${at}[${index}]`);
     } else if (item !== null && typeof item === 'object') {
       for (const [key, inner] of Object.entries(item)) {
         const within = at === '' ? key : `${at}.${key}`;
-        read(key, within);
+        checkTemplates(key, within);
         visit(inner, within);
       }
     }

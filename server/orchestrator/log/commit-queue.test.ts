@@ -156,7 +156,7 @@ test('no entry is lost or overtaken, no tenant exceeds its share, and none is pa
       const order = new Map<string, Waiting[]>();
       const passed = new Map<string, number>();
       let rows = 0;
-      const take = (most: number) => {
+      const takeBatch = (most: number) => {
         const batch = queue.take(most);
         expect(batch.length).toBeGreaterThan(0);
         if (batch.length > 1)
@@ -171,7 +171,7 @@ test('no entry is lost or overtaken, no tenant exceeds its share, and none is pa
         inFlight.push(batch);
       };
       for (const [index, operation] of drawn.entries()) {
-        if (operation.act === 'take' && queue.size > 0) take(operation.most);
+        if (operation.act === 'take' && queue.size > 0) takeBatch(operation.most);
         if (operation.act === 'settle') {
           const batch = inFlight.shift() ?? [];
           for (const { entry } of batch) rows -= entry.rows.length;
@@ -184,7 +184,7 @@ test('no entry is lost or overtaken, no tenant exceeds its share, and none is pa
         order.set(operation.tenant, [...(order.get(operation.tenant) ?? []), added]);
         expect(rows).toBeLessThanOrEqual(limits.queuedRows + 4 * 60);
       }
-      while (queue.size > 0) take(queue.size);
+      while (queue.size > 0) takeBatch(queue.size);
       for (const batch of inFlight) settle(queue, batch);
       expect([...order.values()].flat()).toEqual([]);
       expect([queue.rows, queue.bytes, queue.size]).toEqual([0, 0, 0]);

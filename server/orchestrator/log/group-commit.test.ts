@@ -59,7 +59,7 @@ function entry(runId: string, firstSeq: number, events: RunEvent[], more: Partia
   };
 }
 
-const started = (input: JsonMap = {}): RunEvent => ({
+const startedEvent = (input: JsonMap = {}): RunEvent => ({
   at: AT,
   type: 'run_started',
   data: {
@@ -76,7 +76,7 @@ const started = (input: JsonMap = {}): RunEvent => ({
 const begun = (step = 'a'): RunEvent => ({ at: AT, type: 'step_started', step, attempt: 1, data: {} });
 
 /** Counts the statements and can delay their answers. */
-function counted(): LogSession & { statements: number } {
+function countingSession(): LogSession & { statements: number } {
   const wrapper = {
     statements: 0,
     commit(batch: readonly LogEntry[]) {
@@ -104,7 +104,7 @@ test('an append settles only after its commit', async () => {
     [runId],
   );
   let settled = false;
-  const append = log.append(entry(runId, 1, [started()])).then(() => {
+  const append = log.append(entry(runId, 1, [startedEvent()])).then(() => {
     settled = true;
   });
   const blocked = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
@@ -118,20 +118,20 @@ test('an append settles only after its commit', async () => {
 });
 
 test('entries that arrive while a batch is in flight share the next commit', async () => {
-  const connection = counted();
+  const connection = countingSession();
   const log = new GroupCommitLog(connection, never);
-  const first = log.append(entry(newId(), 1, [started()]));
+  const first = log.append(entry(newId(), 1, [startedEvent()]));
   const waiting = Promise.withResolvers<void>();
   queueMicrotask(() => queueMicrotask(waiting.resolve));
   await waiting.promise;
   expect(connection.statements).toBe(1);
-  const rest = Array.from({ length: 50 }, () => log.append(entry(newId(), 1, [started(), begun()])));
+  const rest = Array.from({ length: 50 }, () => log.append(entry(newId(), 1, [startedEvent(), begun()])));
   await Promise.all([first, ...rest]);
   expect(connection.statements).toBe(2);
 });
 
 test('a batch is sent behind one in flight, and is committed even if that one is refused', async () => {
-  const connection = counted();
+  const connection = countingSession();
   const log = new GroupCommitLog(connection, never);
   const taken = newId();
   const other = await db.pool.connect();
@@ -140,7 +140,7 @@ test('a batch is sent behind one in flight, and is committed even if that one is
     `INSERT INTO run_events (run_id, seq, event_type, data, created_at) VALUES ($1, 1, 'run_started', '{}', to_timestamp(0))`,
     [taken],
   );
-  const append = (runId: string) => log.append(entry(runId, 1, [started(), begun()]));
+  const append = (runId: string) => log.append(entry(runId, 1, [startedEvent(), begun()]));
   const sentNow = () => new Promise(resolve => setImmediate(resolve));
   const beside = newId();
   const first = Promise.allSettled([append(taken), append(beside)]);
@@ -180,7 +180,7 @@ test('one commit writes events, payloads, the projection and the inbox', async (
     dueAt: AT + 60_000,
   };
   const task = { step: 'a', state: 'pending' as const, approved: null, completedBy: null, completedAt: null };
-  await log.append(entry(runId, 1, [started({ n: 1 }), begun()], { tasks: [{ ...task, asked }] }));
+  await log.append(entry(runId, 1, [startedEvent({ n: 1 }), begun()], { tasks: [{ ...task, asked }] }));
   const projection = runProjection({
     status: 'failed',
     phase: 'complete',
@@ -227,9 +227,9 @@ test('one commit writes events, payloads, the projection and the inbox', async (
 test('progress that arrives late does not reset a run to an older state', async () => {
   const log = new GroupCommitLog(session, never);
   const runId = newId();
-  await log.append(entry(runId, 1, [started(), begun()]));
+  await log.append(entry(runId, 1, [startedEvent(), begun()]));
   await log.append({ ...entry(runId, 3, [begun('b')]), created: undefined });
-  const late = entry(runId, 1, [started(), begun()]);
+  const late = entry(runId, 1, [startedEvent(), begun()]);
   await log.append({ ...late, rows: [], created: undefined });
   const { rows } = await db.pool.query('SELECT last_seq FROM runs WHERE id = $1', [runId]);
   expect(rows).toEqual([{ last_seq: 3 }]);
@@ -238,12 +238,12 @@ test('progress that arrives late does not reset a run to an older state', async 
 test('only a bad entry and a fenced one fail: the rest of their batch is committed', async () => {
   const log = new GroupCommitLog(session, never);
   const taken = newId();
-  await log.append(entry(taken, 1, [started()]));
+  await log.append(entry(taken, 1, [startedEvent()]));
   const good = Array.from({ length: 40 }, newId);
   const bad = newId();
   const runs = [...good.slice(0, 13), bad, ...good.slice(13, 30), taken, ...good.slice(30)];
   const results = await Promise.allSettled(
-    runs.map(runId => log.append(entry(runId, 1, [started(), begun(runId === bad ? 'nul\0' : 'a')]))),
+    runs.map(runId => log.append(entry(runId, 1, [startedEvent(), begun(runId === bad ? 'nul\0' : 'a')]))),
   );
   const failed = results.flatMap((result, index) =>
     result.status === 'rejected' ? [{ runId: runs[index], kind: (result.reason as AppendError).kind }] : [],
@@ -264,7 +264,7 @@ test('the backlog is limited in rows and in bytes, and calls back when there is 
   ]) {
     const log = new GroupCommitLog(session, never, limits);
     const appends = [];
-    for (; log.hasRoom('acme'); ) appends.push(log.append(entry(newId(), 1, [started()])));
+    for (; log.hasRoom('acme'); ) appends.push(log.append(entry(newId(), 1, [startedEvent()])));
     expect(appends.length).toBeLessThanOrEqual(3);
     const room = new Promise<void>(resolve => log.onRoom('acme', resolve));
     await room;
@@ -275,19 +275,19 @@ test('the backlog is limited in rows and in bytes, and calls back when there is 
 
 test('entries of callers that waited for room are written', async () => {
   const log = new GroupCommitLog(session, never, { ...DEFAULT_LIMITS, queuedRows: 1 });
-  const first = log.append(entry(newId(), 1, [started()]));
+  const first = log.append(entry(newId(), 1, [startedEvent()]));
   const second = new Promise<void>((resolve, reject) =>
-    log.onRoom('acme', () => log.append(entry(newId(), 1, [started()])).then(resolve, reject)),
+    log.onRoom('acme', () => log.append(entry(newId(), 1, [startedEvent()])).then(resolve, reject)),
   );
   await first;
   await second;
 });
 
 test('a batch is cut at its limits, and drain waits for all of it', async () => {
-  const connection = counted();
+  const connection = countingSession();
   const log = new GroupCommitLog(connection, never, { ...DEFAULT_LIMITS, batchRows: 10 });
   const runs = Array.from({ length: 25 }, newId);
-  for (const runId of runs) void log.append(entry(runId, 1, [started()]));
+  for (const runId of runs) void log.append(entry(runId, 1, [startedEvent()]));
   await log.drain();
   expect(connection.statements).toBe(3);
   for (const runId of runs) expect(await seqsOf(runId)).toEqual([1]);
@@ -299,15 +299,15 @@ test('a lost connection refuses the entries in flight, those queued and all late
   const log = new GroupCommitLog(session, cause => causes.push(cause));
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   // Its rejection is handled from the start: it may be refused before the query below is answered.
-  const first = log.append(entry(newId(), 1, [started()])).catch(() => undefined);
+  const first = log.append(entry(newId(), 1, [startedEvent()])).catch(() => undefined);
   await db.pool.query('SELECT pg_terminate_backend($1)', [rows[0]?.pid]);
   await first;
   const results = await Promise.allSettled([
-    log.append(entry(newId(), 1, [started()])),
-    log.append(entry(newId(), 1, [started()])),
+    log.append(entry(newId(), 1, [startedEvent()])),
+    log.append(entry(newId(), 1, [startedEvent()])),
   ]);
   expect(results.map(result => result.status === 'rejected' && result.reason.kind)).toEqual(['lost', 'lost']);
-  await expect(log.append(entry(newId(), 1, [started()]))).rejects.toBeInstanceOf(AppendError);
+  await expect(log.append(entry(newId(), 1, [startedEvent()]))).rejects.toBeInstanceOf(AppendError);
   expect(causes).toHaveLength(1);
 });
 
@@ -322,7 +322,7 @@ test('large values are stored externally once, and are restored when the run is 
     attempt: 1,
     data: { result: { big, zebra: 1, a: 'nul \0 and \ud800 stay', list: [1.5, null, true] } },
   };
-  await log.append(entry(runId, 1, [started({ big }), begun(), done]));
+  await log.append(entry(runId, 1, [startedEvent({ big }), begun(), done]));
   const page = await readEvents(db.pool, { tenantId: TENANT, runId, after: 2, limit: 10 });
   const shown = page[0];
   if (shown === undefined || shown.event.type !== 'step_completed') throw new Error('no event');
@@ -333,7 +333,7 @@ test('large values are stored externally once, and are restored when the run is 
   // Exactly as it was written, including the order of its keys.
   expect(JSON.stringify(await readPayload(db.pool, payload))).toBe(json);
   expect(await readPayload(db.pool, { ...payload, tenantId: 'other' })).toBeUndefined();
-  expect((await readRun(db.pool, runId))?.events).toEqual([started({ big }), begun(), done]);
+  expect((await readRun(db.pool, runId))?.events).toEqual([startedEvent({ big }), begun(), done]);
   expect(await readEvents(db.pool, { tenantId: 'other', runId, after: 0, limit: 10 })).toEqual([]);
 });
 
@@ -352,12 +352,12 @@ test('16 KiB of JSON stay in the event, one byte more is stored externally', () 
 test('events are filtered by step and paged by seq', async () => {
   const log = new GroupCommitLog(session, never);
   const runId = newId();
-  await log.append(entry(runId, 1, [started(), begun('a'), begun('b'), begun('a')]));
-  const read = async (more: { after?: number; limit?: number; stepId?: string }) =>
+  await log.append(entry(runId, 1, [startedEvent(), begun('a'), begun('b'), begun('a')]));
+  const readSeqs = async (more: { after?: number; limit?: number; stepId?: string }) =>
     (await readEvents(db.pool, { tenantId: TENANT, runId, after: 0, limit: 10, ...more })).map(({ seq }) => seq);
-  expect(await read({ after: 2 })).toEqual([3, 4]);
-  expect(await read({ limit: 2 })).toEqual([1, 2]);
-  expect(await read({ stepId: 'a' })).toEqual([2, 4]);
+  expect(await readSeqs({ after: 2 })).toEqual([3, 4]);
+  expect(await readSeqs({ limit: 2 })).toEqual([1, 2]);
+  expect(await readSeqs({ stepId: 'a' })).toEqual([2, 4]);
 });
 
 test('on the wire times are ISO 8601, also a task’s due_at', () => {

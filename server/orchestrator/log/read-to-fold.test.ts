@@ -25,14 +25,14 @@ async function waitingRuns(count: number, characters = 0): Promise<string[]> {
   return runs.map(({ runId }) => runId).sort();
 }
 
-const read = (runIds: readonly string[], maxBytes = 1_000_000, pool: Pool = db.pool) =>
+const readRuns = (runIds: readonly string[], maxBytes = 1_000_000, pool: Pool = db.pool) =>
   readRunsToFold(pool, runIds, { maxBytes });
 
 test('a run with a row that cannot be decoded, or without its payload, does not affect those read with it', async () => {
   const [good, bad, without] = (await waitingRuns(3, 20_000)) as [string, string, string];
   await db.pool.query(`UPDATE run_events SET created_at = 'infinity' WHERE run_id = $1 AND seq = 2`, [bad]);
   await db.pool.query('DELETE FROM run_payloads WHERE run_id = $1', [without]);
-  const { runs, left } = await read([good, bad, without, newId()]);
+  const { runs, left } = await readRuns([good, bad, without, newId()]);
   expect(left).toEqual([]);
   expect([...runs].map(([runId, { ok }]) => [runId, ok]).sort()).toEqual(
     [
@@ -59,22 +59,22 @@ test('a run that the database refuses to read does not affect those read with it
       return db.pool.query(query as never);
     },
   } as unknown as Pool;
-  const { runs } = await read(runIds, 1_000_000, corrupt);
+  const { runs } = await readRuns(runIds, 1_000_000, corrupt);
   expect(runIds.map(runId => runs.get(runId)?.ok)).toEqual([true, true, true, false, true]);
 });
 
 test('an unreachable database is not the fault of any run', async () => {
   const away = { query: () => Promise.reject(new Error('Connection terminated unexpectedly')) } as unknown as Pool;
-  await expect(read([newId(), newId()], 1, away)).rejects.toThrow('Connection terminated');
+  await expect(readRuns([newId(), newId()], 1, away)).rejects.toThrow('Connection terminated');
 });
 
 test('runs are read up to the limit in bytes; a single run is read whole', async () => {
   const runIds = await waitingRuns(3, 10_000);
   const [first = '', ...others] = runIds;
-  const part = await read(runIds, 10_000);
+  const part = await readRuns(runIds, 10_000);
   expect([[...part.runs.keys()], part.left]).toEqual([[first], others]);
-  expect((await read(runIds, 20_100)).left).toEqual([runIds[2]]);
-  expect((await read(runIds, 100_000)).left).toEqual([]);
+  expect((await readRuns(runIds, 20_100)).left).toEqual([runIds[2]]);
+  expect((await readRuns(runIds, 100_000)).left).toEqual([]);
 });
 
 test('a skeleton has every event and no large value', async () => {

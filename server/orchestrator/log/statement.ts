@@ -217,24 +217,24 @@ function searchColumns(batch: readonly LogEntry[]): Columns {
 }
 
 function askedTaskColumns(asked: readonly { runId: string; task: AskedTask }[]): Columns {
-  const of = (pick: (task: AskedTask) => unknown): unknown[] => asked.map(({ task }) => pick(task));
+  const column = (pick: (task: AskedTask) => unknown): unknown[] => asked.map(({ task }) => pick(task));
   return [
     asked.map(({ runId }) => runId),
-    of(task => task.step),
-    of(task => task.asked.tenantId),
-    of(task => task.asked.projectId),
-    of(task => task.asked.workflowId),
-    of(task => task.asked.name),
-    of(task => task.asked.instructions),
-    of(task => task.asked.toDecide ?? null),
-    of(task => task.asked.form),
-    of(task => JSON.stringify(task.asked.assignees)),
-    of(task => task.asked.createdAt),
-    of(task => task.asked.dueAt),
-    of(task => task.state),
-    of(task => task.approved),
-    of(task => task.completedBy),
-    of(task => task.completedAt),
+    column(task => task.step),
+    column(task => task.asked.tenantId),
+    column(task => task.asked.projectId),
+    column(task => task.asked.workflowId),
+    column(task => task.asked.name),
+    column(task => task.asked.instructions),
+    column(task => task.asked.toDecide ?? null),
+    column(task => task.asked.form),
+    column(task => JSON.stringify(task.asked.assignees)),
+    column(task => task.asked.createdAt),
+    column(task => task.asked.dueAt),
+    column(task => task.state),
+    column(task => task.approved),
+    column(task => task.completedBy),
+    column(task => task.completedAt),
   ];
 }
 

@@ -87,7 +87,10 @@ async function meeting(middle: string): Promise<() => Promise<void>> {
  * Two tenants start the same runs on two sessions in opposite orders, some rounds of them. Returns the number of
  * deadlocks that the sessions saw.
  */
-async function fight(rounds: number, arrange: (batch: readonly LogEntry[], writer: number) => readonly LogEntry[]) {
+async function writeConcurrently(
+  rounds: number,
+  arrange: (batch: readonly LogEntry[], writer: number) => readonly LogEntry[],
+) {
   let deadlocks = 0;
   const logs = clients.map((client, writer) => {
     const session: LogSession = {
@@ -123,10 +126,11 @@ async function fight(rounds: number, arrange: (batch: readonly LogEntry[], write
 }
 
 test('two tenants that start the same runs in opposite orders on two sessions never deadlock', async () => {
-  expect(await fight(5, batch => batch)).toBe(0);
+  expect(await writeConcurrently(5, batch => batch)).toBe(0);
 });
 
 test('a deadlock costs nobody the session: the batch is halved and written again', async () => {
   let deadlocks = 0;
-  while (deadlocks === 0) deadlocks = await fight(1, (batch, writer) => (writer === 0 ? batch : batch.toReversed()));
+  while (deadlocks === 0)
+    deadlocks = await writeConcurrently(1, (batch, writer) => (writer === 0 ? batch : batch.toReversed()));
 });

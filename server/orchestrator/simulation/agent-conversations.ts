@@ -42,7 +42,7 @@ export function conversationOf(history: History, id: string): ConversationView {
     }
     if (!('step' in event) || !history.step(id).children.includes(event.step)) continue;
     const { type } = history.step(event.step).spec;
-    if (event.type === 'step_completed') note(view, type, event);
+    if (event.type === 'step_completed') recordResult(view, type, event);
     if (type === 'agent_turn' && event.type === 'step_completed') isRepeat = false;
     if (type !== 'agent_turn' || event.type !== 'step_failed' || isRepeat || plan.compact_at === undefined) continue;
     if (event.data.error.code !== CONTEXT_LENGTH_EXCEEDED) continue;
@@ -53,7 +53,11 @@ export function conversationOf(history: History, id: string): ConversationView {
   return view;
 }
 
-function note(view: ConversationView, type: string, { data }: Extract<RunEvent, { type: 'step_completed' }>): void {
+function recordResult(
+  view: ConversationView,
+  type: string,
+  { data }: Extract<RunEvent, { type: 'step_completed' }>,
+): void {
   if (!('result' in data)) return;
   const { context = 0 } = data;
   if (type === 'agent_tool') view.context += context;

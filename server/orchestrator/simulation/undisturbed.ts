@@ -61,7 +61,7 @@ class Undisturbed {
     else if (plan.call !== null) return this.#call(step, plan, plan.call);
     else if (expanded !== null) this.#complete(step, gatheredResult(this.#history, step));
     else if (plan.loop !== null && plan.loop.items > 0) this.#expand(spec, plan.loop.items);
-    else this.#complete(step, plan.loop === null ? stored(plan.result) : { results: [], failed: 0 });
+    else this.#complete(step, plan.loop === null ? asStored(plan.result) : { results: [], failed: 0 });
     return 'ended';
   }
 
@@ -75,7 +75,7 @@ class Undisturbed {
       if (child === null) return 'endless';
       if (child.status === 'failed') return this.#fail(step);
     }
-    this.#complete(step, detach ? null : stored(plan.result));
+    this.#complete(step, detach ? null : asStored(plan.result));
     return 'ended';
   }
 
@@ -130,7 +130,7 @@ class Undisturbed {
  * Returns a result as the log must keep it, with U+FFFD for characters that PostgreSQL cannot read. Written
  * independently of the engine's rule.
  */
-function stored(result: JsonValue): JsonValue {
+function asStored(result: JsonValue): JsonValue {
   const text = JSON.stringify(result).replaceAll(/\\u(?:0000|d[89a-f][0-9a-f]{2})/g, '\uFFFD');
   return readJson(text);
 }

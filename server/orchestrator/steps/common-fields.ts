@@ -18,7 +18,7 @@ const stepId = z.string().regex(STEP_ID, 'must start with a letter or _ and have
 const typesThat = (has: (facts: StepFacts) => boolean): string[] =>
   Object.entries(STEP_FACTS).flatMap(([type, facts]) => (has(facts) ? [type] : []));
 
-const listed = (names: readonly string[], and = 'and'): string => names.join(', ').replace(/, (?=\w+$)/, ` ${and} `);
+const joinNames = (names: readonly string[], and = 'and'): string => names.join(', ').replace(/, (?=\w+$)/, ` ${and} `);
 
 /** Returns the default timeouts of the types, such as “60 for lua_script and condition”. */
 function timeouts(): string {
@@ -26,7 +26,7 @@ function timeouts(): string {
   const given = new Set(Object.values(STEP_FACTS).map(timeoutOf));
   return [...given]
     .flatMap(s =>
-      s === null ? [] : [`${s.toLocaleString('en')} for ${listed(typesThat(facts => timeoutOf(facts) === s))}`],
+      s === null ? [] : [`${s.toLocaleString('en')} for ${joinNames(typesThat(facts => timeoutOf(facts) === s))}`],
     )
     .join(', ');
 }
@@ -34,7 +34,7 @@ function timeouts(): string {
 /** The fields of every step type (docs/specification/steps.md#common-fields). */
 export const commonFields = {
   id: stepId.meta({ description: 'Unique within the graph' }),
-  type: z.string().meta({ description: listed(Object.keys(STEP_TYPES), 'or') }),
+  type: z.string().meta({ description: joinNames(Object.keys(STEP_TYPES), 'or') }),
   name: z.string().max(200).optional().meta({ description: 'For people; default: the id' }),
   timeout_s: z
     .number()
@@ -51,7 +51,7 @@ export const commonFields = {
     .min(0)
     .max(10)
     .optional()
-    .meta({ description: `Default 0; not for ${listed(typesThat(({ retries }) => !retries))}` }),
+    .meta({ description: `Default 0; not for ${joinNames(typesThat(({ retries }) => !retries))}` }),
   retry_delay_s: z
     .number()
     .min(0)

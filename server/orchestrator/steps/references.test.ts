@@ -9,16 +9,16 @@ test('references name fields that exist in steps of the type', async () => {
   const luaPool = new LuaPool({ workers: 1 });
   try {
     const types = createStepTypes({ luaPool });
-    const known = (type: string) => types.get(type)?.fields.shape ?? {};
+    const fieldsOfType = (type: string) => types.get(type)?.fields.shape ?? {};
     for (const { type, field } of [...fieldsNaming('connection'), ...fieldsNaming('model')])
-      expect(Object.keys(known(type))).toContain(field);
+      expect(Object.keys(fieldsOfType(type))).toContain(field);
     for (const kind of ['instances', 'agents', 'workflows'] as const) {
       for (const { type, field, list, entryType, version } of placesNaming(kind)) {
-        expect(Object.keys(known(type))).toEqual(
+        expect(Object.keys(fieldsOfType(type))).toEqual(
           expect.arrayContaining([list ?? field, ...(version ? [version] : [])]),
         );
         if (list === undefined) continue;
-        const entries = JSON.stringify(z.toJSONSchema(known(type)[list] as z.ZodType, { io: 'input' }));
+        const entries = JSON.stringify(z.toJSONSchema(fieldsOfType(type)[list] as z.ZodType, { io: 'input' }));
         expect(entries).toContain(`"${field}":`);
         if (entryType !== undefined) expect(entries).toContain(`"const":"${entryType}"`);
       }

@@ -3,7 +3,7 @@ import { ADDED_STEP_TYPES, STEP_TYPES } from './descriptions.ts';
 import { summaryOf } from './summary.ts';
 
 const names: Readonly<Record<string, string>> = { w: 'Book the order', a: 'Research' };
-const of = (step: { type: string } & Record<string, unknown>) => summaryOf(step, id => names[id]);
+const summarize = (step: { type: string } & Record<string, unknown>) => summaryOf(step, id => names[id]);
 
 /** The types whose summary adds nothing to their label. */
 const SILENT = ['agent_approval'];
@@ -54,7 +54,7 @@ const EXAMPLES: readonly (readonly [type: string, fields: Record<string, unknown
 ];
 
 describe('a step has a summary', () => {
-  test.each(EXAMPLES)('%s %j', (type, fields, line) => expect(of({ type, ...fields })).toBe(line));
+  test.each(EXAMPLES)('%s %j', (type, fields, line) => expect(summarize({ type, ...fields })).toBe(line));
 
   test('for every type', () => {
     const types = Object.keys({ ...STEP_TYPES, ...ADDED_STEP_TYPES });
@@ -64,17 +64,17 @@ describe('a step has a summary', () => {
   test('or none if its fields are missing or have another type', () => {
     for (const type of [...Object.keys({ ...STEP_TYPES, ...ADDED_STEP_TYPES }), 'unknown', 'constructor']) {
       if (type === 'human_task') continue;
-      expect(of({ type })).toBeNull();
+      expect(summarize({ type })).toBeNull();
       const odd = { url: 7, expression: null, items: {}, script: [], prompt: true, seconds: {}, tool_name: 1 };
-      expect(of({ type, ...odd })).toBeNull();
+      expect(summarize({ type, ...odd })).toBeNull();
     }
   });
 
   test('without an id that means nothing to a reader', () =>
-    expect(of({ type: 'call_workflow', workflow_id: '0190c5f0' })).toBeNull());
+    expect(summarize({ type: 'call_workflow', workflow_id: '0190c5f0' })).toBeNull());
 
   test('in one line of limited length', () => {
-    const line = of({ type: 'condition', expression: `input.a ==\n\n 1${' || true'.repeat(100)}` });
+    const line = summarize({ type: 'condition', expression: `input.a ==\n\n 1${' || true'.repeat(100)}` });
     expect(line).toHaveLength(120);
     expect(line).toMatch(/^a == 1 \|\| true.*…$/);
   });

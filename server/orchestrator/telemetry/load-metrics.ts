@@ -88,12 +88,12 @@ export function loadMetrics(registry: Registry, source: Source): void {
     registers,
     collect() {
       this.reset();
-      for (const [tenant, count] of shown(look().inFlightByTenant)) this.set({ tenant }, count);
+      for (const [tenant, count] of busiestTenants(look().inFlightByTenant)) this.set({ tenant }, count);
     },
   });
 }
 
-function shown(inFlight: ReadonlyMap<string, number>): [tenant: string, count: number][] {
+function busiestTenants(inFlight: ReadonlyMap<string, number>): [tenant: string, count: number][] {
   if (inFlight.size <= TENANTS_SHOWN) return [...inFlight];
   const busiest = [...inFlight].sort((a, b) => b[1] - a[1]);
   const others = busiest.slice(TENANTS_SHOWN).reduce((sum, [, count]) => sum + count, 0);

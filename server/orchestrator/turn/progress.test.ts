@@ -4,16 +4,17 @@ import { ManualTime } from '../../testing/engine/runtime.ts';
 import { Timers } from '../runtime/runs/timers.ts';
 import { PROGRESS_LAG_MS, ProgressSweep, RunProgress } from './progress.ts';
 
-const at = (stepsDone: number, more = {}) =>
+const projectionAfter = (stepsDone: number, more = {}) =>
   runProjection({ stepsDone, lastSeq: stepsDone * 2, credits: stepsDone * 3, ...more });
 
 test('only pure progress is delayed, up to the lag; everything else is written with its events', () => {
   const progress = new RunProgress();
-  const take = (stepsDone: number, now: number, more = {}) => progress.take(at(stepsDone, more), { now, must: false });
-  expect(take(0, 1_000)).toMatchObject({ stepsDone: 0 });
-  expect(take(1, 1_000 + PROGRESS_LAG_MS - 1)).toBeNull();
+  const takeDue = (stepsDone: number, now: number, more = {}) =>
+    progress.take(projectionAfter(stepsDone, more), { now, must: false });
+  expect(takeDue(0, 1_000)).toMatchObject({ stepsDone: 0 });
+  expect(takeDue(1, 1_000 + PROGRESS_LAG_MS - 1)).toBeNull();
   expect(progress.behind).toBe(true);
-  expect(take(2, 1_000 + PROGRESS_LAG_MS)).toMatchObject({ stepsDone: 2 });
+  expect(takeDue(2, 1_000 + PROGRESS_LAG_MS)).toMatchObject({ stepsDone: 2 });
   expect(progress.behind).toBe(false);
   let now = 1_000 + PROGRESS_LAG_MS;
   const changes = [
@@ -26,16 +27,16 @@ test('only pure progress is delayed, up to the lag; everything else is written w
   ];
   for (const change of changes) {
     now += 1;
-    expect(take(3, now, change)).toMatchObject(change);
+    expect(takeDue(3, now, change)).toMatchObject(change);
   }
 });
 
 test('a clock that was set back does not delay the progress, and catching up always writes', () => {
   const progress = new RunProgress();
-  progress.take(at(0), { now: 1_000_000, must: false });
-  expect(progress.take(at(1), { now: 5, must: false })).toMatchObject({ stepsDone: 1 });
-  expect(progress.take(at(2), { now: 6, must: false })).toBeNull();
-  expect(progress.take(at(2), { now: 6, must: true })).toMatchObject({ stepsDone: 2 });
+  progress.take(projectionAfter(0), { now: 1_000_000, must: false });
+  expect(progress.take(projectionAfter(1), { now: 5, must: false })).toMatchObject({ stepsDone: 1 });
+  expect(progress.take(projectionAfter(2), { now: 6, must: false })).toBeNull();
+  expect(progress.take(projectionAfter(2), { now: 6, must: true })).toMatchObject({ stepsDone: 2 });
 });
 
 test('runs that are behind catch up together, once, and only if they are still behind', () => {

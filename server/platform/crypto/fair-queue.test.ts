@@ -9,7 +9,7 @@ function observe({ running, waiting }: { running: number; waiting: number }) {
   const order: string[] = [];
   const refused: string[] = [];
   const ends: (() => void)[] = [];
-  const ask = ({ address, account }: Requester, name = `${address}/${account}`) => {
+  const requestCheck = ({ address, account }: Requester, name = `${address}/${account}`) => {
     const work = () => {
       order.push(name);
       return new Promise<void>(resolve => ends.push(resolve));
@@ -26,16 +26,16 @@ function observe({ running, waiting }: { running: number; waiting: number }) {
       for (let turn = 0; turn < 5; turn++) await Promise.resolve();
     }
   };
-  return { ask, order, refused, drain };
+  return { requestCheck, order, refused, drain };
 }
 
-const of = (address: string, account: string): Requester => ({ address, account });
+const requester = (address: string, account: string): Requester => ({ address, account });
 
 describe('a queue of password checks', () => {
   it('serves another address after one request of a flood', async () => {
-    const { ask, order, refused, drain } = observe({ running: 2, waiting: 64 });
-    for (let n = 0; n < 100; n++) void ask(of('flood', `${n}@example.com`), `flood ${n}`);
-    void ask(of('home', 'owner@example.com'), 'owner');
+    const { requestCheck, order, refused, drain } = observe({ running: 2, waiting: 64 });
+    for (let n = 0; n < 100; n++) void requestCheck(requester('flood', `${n}@example.com`), `flood ${n}`);
+    void requestCheck(requester('home', 'owner@example.com'), 'owner');
     await drain();
     expect(order.indexOf('owner')).toBeLessThanOrEqual(3);
     expect(refused).toHaveLength(100 + 1 - 66);
@@ -43,9 +43,9 @@ describe('a queue of password checks', () => {
   });
 
   it('serves another account of the same address too', async () => {
-    const { ask, order, refused, drain } = observe({ running: 1, waiting: 8 });
-    for (let n = 0; n < 20; n++) void ask(of('office', 'attacked@example.com'), `attacked ${n}`);
-    void ask(of('office', 'owner@example.com'), 'owner');
+    const { requestCheck, order, refused, drain } = observe({ running: 1, waiting: 8 });
+    for (let n = 0; n < 20; n++) void requestCheck(requester('office', 'attacked@example.com'), `attacked ${n}`);
+    void requestCheck(requester('office', 'owner@example.com'), 'owner');
     await drain();
     expect(order.indexOf('owner')).toBeLessThanOrEqual(2);
     expect(refused).toHaveLength(12);
@@ -53,10 +53,10 @@ describe('a queue of password checks', () => {
   });
 
   it('takes turns between addresses, and in each between accounts, oldest first', async () => {
-    const { ask, order, drain } = observe({ running: 1, waiting: 10 });
+    const { requestCheck, order, drain } = observe({ running: 1, waiting: 10 });
     for (const who of ['a/1', 'a/1', 'a/2', 'b/1', 'b/1', 'c/1']) {
       const [address = '', account = ''] = who.split('/');
-      void ask(of(address, account));
+      void requestCheck(requester(address, account));
     }
     await drain();
     expect(order).toEqual(['a/1', 'a/1', 'b/1', 'c/1', 'a/2', 'b/1']);
@@ -67,16 +67,16 @@ describe('a queue of password checks', () => {
     { asked: 4, refusals: 0 },
     { asked: 5, refusals: 1 },
   ])('refuses beyond its places: $asked asked', async ({ asked, refusals }) => {
-    const { ask, order, refused, drain } = observe({ running: 2, waiting: 2 });
-    for (let n = 0; n < asked; n++) void ask(of('a', 'x'));
+    const { requestCheck, order, refused, drain } = observe({ running: 2, waiting: 2 });
+    for (let n = 0; n < asked; n++) void requestCheck(requester('a', 'x'));
     await drain();
     expect([order.length, refused.length]).toEqual([asked - refusals, refusals]);
   });
 
   it('releases its place when work fails', async () => {
     const queue = new FairQueue({ running: 1, waiting: 0, refusal: () => new Refused() });
-    const failing = queue.run(of('a', 'x'), () => Promise.reject(new Error('broken')));
+    const failing = queue.run(requester('a', 'x'), () => Promise.reject(new Error('broken')));
     await expect(failing).rejects.toThrow('broken');
-    expect(await queue.run(of('a', 'x'), async () => 'done')).toBe('done');
+    expect(await queue.run(requester('a', 'x'), async () => 'done')).toBe('done');
   });
 });

@@ -30,8 +30,9 @@ function egress(): Egress {
 async function sent(url: string, headers: Record<string, string>, by: typeof lineage | null = lineage) {
   const before = [own.seen.length, other.seen.length];
   await withLineage(by, async () => (await egress().fetch(url, { headers })).text());
-  const of = (server: TestHttpServer, from = 0) => server.seen.slice(from).map(seen => seen.headers[LINEAGE_HEADER]);
-  return { own: of(own, before[0]), other: of(other, before[1]) };
+  const lineageHeaders = (server: TestHttpServer, from = 0) =>
+    server.seen.slice(from).map(seen => seen.headers[LINEAGE_HEADER]);
+  return { own: lineageHeaders(own, before[0]), other: lineageHeaders(other, before[1]) };
 }
 const genuine = seal.seal(lineage);
 

@@ -33,7 +33,7 @@ export function httpFailure(error: unknown, host: string): HttpFailure | undefin
   }
   if (chain.some(isParserError)) return malformed(host, 'HTTPParserError');
   const code = chain.map(codeOf).find(found => found !== undefined);
-  if (code === undefined) return chain.some(isOfFetch) ? lost(host, 'network') : undefined;
+  if (code === undefined) return chain.some(isOfFetch) ? connectionLost(host, 'network') : undefined;
   return failureOfCode(code, host);
 }
 
@@ -50,7 +50,7 @@ function failureOfCode(code: string, host: string): HttpFailure {
   }
   // Z_BUF_ERROR is a truncated compressed body: the connection was lost.
   if (/^(Z_|ERR_.*BROTLI|ERR__ERROR_FORMAT)/.test(code) && code !== 'Z_BUF_ERROR') return malformed(host, code);
-  return lost(host, code);
+  return connectionLost(host, code);
 }
 
 const malformed = (host: string, why: string): HttpFailure => ({
@@ -59,7 +59,7 @@ const malformed = (host: string, why: string): HttpFailure => ({
   retryable: false,
 });
 
-const lost = (host: string, code: string): HttpFailure => ({
+const connectionLost = (host: string, code: string): HttpFailure => ({
   code: 'http_connection_lost',
   message: `The connection to ${host} was lost (${code}).`,
   retryable: true,

@@ -86,7 +86,7 @@ export function guardBody(
     over = true;
     watch.ended();
   };
-  const take = (chunk: Uint8Array): Uint8Array => {
+  const readChunk = (chunk: Uint8Array): Uint8Array => {
     watch.received(chunk.byteLength);
     if (!events) return chunk;
     const whole = lines.take(chunk);
@@ -99,7 +99,7 @@ export function guardBody(
       try {
         for (;;) {
           const { done, value } = await reader.read();
-          const read = done ? lines.rest() : take(value);
+          const read = done ? lines.rest() : readChunk(value);
           const pause = events ? pace.after(read) : 0;
           if (pause > 0) await delay(pause);
           const ready = (done ? watch.events?.end(read) : watch.events?.take(read)) ?? read;

@@ -156,14 +156,14 @@ const NO_SUCH_LIST = new Set([
 
 async function listTools(client: Client, wire: Wire, timeoutMs: number, signal?: AbortSignal): Promise<ToolList> {
   const deadline = { signal, maxTotalMs: 2 * timeoutMs };
-  const ask = (cursor: Cursor | undefined, inTime: AbortSignal) => {
+  const requestPage = (cursor: Cursor | undefined, inTime: AbortSignal) => {
     // Unchanged, although the SDK's type requires text: some servers number their pages.
     const params = cursor === undefined ? {} : { cursor: cursor as string };
     return client.request({ method: 'tools/list', params }, AnyResult, { signal: inTime, timeout: timeoutMs });
   };
   const reading = new ToolListReader();
   try {
-    return await request(wire, deadline, inTime => readPages(reading, cursor => ask(cursor, inTime)));
+    return await request(wire, deadline, inTime => readPages(reading, cursor => requestPage(cursor, inTime)));
   } catch (error) {
     // Some servers have tools without saying so, and those that have none refuse the request.
     const declared = client.getServerCapabilities()?.tools !== undefined;
@@ -174,11 +174,11 @@ async function listTools(client: Client, wire: Wire, timeoutMs: number, signal?:
 
 async function readPages(
   reading: ToolListReader,
-  ask: (cursor: Cursor | undefined) => Promise<{ value: Json }>,
+  requestPage: (cursor: Cursor | undefined) => Promise<{ value: Json }>,
 ): Promise<ToolList> {
   let cursor: Cursor | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const { value } = await ask(cursor);
+    const { value } = await requestPage(cursor);
     const next = reading.take(value);
     if (next === null) {
       if (page === 0) throw invalid('holds no list of tools');

@@ -215,7 +215,7 @@ export class Wire {
     const exchange = this.#exchanges.all().find(one => one.eventId === eventId);
     if (!exchange) return localAnswer(405);
     if (++exchange.resumptions > MAX_RESUMPTIONS) {
-      this.#fail(exchange, lost('The stream of the MCP server broke too often'));
+      this.#fail(exchange, connectionLost('The stream of the MCP server broke too often'));
       return localAnswer(405);
     }
     return await this.#send(url, init, exchange);
@@ -223,7 +223,7 @@ export class Wire {
 
   async #openEventStream(url: URL, init: Init): Promise<Response> {
     // EventSource would reconnect to a session that was never initialized.
-    if (++this.#eventStreams > 1) throw this.ended ?? lost('The event stream of the MCP server ended');
+    if (++this.#eventStreams > 1) throw this.ended ?? connectionLost('The event stream of the MCP server ended');
     return await this.#send(url, init, 'events');
   }
 
@@ -318,7 +318,7 @@ export class Wire {
     }
     const messages = this.#exchanges.read(value, exchange);
     if (messages.some(({ answers }) => answers === exchange.id)) return messages;
-    throw messagesIn(value).length === 0 ? invalid('is no JSON-RPC message') : lost(NO_RESULT);
+    throw messagesIn(value).length === 0 ? invalid('is no JSON-RPC message') : connectionLost(NO_RESULT);
   }
 
   #count(count: number, role: Role): void {
@@ -343,9 +343,9 @@ export class Wire {
     if (role === 'aside' || this.#lifetime.signal.aborted) return;
     // Within microtasks, the reader receives what arrived before the end.
     await setImmediate();
-    if (role === 'events') return this.#end(lost('The event stream of the MCP server ended'));
+    if (role === 'events') return this.#end(connectionLost('The event stream of the MCP server ended'));
     if (this.#exchanges.waits(role) && role.eventId === undefined && this.#kind === 'streamable_http') {
-      this.#fail(role, lost(NO_RESULT));
+      this.#fail(role, connectionLost(NO_RESULT));
     }
   }
 
@@ -358,7 +358,7 @@ export class Wire {
   #failStreamless(): void {
     for (const exchange of this.#exchanges.all()) {
       if (exchange.eventId !== undefined)
-        this.#fail(exchange, lost('The broken stream of the MCP server could not be resumed'));
+        this.#fail(exchange, connectionLost('The broken stream of the MCP server could not be resumed'));
     }
   }
 
@@ -373,4 +373,4 @@ export class Wire {
 }
 
 const NO_RESULT = 'The MCP server ended its answer without a result';
-const lost = (message: string) => new McpFailure('mcp_connection_lost', message, true);
+const connectionLost = (message: string) => new McpFailure('mcp_connection_lost', message, true);

@@ -34,7 +34,7 @@ const accessTo = (provider: ModelProvider): ModelAccess => ({
   baseUrl: server.url + bases[provider],
 });
 
-function ask(
+function askScripted(
   provider: ModelProvider,
   more: Partial<ModelQuestion> = {},
   on: Partial<ModelSurroundings> = {},
@@ -60,7 +60,7 @@ describe.each(modelProviders)('%s', provider => {
   test('streams the text, and reports model and usage', async () => {
     server.reply({ text: ['Hel', 'lo', ' there.'], usage: { input: 21, output: 7 }, model: 'tiny-2026-01-01' });
     const pieces: string[] = [];
-    const reply = await ask(provider, { maxTokens: 100 }, { onText: piece => pieces.push(piece) });
+    const reply = await askScripted(provider, { maxTokens: 100 }, { onText: piece => pieces.push(piece) });
     expect(reply).toEqual({
       kind: 'answer',
       written: 12,
@@ -77,7 +77,7 @@ describe.each(modelProviders)('%s', provider => {
 
   test('sends key, headers, instructions and limits, once', async () => {
     const headers = { 'Idempotency-Key': 'run:step', traceparent: '00-1-2-01' };
-    await ask(provider, { system: 'Be brief.', temperature: 0.5, maxTokens: 77, headers });
+    await askScripted(provider, { system: 'Be brief.', temperature: 0.5, maxTokens: 77, headers });
     expect(server.requests).toHaveLength(1);
     const [request] = server.requests;
     expect(request?.headers).toMatchObject({ 'idempotency-key': 'run:step', traceparent: '00-1-2-01' });
@@ -87,7 +87,7 @@ describe.each(modelProviders)('%s', provider => {
 
   test('gives an object that fits the schema, which is sent to the provider', async () => {
     server.reply({ text: ['{"na', 'me":"Ada"}'] });
-    const reply = await ask(provider, { object: person });
+    const reply = await askScripted(provider, { object: person });
     expect(reply).toMatchObject({ kind: 'answer', object: { name: 'Ada' }, text: '{"name":"Ada"}' });
     expect(JSON.stringify(server.requests[0]?.body)).toContain('"name"');
   });
@@ -95,7 +95,7 @@ describe.each(modelProviders)('%s', provider => {
   test('an answer that does not fit may be asked for again; its tokens were used', async () => {
     for (const text of ['{"nome":"Ada"}', 'Ada', '']) {
       server.reply({ text, usage: { input: 5, output: 4 } });
-      expect(await ask(provider, { object: person })).toMatchObject({
+      expect(await askScripted(provider, { object: person })).toMatchObject({
         kind: 'failed',
         code: 'response_schema_mismatch',
         retryable: true,
@@ -106,8 +106,8 @@ describe.each(modelProviders)('%s', provider => {
 
   test('an answer at the limit of tokens is cut; JSON is then useless', async () => {
     server.reply({ text: '{"name":', finish: 'length', usage: { input: 5, output: 4 } });
-    expect(await ask(provider)).toMatchObject({ kind: 'answer', cut: true, text: '{"name":' });
-    expect(await ask(provider, { object: person })).toMatchObject({
+    expect(await askScripted(provider)).toMatchObject({ kind: 'answer', cut: true, text: '{"name":' });
+    expect(await askScripted(provider, { object: person })).toMatchObject({
       code: 'model_output_truncated',
       retryable: false,
       usage: { outputTokens: 4 },
@@ -128,7 +128,7 @@ describe.each(modelProviders)('%s', provider => {
     [529, 'model_unavailable', true],
   ])('%i is %s, retryable: %s', async (status, code, retryable) => {
     server.reply({ status, message: 'It is the provider who says so.' });
-    const reply = await ask(provider);
+    const reply = await askScripted(provider);
     expect(reply).toMatchObject({ kind: 'failed', code, retryable });
     expect(reply).not.toHaveProperty('usage');
     expect((reply as { message: string }).message).toContain(
@@ -139,39 +139,39 @@ describe.each(modelProviders)('%s', provider => {
 
   test('a key that is not accepted is not repeated', async () => {
     server.expectKey('another');
-    const reply = await ask(provider);
+    const reply = await askScripted(provider);
     expect(reply).toMatchObject({ code: 'model_unauthorized', retryable: false });
     expect(JSON.stringify(reply)).not.toContain(KEY);
   });
 
   test('a page of HTML is not quoted, and a long message is cut', async () => {
     server.reply({ status: 502, body: `<html>${'<p>secret internals</p>'.repeat(10_000)}</html>` });
-    const page = await ask(provider);
+    const page = await askScripted(provider);
     expect(page).toMatchObject({ code: 'model_unavailable', retryable: true });
     expect(JSON.stringify(page)).not.toContain('internals');
     server.reply({ status: 400, message: 'x'.repeat(50_000) });
-    expect(JSON.stringify(await ask(provider)).length).toBeLessThan(700);
+    expect(JSON.stringify(await askScripted(provider)).length).toBeLessThan(700);
   });
 
   test('an answer that breaks off, or cannot be read, may be requested again', async () => {
     server.reply({ text: 'Hel', raw: 'data: {"broken": \n\n' });
-    expect(await ask(provider)).toMatchObject({ code: 'model_answer_malformed', retryable: true });
+    expect(await askScripted(provider)).toMatchObject({ code: 'model_answer_malformed', retryable: true });
     server.reply({ text: 'Hel', hangUp: true });
-    expect(await ask(provider)).toMatchObject({ kind: 'failed', code: 'model_unavailable', retryable: true });
+    expect(await askScripted(provider)).toMatchObject({ kind: 'failed', code: 'model_unavailable', retryable: true });
     server.reply({ text: 'Hel', raw: '' });
-    expect(await ask(provider), 'a stream that ends as if it were complete').toMatchObject({
+    expect(await askScripted(provider), 'a stream that ends as if it were complete').toMatchObject({
       kind: 'failed',
       retryable: true,
     });
     server.reply({ status: 200, body: 'not an event stream' });
-    expect(await ask(provider)).toMatchObject({ kind: 'failed', retryable: true });
+    expect(await askScripted(provider)).toMatchObject({ kind: 'failed', retryable: true });
   });
 
   test('cancelled midway: it settles, and the provider sees the client leave', async () => {
     const stop = new AbortController();
     server.reply({ text: endless() });
     const pieces: string[] = [];
-    const reply = await ask(
+    const reply = await askScripted(
       provider,
       {},
       {
@@ -188,13 +188,13 @@ describe.each(modelProviders)('%s', provider => {
 
   test('more than 1 MiB of text is cut off, and the provider sees it', async () => {
     server.reply({ text: endless('x'.repeat(50_000)) });
-    expect(await ask(provider)).toMatchObject({ code: 'model_answer_too_large', retryable: false });
+    expect(await askScripted(provider)).toMatchObject({ code: 'model_answer_too_large', retryable: false });
     await server.requests[0]?.left;
   });
 
   test('usage may be absent', async () => {
     server.reply({ usage: null, text: 'Hi.' });
-    const reply = await ask(provider);
+    const reply = await askScripted(provider);
     expect(reply).toMatchObject({ kind: 'answer', text: 'Hi.' });
     // Anthropic's messages always carry counts.
     if (provider !== 'anthropic') expect(reply).not.toHaveProperty('usage');
@@ -222,7 +222,7 @@ async function* endless(piece = 'word '): AsyncGenerator<string> {
 describe('an answer that the content filter stops', () => {
   test.each(modelProviders.filter(provider => provider !== 'mistral'))('%s', async provider => {
     server.reply({ text: 'I', finish: 'filter', usage: { input: 3, output: 1 } });
-    expect(await ask(provider)).toMatchObject({
+    expect(await askScripted(provider)).toMatchObject({
       code: 'model_content_filtered',
       retryable: false,
       usage: { inputTokens: 3, outputTokens: 1 },
@@ -240,14 +240,14 @@ describe('Retry-After', () => {
     ['for a year', { 'Retry-After': '31536000' }, 3_600_000],
   ])('%s', async (_, headers, ms) => {
     server.reply(limited(headers));
-    expect(await ask('openai')).toMatchObject({ code: 'model_rate_limited', retryAfterMs: ms });
+    expect(await askScripted('openai')).toMatchObject({ code: 'model_rate_limited', retryAfterMs: ms });
   });
 
   test('is ignored if it is invalid, or if the error is permanent', async () => {
     server.reply(limited({ 'Retry-After': 'soon' }));
-    expect(await ask('openai')).not.toHaveProperty('retryAfterMs');
+    expect(await askScripted('openai')).not.toHaveProperty('retryAfterMs');
     server.reply({ status: 400, headers: { 'Retry-After': '7' } });
-    expect(await ask('openai')).not.toHaveProperty('retryAfterMs');
+    expect(await askScripted('openai')).not.toHaveProperty('retryAfterMs');
   });
 });
 
@@ -259,12 +259,16 @@ describe('errors in the middle of a stream', () => {
   ] as const)('%s: %s is %s', async (provider, type, code, retryable) => {
     const error = { type: 'error', error: { type, message: 'It says so.' } };
     server.reply({ text: 'Hel', raw: `event: error\ndata: ${JSON.stringify(error)}\n\n` });
-    expect(await ask(provider)).toMatchObject({ code, retryable, message: expect.stringContaining('It says so.') });
+    expect(await askScripted(provider)).toMatchObject({
+      code,
+      retryable,
+      message: expect.stringContaining('It says so.'),
+    });
   });
 
   test('of a server without a status', async () => {
     server.reply({ text: 'Hel', raw: 'data: {"error":{"message":"CUDA out of memory"}}\n\n' });
-    expect(await ask('openai_compatible')).toMatchObject({
+    expect(await askScripted('openai_compatible')).toMatchObject({
       code: 'model_unavailable',
       retryable: true,
       message: expect.stringContaining('CUDA out of memory'),
@@ -275,12 +279,12 @@ describe('errors in the middle of a stream', () => {
 describe('on the way', () => {
   test('a quota that is used up does not come back by waiting', async () => {
     server.reply({ status: 429, code: 'insufficient_quota', message: 'You exceeded your current quota.' });
-    expect(await ask('openai')).toMatchObject({ code: 'model_quota_exhausted', retryable: false });
+    expect(await askScripted('openai')).toMatchObject({ code: 'model_quota_exhausted', retryable: false });
   });
 
   test('a redirect is not followed', async () => {
     server.reply({ status: 307, headers: { Location: `${server.url}/v1/chat/completions` }, body: '' });
-    expect(await ask('anthropic')).toMatchObject({
+    expect(await askScripted('anthropic')).toMatchObject({
       code: 'model_request_invalid',
       message: expect.stringContaining('redirect'),
     });
@@ -292,7 +296,7 @@ describe('on the way', () => {
       throw new EgressRefused('The host db.internal is private.');
     };
     for (const provider of modelProviders) {
-      expect(await ask(provider, {}, { fetch: refuse })).toMatchObject({
+      expect(await askScripted(provider, {}, { fetch: refuse })).toMatchObject({
         code: 'egress_refused',
         message: 'The host db.internal is private.',
         retryable: false,
@@ -303,7 +307,7 @@ describe('on the way', () => {
   test('an unreachable server may be tried again', async () => {
     const gone = await startModelServer();
     await gone.close();
-    expect(await ask('openai_compatible', { baseUrl: `${gone.url}/v1` })).toMatchObject({
+    expect(await askScripted('openai_compatible', { baseUrl: `${gone.url}/v1` })).toMatchObject({
       code: 'model_unavailable',
       retryable: true,
       message: 'OpenAI-compatible server could not be reached (ECONNREFUSED).',
@@ -314,16 +318,16 @@ describe('on the way', () => {
     const broken = () => {
       throw new RangeError('our mistake');
     };
-    await expect(ask('openai', {}, { onText: broken })).rejects.toThrow('our mistake');
+    await expect(askScripted('openai', {}, { onText: broken })).rejects.toThrow('our mistake');
   });
 });
 
 describe('provider-specific behavior', () => {
   test('OpenAI is told to store nothing, and to be strict only if its strict mode accepts the schema', async () => {
     server.reply({ text: '{"name":"Ada"}' });
-    await ask('openai', { object: person });
+    await askScripted('openai', { object: person });
     const loose = { ...person, schema: { type: 'object', properties: { name: {}, age: {} }, required: ['name'] } };
-    await ask('openai', { object: loose });
+    await askScripted('openai', { object: loose });
     expect(server.requests.map(({ body }) => body)).toMatchObject([
       { store: false, stream: true, text: { format: { type: 'json_schema', strict: true, schema: person.schema } } },
       { store: false, text: { format: { type: 'json_schema', strict: false } } },
@@ -339,7 +343,7 @@ describe('provider-specific behavior', () => {
     );
     expect(reply).toMatchObject({ code: 'model_unauthorized' });
     expect(server.requests[0]?.headers).not.toHaveProperty('authorization');
-    expect(await ask('openai_compatible', { object: person, system: 'Be brief.' })).toMatchObject({
+    expect(await askScripted('openai_compatible', { object: person, system: 'Be brief.' })).toMatchObject({
       object: { name: 'Ada' },
     });
     expect(server.requests[1]?.body).toMatchObject({

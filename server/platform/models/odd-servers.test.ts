@@ -31,7 +31,7 @@ const accessTo = (provider: ModelProvider): ModelAccess & { model: string } => (
   model: 'tiny',
 });
 const signal = new AbortController().signal;
-const ask = (provider: ModelProvider, object?: ModelQuestion['object']): Promise<ModelReply> =>
+const askOddServer = (provider: ModelProvider, object?: ModelQuestion['object']): Promise<ModelReply> =>
   askModel({ ...accessTo(provider), prompt: 'Hi', object }, { fetch, clock, signal });
 /** Asks for a turn, as an agent or a chat does. */
 const turn = (provider: ModelProvider, object?: ModelQuestion['object']): Promise<TurnReply> =>
@@ -46,7 +46,7 @@ const turn = (provider: ModelProvider, object?: ModelQuestion['object']): Promis
     { fetch, clock, signal, redactor: createRedactor([]), onPiece: () => {} },
   );
 const both = async (provider: ModelProvider, expected: object) => {
-  expect(await ask(provider)).toMatchObject(expected);
+  expect(await askOddServer(provider)).toMatchObject(expected);
   expect(await turn(provider)).toMatchObject(expected);
 };
 const json = { 'Content-Type': 'application/json' };
@@ -129,7 +129,7 @@ describe.each(modelProviders)('%s', provider => {
   test.each(['crlf', 'bytes'] as const)('frames in %s, with letters of any length', async frames => {
     const text = 'Grüße, 世界 👍\n\nZwei.';
     server.reply({ text: [...text], frames });
-    expect(await ask(provider)).toMatchObject({ kind: 'answer', text });
+    expect(await askOddServer(provider)).toMatchObject({ kind: 'answer', text });
     expect(await turn(provider)).toMatchObject({ kind: 'answer', content: [{ type: 'text', text }] });
   });
 });
@@ -156,7 +156,7 @@ describe('the JSON of an answer', () => {
   ])('is found %s', async (_, answer, reasoning, text) => {
     for (const provider of modelProviders) {
       server.reply({ text: [...answer] });
-      const reply = await ask(provider, person);
+      const reply = await askOddServer(provider, person);
       expect(reply).toMatchObject({ kind: 'answer', object: JSON.parse(ada), ...(text && { text }) });
       if (reasoning === '') expect(reply).not.toHaveProperty('reasoning');
       else expect(reply).toHaveProperty('reasoning', reasoning);
@@ -170,7 +170,7 @@ describe('the JSON of an answer', () => {
     'is missed in %j',
     async text => {
       server.reply({ text });
-      expect(await ask('openai_compatible', person)).toMatchObject({
+      expect(await askOddServer('openai_compatible', person)).toMatchObject({
         code: 'response_schema_mismatch',
         retryable: true,
       });
@@ -180,7 +180,7 @@ describe('the JSON of an answer', () => {
     for (const text of ['`'.repeat(200_000), '```\n'.repeat(50_000), '<think>'.repeat(30_000), '\n'.repeat(200_000)]) {
       server.reply({ text });
       const before = process.cpuUsage();
-      expect(await ask('openai_compatible', person)).toMatchObject({ code: 'response_schema_mismatch' });
+      expect(await askOddServer('openai_compatible', person)).toMatchObject({ code: 'response_schema_mismatch' });
       expect(process.cpuUsage(before).user / 1000).toBeLessThan(3_000);
     }
   });

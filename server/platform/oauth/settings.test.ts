@@ -4,10 +4,10 @@ import { messagingSchema, messagingSettings, suiteSchema, suiteSettings } from '
 /** Returns the settings of an environment, and the problems that reading them reported. */
 function readSettings(env: Record<string, string>) {
   const problems: string[] = [];
-  const note = (message: string) => problems.push(message);
+  const addProblem = (message: string) => problems.push(message);
   return {
-    suite: suiteSettings(suiteSchema.parse(env), note),
-    messaging: messagingSettings(messagingSchema.parse(env), note),
+    suite: suiteSettings(suiteSchema.parse(env), addProblem),
+    messaging: messagingSettings(messagingSchema.parse(env), addProblem),
     problems,
   };
 }

@@ -60,7 +60,7 @@ export async function startEmbedded(
   }
   await checkMajor(cluster, folder);
   const settings = tuning(maxConnections);
-  const start = async () => own(await ensureRunning(cluster, settings, password), password, folder);
+  const start = async () => takeOwnership(await ensureRunning(cluster, settings, password), password, folder);
 
   let owner = await start();
   let closing = false;
@@ -187,7 +187,7 @@ type Owner = { client: pg.Client; listen: Listen };
 /**
  * Acquires the folder's lock on a session that stays open. The session of a killed predecessor takes a moment to end.
  */
-async function own(listen: Listen, password: string, folder: string): Promise<Owner> {
+async function takeOwnership(listen: Listen, password: string, folder: string): Promise<Owner> {
   const client = connection(listen, password);
   client.on('error', () => undefined); // 'end' follows, to which the watch reacts
   await client.connect();

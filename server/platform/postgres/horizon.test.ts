@@ -33,18 +33,18 @@ test('it waits for those that may have drawn a number, and not for those that co
     answers += 1;
     return answer;
   };
-  let read: number | null = -1;
+  let found: number | null = -1;
   const reading = readHorizon({ query } as unknown as Pool, 'run_usage', { waitMs: 60_000 }).then(number => {
-    read = number;
+    found = number;
   });
   // It has read the number and the writers, and waits.
   await expect.poll(() => answers).toBeGreaterThan(2);
   await later.query('BEGIN');
   await insert(later);
-  expect(read).toBe(-1);
+  expect(found).toBe(-1);
   await before.query('COMMIT');
   await reading;
-  expect(read).toBe(last);
+  expect(found).toBe(last);
   expect(held).toBeLessThan(last);
   await later.query('ROLLBACK');
   for (const client of [before, later]) client.release();
@@ -111,15 +111,15 @@ test('a transaction that is in the way for ten seconds is logged once, with its 
   const logger = { warn: (fields: unknown) => void logged.push(fields) };
   let now = performance.now();
   const clock = { now: () => now };
-  const read = () => readHorizon(db.pool, 'run_usage', { logger: logger as never, waitMs: 0, clock });
-  expect(await read()).toBeNull();
+  const readNow = () => readHorizon(db.pool, 'run_usage', { logger: logger as never, waitMs: 0, clock });
+  expect(await readNow()).toBeNull();
   now += 9_000;
-  expect(await read()).toBeNull();
+  expect(await readNow()).toBeNull();
   expect(logged).toEqual([]);
   now += 2_000;
-  for (let times = 0; times < 3; times++) expect(await read()).toBeNull();
+  for (let times = 0; times < 3; times++) expect(await readNow()).toBeNull();
   expect(logged).toEqual([{ pid: rows[0]?.pid, table: 'run_usage' }]);
   await client.query('COMMIT');
   client.release();
-  expect(await read()).not.toBeNull();
+  expect(await readNow()).not.toBeNull();
 });

@@ -46,17 +46,17 @@ test('exactJson stores every JSON value unchanged', async () => {
 test('integers of 64 bits keep their digits in columns of JSON, in transactions as well', async () => {
   await using db = await createTestDatabase();
   const text = '{"id":7615917337495251231,"list":[-9223372036854775808,18446744073709551615,1,0.5],"text":"x"}';
-  const shown = (row: { config: unknown } | null | undefined) => JSON.stringify(row?.config);
+  const configText = (row: { config: unknown } | null | undefined) => JSON.stringify(row?.config);
   const created = await db.prisma.connection.create({ data: connection('large', parseJson(text)) });
-  expect(shown(created)).toBe(text);
+  expect(configText(created)).toBe(text);
   expect(await storedConfigs(db)).toEqual([text]);
-  expect(shown(await db.prisma.connection.findFirst())).toBe(text);
+  expect(configText(await db.prisma.connection.findFirst())).toBe(text);
   await transact(db, async tx => {
-    expect(shown((await tx.connection.findMany())[0])).toBe(text);
-    expect(shown((await tx.query('SELECT config FROM connections')).rows[0])).toBe(text);
+    expect(configText((await tx.connection.findMany())[0])).toBe(text);
+    expect(configText((await tx.query('SELECT config FROM connections')).rows[0])).toBe(text);
   });
   const [row] = (await db.pool.query('SELECT config, config::jsonb AS binary FROM connections')).rows;
-  expect(shown(row)).toBe(text);
+  expect(configText(row)).toBe(text);
   expect(row.binary.id).toBe(7615917337495251231n);
 });
 

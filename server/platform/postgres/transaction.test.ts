@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-const kept = async () => (await db.pool.query('SELECT n FROM kept ORDER BY n')).rows.map(({ n }) => n);
+const keptRows = async () => (await db.pool.query('SELECT n FROM kept ORDER BY n')).rows.map(({ n }) => n);
 
 test('is committed completely or not at all', async () => {
   expect(
@@ -25,7 +25,7 @@ test('is committed completely or not at all', async () => {
     throw new Error('changed my mind');
   });
   await expect(failing).rejects.toThrow('changed my mind');
-  expect(await kept()).toEqual([1]);
+  expect(await keptRows()).toEqual([1]);
 });
 
 test('a connection that is lost between two statements fails the transaction, not the process', async () => {
@@ -43,10 +43,10 @@ test('a connection that is lost between two statements fails the transaction, no
     await client.query('INSERT INTO kept VALUES (4)');
   });
   await expect(cut).rejects.toThrow();
-  expect(await kept()).toEqual([1]);
+  expect(await keptRows()).toEqual([1]);
   // The pool continues with another connection.
   await transact(pool, client => client.query('INSERT INTO kept VALUES (5)'));
-  expect(await kept()).toEqual([1, 5]);
+  expect(await keptRows()).toEqual([1, 5]);
 });
 
 describe('with Prisma', () => {
@@ -79,7 +79,7 @@ describe('with Prisma', () => {
     });
     await expect(failed).rejects.toThrow('column "nothing" does not exist');
     expect(await slugs()).toEqual(['both']);
-    expect(await kept()).not.toContain(6);
+    expect(await keptRows()).not.toContain(6);
   });
 
   test('concurrent and nested transactions use their own connections', async () => {

@@ -33,8 +33,8 @@ test('a counter shows the total, the same at each scrape until more is added', a
   const series = hotCounter(registry, { name: 'seen_total', help: 'Seen.', labelNames: ['kind'] });
   const [a, b] = [series({ kind: 'a' }), series({ kind: 'b' })];
   a.count += 2;
-  const read = async () => Object.fromEntries(parseSamples(await registry.metrics()));
-  expect(await read()).toEqual({ 'seen_total{kind="a"}': 2, 'seen_total{kind="b"}': 0 });
+  const readSamples = async () => Object.fromEntries(parseSamples(await registry.metrics()));
+  expect(await readSamples()).toEqual({ 'seen_total{kind="a"}': 2, 'seen_total{kind="b"}': 0 });
   b.count += 1;
-  expect(await read()).toEqual({ 'seen_total{kind="a"}': 2, 'seen_total{kind="b"}': 1 });
+  expect(await readSamples()).toEqual({ 'seen_total{kind="a"}': 2, 'seen_total{kind="b"}': 1 });
 });

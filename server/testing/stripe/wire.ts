@@ -88,7 +88,7 @@ export function createStripeWire(world: StripeWorld): StripeWire {
     const before = key === null ? undefined : kept.get(key);
     if (before !== undefined) {
       if (before.fingerprint === fingerprint) return before;
-      return told(
+      return errorAnswer(
         new StripeFault(400, {
           type: 'idempotency_error',
           message: 'Keys for idempotent requests can only be used with the same parameters they were first used with.',
@@ -101,7 +101,7 @@ export function createStripeWire(world: StripeWorld): StripeWire {
       if (key !== null && method === 'POST') kept.set(key, { fingerprint, ...result });
       return result;
     } catch (error) {
-      if (error instanceof StripeFault) return told(error);
+      if (error instanceof StripeFault) return errorAnswer(error);
       throw error;
     }
   }
@@ -119,11 +119,11 @@ export function createStripeWire(world: StripeWorld): StripeWire {
 /** Returns what is wrong with a request's headers: the key, or the API version. */
 function refusal({ headers }: IncomingMessage): { status: number; body: string } | null {
   if (headers.authorization !== `Bearer ${testStripe.secretKey}`)
-    return told(
+    return errorAnswer(
       new StripeFault(401, { type: 'invalid_request_error', message: 'Invalid API Key provided: sk_test_****' }),
     );
   if (headers['stripe-version'] !== version)
-    return told(
+    return errorAnswer(
       new StripeFault(400, {
         type: 'invalid_request_error',
         message: `Invalid Stripe API version: ${headers['stripe-version']}`,
@@ -134,8 +134,10 @@ function refusal({ headers }: IncomingMessage): { status: number; body: string }
 
 function failure(status: 429 | 500): { status: number; body: string } {
   return status === 429
-    ? told(new StripeFault(429, { type: 'invalid_request_error', code: 'rate_limit', message: 'Too many requests' }))
-    : told(new StripeFault(500, { type: 'api_error', message: 'Something went wrong' }));
+    ? errorAnswer(
+        new StripeFault(429, { type: 'invalid_request_error', code: 'rate_limit', message: 'Too many requests' }),
+      )
+    : errorAnswer(new StripeFault(500, { type: 'api_error', message: 'Something went wrong' }));
 }
 
-const told = ({ status, error }: StripeFault) => ({ status, body: JSON.stringify({ error }) });
+const errorAnswer = ({ status, error }: StripeFault) => ({ status, body: JSON.stringify({ error }) });

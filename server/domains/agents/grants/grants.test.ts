@@ -30,23 +30,25 @@ let server: string;
 let instance_id: string;
 let clerk: string;
 
-const act = (...of: Parameters<ChatService['act']>) => chat.act(...of);
+const callOperation = (...args: Parameters<ChatService['act']>) => chat.act(...args);
 const owner = () => chat.acme.owner;
 const publish = async () => {
-  await act('mcp_servers_discover', { id: server });
-  await act('mcp_servers_publish_version', { id: server });
+  await callOperation('mcp_servers_discover', { id: server });
+  await callOperation('mcp_servers_publish_version', { id: server });
 };
 const agentWith = async (names: string[], approval?: string) => {
   const tool = { type: 'mcp', instance_id, tools: names, ...(approval && { approval }) };
-  return (await act('agents_create', { name: 'Clerk', model: 'openai_compatible/scripted', tools: [tool] })).id;
+  return (await callOperation('agents_create', { name: 'Clerk', model: 'openai_compatible/scripted', tools: [tool] }))
+    .id;
 };
 
 beforeAll(async () => {
   chat = await startChatService();
   tools = await startSdkServer({ configure });
-  server = (await act('mcp_servers_create', { name: 'Tools', canonical_url: tools.url, auth_mode: 'none' })).id;
+  server = (await callOperation('mcp_servers_create', { name: 'Tools', canonical_url: tools.url, auth_mode: 'none' }))
+    .id;
   await publish();
-  instance_id = (await act('mcp_instances_create', { server_id: server, name: 'Tools' })).id;
+  instance_id = (await callOperation('mcp_instances_create', { server_id: server, name: 'Tools' })).id;
   clerk = await agentWith(['send', 'drop']);
 });
 afterAll(async () => {
@@ -63,15 +65,15 @@ const script = (...answers: object[]) =>
     typeof chat.fake.script
   >[0]);
 const run = async (agent: string, by?: Principal) =>
-  (await act('agents_run', { id: agent, input: { message: 'Say hello.' } }, by)).run_id;
+  (await callOperation('agents_run', { id: agent, input: { message: 'Say hello.' } }, by)).run_id;
 const task_id = 'agent.1.1.ok';
-const at = (agent: string, runID: string, phase?: 'blocked') =>
+const waitForPhase = (agent: string, runID: string, phase?: 'blocked') =>
   reached(chat.service.container.services, owner(), { id: agent, runID }, phase ?? 'complete');
 const approve = (agent: string, runID: string, more: object = {}, by?: Principal, task = task_id) =>
-  act('tasks_complete', { id: agent, runID, task_id: task, approved: true, ...more }, by);
+  callOperation('tasks_complete', { id: agent, runID, task_id: task, approved: true, ...more }, by);
 type Grant = { id: string; in_force: boolean; tool: string; granted_by: string };
 const grantsOf = async (agent: string) =>
-  (await act('agents_list_grants', { id: agent, limit: 50 })).grants as unknown as Grant[];
+  (await callOperation('agents_list_grants', { id: agent, limit: 50 })).grants as unknown as Grant[];
 /** Runs the agent until it ends or asks. Returns whether it asks. */
 async function asks(agent: string, call = wants('send'), by?: Principal): Promise<boolean> {
   script(call);
@@ -80,11 +82,11 @@ async function asks(agent: string, call = wants('send'), by?: Principal): Promis
   const { services } = chat.service.container;
   await expect
     .poll(async () => {
-      const { orchestration_phase } = await act('runs_get_summary', { id: agent, runID });
+      const { orchestration_phase } = await callOperation('runs_get_summary', { id: agent, runID });
       return orchestration_phase === 'blocked' || orchestration_phase === 'complete';
     })
     .toBe(true);
-  const { tasks } = (await act('tasks_list_pending_run', { id: agent, runID, limit: 50 })) as unknown as {
+  const { tasks } = (await callOperation('tasks_list_pending_run', { id: agent, runID, limit: 50 })) as unknown as {
     tasks: object[];
   };
   if (tasks.length > 0) await services.orchestrator.command({ ...owner(), workflowId: agent, runId: runID }, stop);
@@ -95,9 +97,9 @@ const stop = { type: 'stop', mode: 'immediate', by: 'test' } as const;
 async function allow(agent: string, grant: object = { for: 'agent' }, call = wants('send'), by?: Principal) {
   script(call);
   const runID = await run(agent);
-  await at(agent, runID, 'blocked');
+  await waitForPhase(agent, runID, 'blocked');
   const { grant_id } = await approve(agent, runID, { grant }, by);
-  await at(agent, runID);
+  await waitForPhase(agent, runID);
   return String(grant_id);
 }
 
@@ -105,18 +107,21 @@ describe('a call with a grant for its agent', () => {
   test('needs no approval until the grant is withdrawn', async () => {
     script(wants('send'));
     const runID = await run(clerk);
-    await at(clerk, runID, 'blocked');
-    const { tasks } = (await act('tasks_list_run', { id: clerk, runID, task_id, limit: 50 })) as unknown as {
+    await waitForPhase(clerk, runID, 'blocked');
+    const { tasks } = (await callOperation('tasks_list_run', { id: clerk, runID, task_id, limit: 50 })) as unknown as {
       tasks: { grants: string[] }[];
     };
     expect(tasks.map(({ grants }) => grants)).toEqual([['agent']]);
     const { grant_id } = await approve(clerk, runID, { grant: { for: 'agent' } });
-    await at(clerk, runID);
+    await waitForPhase(clerk, runID);
     expect(sent).toEqual(['Hello']);
     expect(await grantsOf(clerk)).toMatchObject([
       { id: grant_id, agent_id: clerk, thread_id: null, instance_id, instance: 'Tools', tool: 'send', in_force: true },
     ]);
-    const { entries } = (await act('audit_log_list', { operation: 'tasks_complete', limit: 1 })) as unknown as {
+    const { entries } = (await callOperation('audit_log_list', {
+      operation: 'tasks_complete',
+      limit: 1,
+    })) as unknown as {
       entries: { target: object }[];
     };
     expect(entries[0]?.target).toMatchObject({ grant_id });
@@ -127,9 +132,9 @@ describe('a call with a grant for its agent', () => {
     expect(sent).toEqual([]);
     expect(await asks(await agentWith(['send']))).toBe(true);
 
-    await act('agents_revoke_grant', { id: clerk, grant_id });
+    await callOperation('agents_revoke_grant', { id: clerk, grant_id });
     expect(await asks(clerk)).toBe(true);
-    await expect(act('agents_revoke_grant', { id: clerk, grant_id })).rejects.toMatchObject({ status: 404 });
+    await expect(callOperation('agents_revoke_grant', { id: clerk, grant_id })).rejects.toMatchObject({ status: 404 });
   });
 
   test('needs no approval even after text from outside, or if the tool is destructive', async () => {
@@ -141,11 +146,11 @@ describe('a call with a grant for its agent', () => {
     };
     expect(await asks(agent)).toBe(false);
     const runID = await lookFirst();
-    await at(agent, runID, 'blocked');
+    await waitForPhase(agent, runID, 'blocked');
     await approve(agent, runID, { grant: { for: 'agent' } }, undefined, 'agent.2.1.ok');
-    await at(agent, runID);
+    await waitForPhase(agent, runID);
     sent = [];
-    await at(agent, await lookFirst());
+    await waitForPhase(agent, await lookFirst());
     expect(sent).toEqual(['Hello']);
 
     expect(await asks(agent, wants('drop'))).toBe(true);
@@ -198,7 +203,7 @@ describe('a call with a grant for its agent', () => {
     expect(await asks(agent, wants('send'), viewer)).toBe(true);
     script(wants('send'));
     const runID = await run(agent, viewer);
-    await at(agent, runID, 'blocked');
+    await waitForPhase(agent, runID, 'blocked');
     const given = approve(agent, runID, { grant: { for: 'agent' } });
     await expect(given).rejects.toMatchObject({ code: 'grant_not_possible' });
   });
@@ -211,18 +216,18 @@ describe('a call with a grant for its agent', () => {
     script({ content: [{ hold: 'thinking' }, call] });
     const runID = await run(agent);
     await chat.fake.held('thinking');
-    await act('workflows_execute_command', { id: agent, command: 'pause', params: { run_id: runID } });
+    await callOperation('workflows_execute_command', { id: agent, command: 'pause', params: { run_id: runID } });
     chat.fake.release('thinking');
     const calls = async () =>
       (
-        (await act('runs_list_events', { id: agent, runID, limit: 200 })) as unknown as {
+        (await callOperation('runs_list_events', { id: agent, runID, limit: 200 })) as unknown as {
           events: { event_type: string; step_id: string; data: object }[];
         }
       ).events.filter(({ event_type }) => event_type === 'step_completed' || event_type === 'step_failed');
     await expect.poll(calls).toMatchObject([{ data: { turn: { calls: [{ policy: 'auto', grant: grant_id }] } } }]);
-    await act('agents_revoke_grant', { id: agent, grant_id });
-    await act('workflows_execute_command', { id: agent, command: 'resume', params: { run_id: runID } });
-    await at(agent, runID);
+    await callOperation('agents_revoke_grant', { id: agent, grant_id });
+    await callOperation('workflows_execute_command', { id: agent, command: 'resume', params: { run_id: runID } });
+    await waitForPhase(agent, runID);
     expect(sent).toEqual([]);
     expect((await calls())[1]).toMatchObject({ data: { error: { code: 'approval_missing' } } });
   });
@@ -233,7 +238,7 @@ describe('a grant', () => {
     const agent = await agentWith(['send']);
     script(wants('send'));
     const runID = await run(agent);
-    await at(agent, runID, 'blocked');
+    await waitForPhase(agent, runID, 'blocked');
     const grant = { for: 'agent' };
     const { contributor } = chat.acme;
     const narrow = withScopes(contributor, 'task:complete');
@@ -246,18 +251,18 @@ describe('a grant', () => {
       { grant: { ...grant, arguments: { text: 'a'.repeat(20_000) } } },
     ];
     for (const each of refused) await expect(approve(agent, runID, each)).rejects.toMatchObject({ status: 422 });
-    const { id } = await act('workflows_create', {
+    const { id } = await callOperation('workflows_create', {
       name: 'Asks',
       graph: { steps: [{ id: 'ask', type: 'human_task', name: 'Ask' }] },
     });
-    await act('workflows_publish_version', { id });
-    const started = await act('workflows_execute_command', { id, command: 'start' });
-    await at(id, started.run_id, 'blocked');
+    await callOperation('workflows_publish_version', { id });
+    const started = await callOperation('workflows_execute_command', { id, command: 'start' });
+    await waitForPhase(id, started.run_id, 'blocked');
     const given = approve(id, started.run_id, { grant }, undefined, 'ask');
     await expect(given).rejects.toMatchObject({ code: 'grant_not_possible' });
     expect(await grantsOf(agent)).toEqual([]);
     expect(await approve(agent, runID, { grant }, contributor)).toMatchObject({ grant_id: expect.any(String) });
-    await at(agent, runID);
+    await waitForPhase(agent, runID);
   });
 
   test('belongs to one agent of one project, and an equal grant is not stored twice', async () => {
@@ -273,7 +278,7 @@ describe('a grant', () => {
       ],
     });
     const runID = await run(agent);
-    await at(agent, runID, 'blocked');
+    await waitForPhase(agent, runID, 'blocked');
     const [first, second] = [
       await approve(agent, runID, { grant: { for: 'agent' } }),
       await approve(agent, runID, { grant: { for: 'agent' } }, undefined, 'agent.1.2.ok'),
@@ -283,22 +288,24 @@ describe('a grant', () => {
     const rival = await createTestTenant(chat.service.container.services, { slug: `rival-${newId().slice(-6)}` });
     for (const id of [agent, clerk]) {
       const by = id === agent ? rival.owner : owner();
-      await expect(act('agents_revoke_grant', { id, grant_id }, by)).rejects.toMatchObject({ status: 404 });
+      await expect(callOperation('agents_revoke_grant', { id, grant_id }, by)).rejects.toMatchObject({ status: 404 });
     }
-    await expect(act('agents_list_grants', { id: agent, limit: 50 }, rival.owner)).rejects.toMatchObject({
+    await expect(callOperation('agents_list_grants', { id: agent, limit: 50 }, rival.owner)).rejects.toMatchObject({
       status: 404,
     });
     const { viewer } = chat.acme;
-    await expect(act('agents_revoke_grant', { id: agent, grant_id }, viewer)).rejects.toMatchObject({ status: 403 });
+    await expect(callOperation('agents_revoke_grant', { id: agent, grant_id }, viewer)).rejects.toMatchObject({
+      status: 403,
+    });
     expect(await grantsOf(agent)).toHaveLength(1);
     // The run has to end: its next turn would receive the answers of the next test.
-    await at(agent, runID);
+    await waitForPhase(agent, runID);
   });
 });
 
 describe('a call with a grant for a conversation', () => {
   const answering = async (id: string) => {
-    const { run_id, workflow_id } = await act('chat_send_message', { id, text: 'Say hello.' });
+    const { run_id, workflow_id } = await callOperation('chat_send_message', { id, text: 'Say hello.' });
     return { runID: run_id, agent: workflow_id ?? clerk };
   };
 
@@ -307,7 +314,7 @@ describe('a call with a grant for a conversation', () => {
     const thread = await chat.thread({ agent_id: agent });
     script(wants('send'));
     const { runID } = await answering(thread);
-    await at(agent, runID, 'blocked');
+    await waitForPhase(agent, runID, 'blocked');
     // The other person cannot see this private conversation.
     const grant = { for: 'thread' };
     const other = chat.acme.contributor;
@@ -323,32 +330,32 @@ describe('a call with a grant for a conversation', () => {
     expect(await asks(agent)).toBe(true);
     script(wants('send'));
     const elsewhere = await chat.thread({ agent_id: agent });
-    await at(agent, (await answering(elsewhere)).runID, 'blocked');
+    await waitForPhase(agent, (await answering(elsewhere)).runID, 'blocked');
 
-    const { grants } = await act('chat_list_grants', { id: thread, limit: 50 });
+    const { grants } = await callOperation('chat_list_grants', { id: thread, limit: 50 });
     expect(grants).toMatchObject([{ id: grant_id, agent_id: null, thread_id: thread, tool: 'send' }]);
     const { viewer } = chat.acme;
-    const revoke = (by?: Principal) => act('chat_revoke_grant', { id: thread, grant_id }, by);
+    const revoke = (by?: Principal) => callOperation('chat_revoke_grant', { id: thread, grant_id }, by);
     await expect(revoke(viewer)).rejects.toMatchObject({ status: 404 });
-    await act('chat_patch_thread', { id: thread, visibility: 'project' });
+    await callOperation('chat_patch_thread', { id: thread, visibility: 'project' });
     await expect(revoke(viewer)).rejects.toMatchObject({ code: 'not_thread_owner' });
     await revoke(other);
     script(wants('send'));
-    await at(agent, (await answering(thread)).runID, 'blocked');
+    await waitForPhase(agent, (await answering(thread)).runID, 'blocked');
   });
 });
 
 test('a call that starts a run can be approved only once, without a grant', async () => {
   const graph = { steps: [{ id: 'say', type: 'lua_script', script: 'return 1' }] };
-  const { id } = await act('workflows_create', { name: 'Work', graph });
-  await act('workflows_publish_version', { id });
+  const { id } = await callOperation('workflows_create', { name: 'Work', graph });
+  await callOperation('workflows_publish_version', { id });
   const model = 'openai_compatible/scripted';
-  const other = await act('agents_create', { name: 'Other', model });
+  const other = await callOperation('agents_create', { name: 'Other', model });
   const runTools = [
     { type: 'workflow', workflow_ids: [id] },
     { type: 'agent', agent_id: other.id },
   ];
-  const agent = (await act('agents_create', { name: 'Clerk', model, tools: runTools })).id;
+  const agent = (await callOperation('agents_create', { name: 'Clerk', model, tools: runTools })).id;
   const answers = [
     {
       match: { tool: 'other', turn: 0 },
@@ -358,10 +365,10 @@ test('a call that starts a run can be approved only once, without a grant', asyn
   ];
   chat.fake.script({ answers } as Parameters<typeof chat.fake.script>[0]);
   const thread = await chat.thread({ agent_id: agent });
-  const { run_id: runID } = await act('chat_send_message', { id: thread, text: 'Go.' });
-  await at(agent, runID, 'blocked');
+  const { run_id: runID } = await callOperation('chat_send_message', { id: thread, text: 'Go.' });
+  await waitForPhase(agent, runID, 'blocked');
   for (const task of ['agent.1.1.ok', 'agent.1.2.ok']) {
-    const { tasks } = (await act('tasks_list_run', { id: agent, runID, task_id: task })) as unknown as {
+    const { tasks } = (await callOperation('tasks_list_run', { id: agent, runID, task_id: task })) as unknown as {
       tasks: object[];
     };
     expect(tasks[0]).toMatchObject({ task_id: task });

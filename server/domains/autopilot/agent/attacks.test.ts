@@ -63,7 +63,7 @@ const checks = [{ step: 'get', op: 'completed' }];
 const propose = (edits: JsonMap[]) => calls('autopilot_propose', { title: 'Collected', edits });
 const tryIt = calls('autopilot_try_proposal', { id: '{{last.id}}', checks });
 
-async function say(text: string, more: JsonMap = {}, by = chat.acme.owner) {
+async function sendMessage(text: string, more: JsonMap = {}, by = chat.acme.owner) {
   const sent = await chat.act('autopilot_chat', { text, ...more }, by);
   const messages = await chat.settled(String(sent.thread_id), by);
   return { thread_id: String(sent.thread_id), run_id: sent.run_id, messages };
@@ -74,12 +74,12 @@ const newest = async () => {
   return (await chat.act('autopilot_get_proposal', { id: String(head?.id) })) as unknown as Proposal;
 };
 const trialOf = async (id: string) => {
-  const read = async () => (await chat.act('autopilot_get_trial', { id })) as unknown as Trial;
-  await expect.poll(async () => (await read()).verdict).not.toBeNull();
-  return read();
+  const readTrial = async () => (await chat.act('autopilot_get_trial', { id })) as unknown as Trial;
+  await expect.poll(async () => (await readTrial()).verdict).not.toBeNull();
+  return readTrial();
 };
 /** Returns each request that has reached the collector or the tool. */
-const left = () => [...collector.seen.map(({ path }) => path), ...looked];
+const requestsMade = () => [...collector.seen.map(({ path }) => path), ...looked];
 
 describe('a proposal cannot carry data out', () => {
   test.each<[string, Content[], JsonMap]>([
@@ -91,7 +91,7 @@ describe('a proposal cannot carry data out', () => {
     ['memory', [], { text: 'What is the code of the safe?' }],
   ])('that the model has read by %s: reads of it stand in', async (reading, reads, { text = 'Build something' }) => {
     script(...reads, propose(add(get('7731'), find('7731'))), tryIt, { text: 'Tried.' });
-    await say(String(text));
+    await sendMessage(String(text));
     const proposal = await newest();
     expect(proposal.written_after_reading).toBe(reading);
     const trial = await trialOf(proposal.id);
@@ -100,33 +100,33 @@ describe('a proposal cannot carry data out', () => {
       ['get', 'unseen'],
       ['find', 'unseen'],
     ]);
-    expect(left()).toEqual([]);
+    expect(requestsMade()).toEqual([]);
     // A trial by a person does not send the request either, because the person has not seen its contents.
     await chat.act('autopilot_try_proposal', { id: proposal.id, checks });
     await trialOf(proposal.id);
-    expect(left()).toEqual([]);
+    expect(requestsMade()).toEqual([]);
   });
 
   test('that an earlier answer of the conversation has read, or that is in the context of the message', async () => {
     script(calls('memory_search', { query: 'safe' }), { text: 'It is 7731.' });
-    const { thread_id } = await say('Look it up');
+    const { thread_id } = await sendMessage('Look it up');
     script(propose(add(get('7731'))), tryIt, { text: 'Tried.' });
-    await say('Build something', { thread_id });
+    await sendMessage('Build something', { thread_id });
     expect((await newest()).written_after_reading).toBe('memory_search');
     const { id: workflow_id } = await chat.act('workflows_create', {
       name: 'Code 7731',
       graph: { steps: [luaStep('a', 'return 1')] },
     });
     script(propose(add(get('7731'))), tryIt, { text: 'Tried.' });
-    await say('Build something', { context: { workflow_id } });
+    await sendMessage('Build something', { context: { workflow_id } });
     expect((await newest()).written_after_reading).toBe('context');
     const changing = { workflow_id, title: 'Changed', edits: add(get('7731')) };
     script(calls('autopilot_propose', changing), tryIt, { text: 'Tried.' });
-    await say('Change something');
+    await sendMessage('Change something');
     const proposal = await newest();
     expect(proposal.written_after_reading).toBe('workflow');
     await trialOf(proposal.id);
-    expect(left()).toEqual([]);
+    expect(requestsMade()).toEqual([]);
   });
 
   test("by an edit of a person's proposal, or by the input of its trial", async () => {
@@ -136,30 +136,30 @@ describe('a proposal cannot carry data out', () => {
     script(calls('memory_search', { query: 'safe' }), calls('autopilot_try_proposal', { id, checks, input }), {
       text: 'Ok',
     });
-    await say('Try it');
+    await sendMessage('Try it');
     expect((await trialOf(id)).stand_ins).toMatchObject([{ step: 'get', why: 'unseen' }]);
-    expect(left()).toEqual([]);
+    expect(requestsMade()).toEqual([]);
     // The same trial by a person sends the request, because a person wrote all of it.
     await chat.act('autopilot_try_proposal', { id, checks, input: { q: 'pens' } });
     await trialOf(id);
-    expect(left()).toEqual(['pens']);
+    expect(requestsMade()).toEqual(['pens']);
     const set = { type: 'update_step', step: 'get', set: { tool_args: { q: '7731' } } };
     script(calls('memory_search', { query: 'safe' }), calls('autopilot_edit_proposal', { id, edits: [set] }), {
       text: 'Ok',
     });
-    await say('Edit it');
+    await sendMessage('Edit it');
     await chat.act('autopilot_try_proposal', { id, checks });
     expect((await trialOf(id)).stand_ins).toMatchObject([{ why: 'unseen' }]);
-    expect(left()).toEqual(['pens']);
+    expect(requestsMade()).toEqual(['pens']);
   });
 
   test('but a model that knows only the words of the person may send requests that read', async () => {
     script(calls('autopilot_describe_step_types', {}), propose(add(get('said'))), tryIt, { text: 'Tried.' });
-    await say('Read that address');
+    await sendMessage('Read that address');
     const proposal = await newest();
     expect(proposal.written_after_reading).toBeNull();
     expect(await trialOf(proposal.id)).toMatchObject({ verdict: 'proven', stand_ins: [] });
-    expect(left()).toEqual(['/collect?d=said']);
+    expect(requestsMade()).toEqual(['/collect?d=said']);
   });
 
   test('unless a person has seen the exact request and has named its host', async () => {
@@ -171,32 +171,34 @@ describe('a proposal cannot carry data out', () => {
         text: 'Tried.',
       },
     );
-    const { thread_id } = await say('Build something');
+    const { thread_id } = await sendMessage('Build something');
     const { id, etag } = await newest();
     await trialOf(id);
     const host = new URL(collector.url).host;
-    const live = (more: JsonMap) =>
+    const tryLive = (more: JsonMap) =>
       chat.act('autopilot_try_live', { id, etag, really: ['get'], budget_credits: 5, checks, ...more });
-    const unnamed = await refusal(live({}));
+    const unnamed = await refusal(tryLive({}));
     expect(unnamed).toMatchObject({ status: 422, code: 'host_not_named', details: [{ path: 'hosts' }] });
     expect(unnamed.details?.[0]?.message).toContain(host);
-    expect(await refusal(live({ hosts: ['example.com'] }))).toMatchObject({ code: 'host_not_named' });
-    expect(left()).toEqual([]);
-    expect(await live({ hosts: [host] })).toMatchObject({ live: { really: ['get'], executed: [{ hosts: [host] }] } });
+    expect(await refusal(tryLive({ hosts: ['example.com'] }))).toMatchObject({ code: 'host_not_named' });
+    expect(requestsMade()).toEqual([]);
+    expect(await tryLive({ hosts: [host] })).toMatchObject({
+      live: { really: ['get'], executed: [{ hosts: [host] }] },
+    });
     await trialOf(id);
-    expect(left()).toEqual(['/collect?d=7731']);
+    expect(requestsMade()).toEqual(['/collect?d=7731']);
     // Later trials send the request that a person has seen, but no other request and none with data of the run.
     script(calls('autopilot_try_proposal', { id, checks }), { text: 'Tried.' });
-    await say('Once more', { thread_id });
+    await sendMessage('Once more', { thread_id });
     expect((await trialOf(id)).stand_ins.map(({ step }) => step)).toEqual(['find']);
-    expect(left()).toEqual(['/collect?d=7731', '/collect?d=7731']);
+    expect(requestsMade()).toEqual(['/collect?d=7731', '/collect?d=7731']);
     const edits = [{ type: 'update_step', step: 'get', set: { url: address('7732') } }];
     script(calls('autopilot_edit_proposal', { id, edits }), calls('autopilot_try_proposal', { id, checks }), {
       text: 'Ok',
     });
-    await say('And that one', { thread_id });
+    await sendMessage('And that one', { thread_id });
     expect((await trialOf(id)).stand_ins.map(({ step }) => step)).toEqual(['get', 'find']);
-    expect(left()).toHaveLength(2);
+    expect(requestsMade()).toHaveLength(2);
   });
 
   test('to a host that only the run decides, even in a live trial', async () => {
@@ -205,9 +207,12 @@ describe('a proposal cannot carry data out', () => {
     await chat.act('autopilot_try_proposal', { id, checks, input: { address: address('7731') } });
     const { stand_ins } = await trialOf(id);
     expect(stand_ins).toMatchObject([{ step: 'get', hosts: null }]);
-    const live = { id, etag, really: ['get'], hosts: [new URL(collector.url).host], budget_credits: 5, checks };
-    expect(await refusal(chat.act('autopilot_try_live', live))).toMatchObject({ status: 422, code: 'host_unknown' });
-    expect(left()).toEqual([]);
+    const liveTrial = { id, etag, really: ['get'], hosts: [new URL(collector.url).host], budget_credits: 5, checks };
+    expect(await refusal(chat.act('autopilot_try_live', liveTrial))).toMatchObject({
+      status: 422,
+      code: 'host_unknown',
+    });
+    expect(requestsMade()).toEqual([]);
   });
 
   test('through a contributor who tries the proposal of a viewer', async () => {
@@ -220,11 +225,11 @@ describe('a proposal cannot carry data out', () => {
     const { id } = await chat.act('autopilot_propose', { title: 'Theirs', edits: add(get('7731')) }, viewer);
     await chat.act('autopilot_try_proposal', { id, checks });
     expect((await trialOf(id)).stand_ins).toMatchObject([{ step: 'get', why: 'sends' }]);
-    expect(left()).toEqual([]);
+    expect(requestsMade()).toEqual([]);
   });
 
   test('by an assistant over MCP, which cannot start a live trial', async () => {
-    const ask = async (name: string, args: JsonMap) => {
+    const callTool = async (name: string, args: JsonMap) => {
       const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } };
       const response = await fetch(`${chat.service.url}/mcp`, {
         method: 'POST',
@@ -237,14 +242,14 @@ describe('a proposal cannot carry data out', () => {
       });
       return response.text();
     };
-    await ask('autopilot_propose', { title: 'Over MCP', edits: add(get('7731'), find('7731')) });
+    await callTool('autopilot_propose', { title: 'Over MCP', edits: add(get('7731'), find('7731')) });
     const { id, etag, written_after_reading } = await newest();
     expect(written_after_reading).toBe('unknown');
-    await ask('autopilot_try_proposal', { id, checks });
+    await callTool('autopilot_try_proposal', { id, checks });
     expect((await trialOf(id)).stand_ins.map(({ why }) => why)).toEqual(['unseen', 'unseen']);
-    const live = { id, etag, really: ['get'], hosts: [new URL(collector.url).host], budget_credits: 5, checks };
-    expect(await ask('autopilot_try_live', live)).toContain('person_needed');
-    expect(left()).toEqual([]);
+    const liveTrial = { id, etag, really: ['get'], hosts: [new URL(collector.url).host], budget_credits: 5, checks };
+    expect(await callTool('autopilot_try_live', liveTrial)).toContain('person_needed');
+    expect(requestsMade()).toEqual([]);
   });
 
   test('in any order of reading, proposing, editing and trying', async () => {
@@ -264,7 +269,7 @@ describe('a proposal cannot carry data out', () => {
         collector.seen.length = 0;
         const request = isRead ? get('7731') : { ...get('7731'), method: 'POST' };
         script(...moves.map(({ content }) => content), propose(add(request)), tryIt, { text: 'Done.' });
-        await say('Build something');
+        await sendMessage('Build something');
         await trialOf((await newest()).id);
         const mayLeave = isRead && moves.every(({ reads }) => !reads);
         expect(collector.seen.length > 0).toBe(mayLeave);
@@ -281,7 +286,7 @@ describe('a conversation', () => {
     const token = (...scopes: Parameters<typeof withScopes>[1][]) => withScopes(chat.acme.owner, ...scopes);
     script({ text: 'Hello.' }, { text: 'Hello again.' });
     const by = token('ai:use', 'workflow:read');
-    const { thread_id, messages } = await say('Hello', {}, by);
+    const { thread_id, messages } = await sendMessage('Hello', {}, by);
     expect(saidIn(messages.at(-1))).toBe('Hello.');
     await chat.act('chat_send_message', { id: thread_id, text: 'Hello?' }, by);
     expect(saidIn((await chat.settled(thread_id, by)).at(-1))).toBe('Hello again.');

@@ -30,20 +30,23 @@ const Request = z.object({
   tools: z.array(z.looseObject({ function: z.looseObject({ name: z.string() }) })).default([]),
 });
 /** Returns the messages and tools of a request that the model received. */
-const told = (index = 0) => Request.parse(chat.fake.requests.at(index)?.body);
-const toolsIn = (index = 0) => told(index).tools.map(({ function: { name } }) => name);
-const lastTold = (index = -1) => String(told(index).messages.at(-1)?.content);
+const modelRequest = (index = 0) => Request.parse(chat.fake.requests.at(index)?.body);
+const toolsIn = (index = 0) => modelRequest(index).tools.map(({ function: { name } }) => name);
+const lastTold = (index = -1) => String(modelRequest(index).messages.at(-1)?.content);
 
 /** Sends a message to Autopilot. Returns the thread and its messages once the answer is complete. */
-async function say(input: { text: string; thread_id?: string } & Record<string, unknown>, by = chat.acme.owner) {
+async function sendMessage(
+  input: { text: string; thread_id?: string } & Record<string, unknown>,
+  by = chat.acme.owner,
+) {
   const sent = await chat.act('autopilot_chat', input, by);
   const id = String(sent.thread_id);
   return { sent, id, messages: await settled(id, by) };
 }
 const settled = async (id: string, by = chat.acme.owner) => {
-  const read = async () => (await chat.act('chat_list_messages', { id, limit: 200 }, by)).messages;
-  await expect.poll(async () => (await read()).at(-1)?.metadata.status).not.toMatch(/queued|running/);
-  return read();
+  const readMessages = async () => (await chat.act('chat_list_messages', { id, limit: 200 }, by)).messages;
+  await expect.poll(async () => (await readMessages()).at(-1)?.metadata.status).not.toMatch(/queued|running/);
+  return readMessages();
 };
 type Proposal = { id: string; etag: string; thread_id: string | null; message_id: string | null; status: string };
 const proposalsOf = async () => {
@@ -62,7 +65,7 @@ test('the tour of docs/tour.md: a request in words is proposed, proven and appli
   chat.fake.script(Script.parse(JSON.parse(readFileSync('docs/order-in-words.json', 'utf8'))));
   const text = 'Total an order of price and quantity. Ask somebody if it is above 100, and accept it otherwise.';
   expect(readFileSync('docs/tour.md', 'utf8')).toContain(text);
-  const { messages } = await say({ text });
+  const { messages } = await sendMessage({ text });
   expect(saidIn(messages[1] as (typeof messages)[number])).toMatch(/an order of 30 was accepted without a question\.$/);
   const [proposal] = await proposalsOf();
   expect(proposal?.status).toBe('ready');
@@ -80,18 +83,19 @@ test('the tour of docs/tour.md: a request in words is proposed, proven and appli
 test('from words to an applied draft: a proposal, a trial that proves it, and a person who applies it', async () => {
   const edits = [{ type: 'set_details', name: 'Sum' }, add('one', 'return 1'), add('two', 'return 2', ['one'])];
   script(calls('autopilot_propose', { title: 'A sum', edits }), { text: 'I have proposed it.' });
-  const { sent, id, messages } = await say({ text: 'Build a sum', message_id: 'first' });
+  const { sent, id, messages } = await sendMessage({ text: 'Build a sum', message_id: 'first' });
   expect(sent).toMatchObject({ message_id: 'first', status: 'running' });
   expect(messages.map(saidIn)).toEqual(['Build a sum', 'I have proposed it.']);
   // Every turn sends the tools again, and their tokens are charged. A token has about four characters.
-  expect(JSON.stringify(told().tools).length / 4).toBeLessThan(4_000);
+  expect(JSON.stringify(modelRequest().tools).length / 4).toBeLessThan(4_000);
   // An administrator's Autopilot cannot apply or publish either.
   expect(toolsIn().filter(name => ACTS.test(name))).toEqual([]);
   const [proposal] = await proposalsOf();
   expect(proposal).toMatchObject({ thread_id: id, message_id: sent.run_id, status: 'ready', title: 'A sum' });
-  const listed = async (thread_id: string) => (await chat.act('autopilot_list_proposals', { thread_id })).proposals;
-  expect(await listed(id)).toMatchObject([{ title: 'A sum' }]);
-  expect(await listed(sent.run_id)).toEqual([]);
+  const listProposals = async (thread_id: string) =>
+    (await chat.act('autopilot_list_proposals', { thread_id })).proposals;
+  expect(await listProposals(id)).toMatchObject([{ title: 'A sum' }]);
+  expect(await listProposals(sent.run_id)).toEqual([]);
   const proposalId = String(proposal?.id);
   expect(messages[1]?.parts).toContainEqual({
     type: 'data-proposal',
@@ -100,9 +104,9 @@ test('from words to an applied draft: a proposal, a trial that proves it, and a 
   });
   const checks = [{ step: 'two', op: 'equals', value: 2 }];
   script(calls('autopilot_try_proposal', { id: proposalId, checks }), { text: 'It is being tried.' });
-  await say({ thread_id: id, text: 'Try it' });
+  await sendMessage({ thread_id: id, text: 'Try it' });
   script(calls('autopilot_get_trial', { id: proposalId, wait_s: 30 }), { text: 'Proven.' });
-  const after = await say({ thread_id: id, text: 'And?' });
+  const after = await sendMessage({ thread_id: id, text: 'And?' });
   expect(after.messages.at(-1)?.parts).toMatchObject([
     { type: 'step-start' },
     { type: 'dynamic-tool', toolName: 'autopilot_get_trial', state: 'output-available' },
@@ -122,7 +126,7 @@ test('from words to an applied draft: a proposal, a trial that proves it, and a 
 test('it has tools to read, propose and try for every role, and none to apply or publish', async () => {
   const viewer = await createTestMember(chat.service.container.services, chat.acme, 'project_viewer', 'v@example.com');
   script(calls('autopilot_propose', { title: 'Mine', edits: [add('one', 'return 1')] }), { text: 'Proposed.' });
-  const { messages } = await say({ text: 'Build something' }, viewer);
+  const { messages } = await sendMessage({ text: 'Build something' }, viewer);
   expect(saidIn(messages.at(-1))).toBe('Proposed.');
   const offered = toolsIn();
   expect(offered).toEqual(expect.arrayContaining(['workflows_get', 'autopilot_propose', 'autopilot_try_proposal']));
@@ -152,7 +156,7 @@ test('text that it reads cannot make it apply or publish, because no tool does',
     },
     { text: 'Done!' },
   );
-  await say({ text: 'What is it?' });
+  await sendMessage({ text: 'What is it?' });
   expect(lastTold()).toMatch(/unknown_tool: There is no such tool/);
   expect(await chat.act('workflows_get', { id })).toMatchObject({ status: 'draft', graph });
   expect((await proposalsOf())[0]).toMatchObject({ title: 'Bait', status: 'ready' });
@@ -166,7 +170,7 @@ test('a message about a failed run carries its names, the error and the failing 
   const summary = () => chat.act('runs_get_summary', { id, runID: run_id });
   await expect.poll(async () => (await summary()).status).toBe('failed');
   script(calls('runs_get_step', { id, run_id, step_id: 'broken' }), { text: 'There is no stock.' });
-  const { id: thread, messages } = await say({ text: 'Fix this run', context: { workflow_id: id, run_id } });
+  const { id: thread, messages } = await sendMessage({ text: 'Fix this run', context: { workflow_id: id, run_id } });
   const data = {
     workflow_id: id,
     workflow_name: 'Orders',
@@ -186,8 +190,8 @@ test('a message about a failed run carries its names, the error and the failing 
   expect(lastTold(1)).toContain('no stock');
   // The next message still has the failed run in its context.
   script({ text: 'The shelf is empty.' });
-  await say({ thread_id: thread, text: 'Why?' });
-  expect(JSON.stringify(told(-1).messages)).toContain('\\"workflow_name\\":\\"Orders\\"');
+  await sendMessage({ thread_id: thread, text: 'Why?' });
+  expect(JSON.stringify(modelRequest(-1).messages)).toContain('\\"workflow_name\\":\\"Orders\\"');
   const rival = await createTestTenant(chat.service.container.services, { slug: 'rival' });
   const foreign = chat.act('autopilot_chat', { text: 'Explain', context: { workflow_id: id } }, rival.owner);
   await expect(foreign).rejects.toMatchObject({ status: 422, code: 'model_not_configured' });
@@ -198,7 +202,7 @@ test('a message about a failed run carries its names, the error and the failing 
 
 test('a conversation is a thread, found by its kind; a repeated first message creates it once', async () => {
   script({ text: 'Hello.' });
-  const { id, sent } = await say({ text: 'Hello?', message_id: 'again' });
+  const { id, sent } = await sendMessage({ text: 'Hello?', message_id: 'again' });
   expect(await chat.act('autopilot_chat', { text: 'Hello?', message_id: 'again' })).toMatchObject({
     thread_id: id,
     run_id: sent.run_id,

@@ -170,7 +170,7 @@ class Expected {
   }
 }
 
-const say = async (text: string, more: JsonMap): Promise<string> => {
+const sendMessage = async (text: string, more: JsonMap): Promise<string> => {
   const { thread_id } = await chat.act('autopilot_chat', { text, ...more });
   await chat.settled(String(thread_id));
   return String(thread_id);
@@ -191,7 +191,7 @@ async function play(of: History, number: number): Promise<{ left: string[]; expe
   const expected = new Expected(of, value(0), d);
   const add = { type: 'add_step', step: stepOf(of.step, value(0)) };
   script(...of.before.map(move => MODEL_CALLS[move]), calls('autopilot_propose', { title: 'P', edits: [add] }));
-  const thread_id = await say('Build something', of.hasContext ? { context: { workflow_id: about } } : {});
+  const thread_id = await sendMessage('Build something', of.hasContext ? { context: { workflow_id: about } } : {});
   const { proposals } = (await chat.act('autopilot_list_proposals', { limit: 1 })) as unknown as {
     proposals: { id: string }[];
   };
@@ -238,7 +238,7 @@ async function modelRound(
   { thread_id, ...of }: MoveContext & { thread_id: string },
 ): Promise<void> {
   script(...moves.map(move => moveOf(move, of)));
-  await say('Go on', { thread_id });
+  await sendMessage('Go on', { thread_id });
 }
 
 async function personRound(

@@ -21,7 +21,7 @@ const script = (...contents: Content[]) =>
   chat.fake.script({ answers: contents.map(content => ({ content: [content] })) });
 const add = (...steps: JsonMap[]): JsonMap[] => steps.map(step => ({ type: 'add_step', step }));
 
-async function say(text: string) {
+async function sendMessage(text: string) {
   const sent = await chat.act('autopilot_chat', { text });
   return { run_id: sent.run_id, messages: await chat.settled(String(sent.thread_id)) };
 }
@@ -64,7 +64,7 @@ describe('a model that does not stop', () => {
       edits: add(luaStep('a', 'return 1', 'nobody')),
     });
     endless(turn => next(id, turn));
-    const { run_id, messages } = await say('Repair it');
+    const { run_id, messages } = await sendMessage('Repair it');
     expect(messages.at(-1)?.metadata.status).toBe('completed');
     // Six rounds, one refusal, and the closing turn, which has no tools.
     expect(chat.fake.requests.length).toBeGreaterThan(MAX_ROUNDS);

@@ -44,7 +44,7 @@ const as = (principal = tenant.contributor, headers: Record<string, string> = {}
   contextFor(services, principal, { headers: new Map(Object.entries(headers)) });
 const workflow = (...ids: string[]) =>
   call(workflows.workflows_create, as(), { name: 'Nightly', graph: chain(...ids) });
-const read = (id: string) => call(workflows.workflows_get, as(), { id });
+const readWorkflow = (id: string) => call(workflows.workflows_get, as(), { id });
 const editManually = (id: string, ...edits: unknown[]) => call(workflows.workflows_edit, as(), { id, edits });
 const propose = (input: Record<string, unknown>, ctx = as(tenant.viewer)) =>
   call(autopilot.autopilot_propose, ctx, { title: 'Better', ...input });
@@ -82,7 +82,7 @@ describe('a proposal', () => {
       { change: 'added', step: 'c' },
     ]);
     expect(await get(made.id)).toEqual(made);
-    expect(await read(before.id)).toEqual(before);
+    expect(await readWorkflow(before.id)).toEqual(before);
   });
 
   test('with errors has the status building, and each error has a hint', async () => {
@@ -172,14 +172,14 @@ describe('applying', () => {
     const { id: workflow_id } = await workflow('a', 'b');
     const { id } = await propose({ workflow_id, edits: [set('a', { name: 'Mine' }), set('b', { name: 'B' })] });
     await editManually(workflow_id, set('a', { name: 'Theirs' }));
-    const before = await read(workflow_id);
+    const before = await readWorkflow(workflow_id);
     expect((await get(id)).conflicts).toEqual([{ step: 'a', field: 'name', proposal: 'Mine', draft: 'Theirs' }]);
     const refused = await refusal(apply(id));
     expect(refused).toMatchObject({ status: 409, code: 'proposal_conflict' });
     expect(refused.details).toEqual([
       { path: 'steps.a.name', step_id: 'a', code: 'proposal_conflict', message: 'proposal: "Mine"; draft: "Theirs"' },
     ]);
-    expect(await read(workflow_id)).toEqual(before);
+    expect(await readWorkflow(workflow_id)).toEqual(before);
     expect(await get(id)).toMatchObject({ status: 'ready' });
     expect((await apply(id, ['b'])).workflow.graph.steps).toMatchObject([{ name: 'Theirs' }, { name: 'B' }]);
   });
@@ -201,7 +201,7 @@ describe('applying', () => {
     const { workflow: made, proposal } = await apply(id);
     expect(made).toMatchObject({ name: 'Made', status: 'draft' });
     expect(proposal.workflow_id).toBe(made.id);
-    expect(await read(made.id)).toEqual(made);
+    expect(await readWorkflow(made.id)).toEqual(made);
     await editManually(made.id, add('own'));
     expect(idsOf((await undo(id)).workflow)).toEqual(['own']);
   });
@@ -213,7 +213,7 @@ describe('applying', () => {
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     const failed = both.find(({ status }) => status === 'rejected');
     expect(failed).toMatchObject({ reason: { status: 409, code: 'proposal_closed' } });
-    expect(await read(workflow_id)).toMatchObject({ etag: '"2"' });
+    expect(await readWorkflow(workflow_id)).toMatchObject({ etag: '"2"' });
   });
 
   test('twice at once creates one workflow', async () => {
@@ -229,7 +229,7 @@ describe('applying', () => {
     const one = await propose({ workflow_id, edits: [add('b', 'a')] });
     const other = await propose({ workflow_id, edits: [add('c', 'a')] });
     await Promise.all([apply(one.id), apply(other.id)]);
-    expect(idsOf(await read(workflow_id)).sort()).toEqual(['a', 'b', 'c']);
+    expect(idsOf(await readWorkflow(workflow_id)).sort()).toEqual(['a', 'b', 'c']);
   });
 
   test('honors the ETag of the draft, and refuses archived workflows and other kinds of workflows', async () => {
@@ -266,12 +266,12 @@ describe('undo', () => {
     expect(await refusal(undo(id))).toMatchObject({ status: 409, code: 'proposal_not_applied' });
     await apply(id);
     await editManually(workflow_id, set('a', { name: 'By hand' }), add('c', 'b'));
-    const before = await read(workflow_id);
+    const before = await readWorkflow(workflow_id);
     const refused = await refusal(undo(id));
     expect(refused).toMatchObject({ status: 409, code: 'proposal_conflict' });
     expect(refused.details?.map(({ path }) => path)).toEqual(['steps.a.name', 'steps.b']);
     expect(refused.details?.[0]?.message).toBe('undone: absent; draft: "By hand"');
-    expect(await read(workflow_id)).toEqual(before);
+    expect(await readWorkflow(workflow_id)).toEqual(before);
   });
 });
 

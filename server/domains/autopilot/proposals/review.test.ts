@@ -36,7 +36,7 @@ const as = (principal = tenant.contributor, headers: Record<string, string> = {}
   contextFor(services, principal, { headers: new Map(Object.entries(headers)) });
 const workflow = (...ids: string[]) =>
   call(workflows.workflows_create, as(), { name: 'Nightly', graph: chain(...ids) });
-const read = (id: string) => call(workflows.workflows_get, as(), { id });
+const readWorkflow = (id: string) => call(workflows.workflows_get, as(), { id });
 const editManually = (id: string, ...edits: unknown[]) => call(workflows.workflows_edit, as(), { id, edits });
 const propose = (input: Record<string, unknown>, ctx = as()) =>
   call(autopilot.autopilot_propose, ctx, { title: 'Better', ...input });
@@ -106,7 +106,7 @@ describe('what was reviewed is what is applied', () => {
 
   test('a live trial must name the reviewed state, too', async () => {
     const { id, etag } = await propose({ edits: [add('a')] });
-    const live = (more: object) =>
+    const tryLive = (more: object) =>
       call(autopilot.autopilot_try_live, as(), {
         id,
         really: ['a'],
@@ -114,9 +114,9 @@ describe('what was reviewed is what is applied', () => {
         checks: [{ step: 'a', op: 'completed' }],
         ...more,
       });
-    expect(await refusal(live({}))).toMatchObject({ status: 428 });
+    expect(await refusal(tryLive({}))).toMatchObject({ status: 428 });
     await edit(id, [add('late')]);
-    expect(await refusal(live({ etag }))).toMatchObject({ status: 412 });
+    expect(await refusal(tryLive({ etag }))).toMatchObject({ status: 412 });
   });
 
   test('a contributor, but no viewer, may change the proposals of others; the history names the author', async () => {
@@ -243,12 +243,12 @@ describe('a merge that cannot be published', () => {
     const { id: workflow_id } = await call(workflows.workflows_create, as(), made);
     const { id, etag } = await propose({ workflow_id, edits: ours });
     await editManually(workflow_id, ...theirs);
-    const before = await read(workflow_id);
+    const before = await readWorkflow(workflow_id);
     const refused = await refusal(apply(id, { etag }));
     expect(refused).toMatchObject({ status: 409, code: 'proposal_conflict' });
     expect(refused.details?.map(({ path }) => path)).toEqual(paths);
     expect(refused.details?.[0]?.message).toMatch(/^proposal: .+; draft: .+/);
-    expect(await read(workflow_id)).toEqual(before);
+    expect(await readWorkflow(workflow_id)).toEqual(before);
     expect(await get(id)).toMatchObject({ status: 'ready' });
   });
 });
@@ -259,10 +259,10 @@ describe('an undo', () => {
     const { id, etag } = await propose({ workflow_id, edits: [rename('a', 'first')] });
     await apply(id, { etag });
     await editManually(workflow_id, reader('late', 'first'));
-    const before = await read(workflow_id);
+    const before = await readWorkflow(workflow_id);
     const refused = await refusal(undo(id));
     expect(refused).toMatchObject({ status: 409, code: 'proposal_conflict', details: [{ path: 'steps.first' }] });
-    expect(await read(workflow_id)).toEqual(before);
+    expect(await readWorkflow(workflow_id)).toEqual(before);
   });
 
   test('reports whether it changed the draft', async () => {

@@ -87,7 +87,7 @@ const startLiveTrial = async (id: string, input: object, by?: Principal) => {
   const { etag } = await act('autopilot_get_proposal', { id });
   return act('autopilot_try_live', { id, etag, hosts: [new URL(tools.url).host], ...input }, by);
 };
-const read = async (id: string) => (await call(acme.viewer, 'autopilot_get_trial', { id })) as Trial;
+const readTrial = async (id: string) => (await call(acme.viewer, 'autopilot_get_trial', { id })) as Trial;
 
 /** Tries a proposal of these steps; returns the trial once it has ended. */
 async function tried(steps: Step[], checks: object[], more: object = {}, by?: Principal): Promise<Trial> {
@@ -95,7 +95,7 @@ async function tried(steps: Step[], checks: object[], more: object = {}, by?: Pr
   const started = await attempt(id, checks, more, by);
   await reached(service.container.services, acme.owner, { id: started.workflow_id, runID: started.run_id });
   expect(await act('autopilot_get_proposal', { id })).toMatchObject({ tried: true });
-  return read(id);
+  return readTrial(id);
 }
 
 describe('a trial', () => {
@@ -141,22 +141,23 @@ describe('a trial', () => {
     ];
     const checks = [{ step: 'after', op: 'equals', value: 'real one' }];
     const { id } = await propose(steps);
-    const live = (really: string[], by?: Principal) => startLiveTrial(id, { really, budget_credits: 5, checks }, by);
-    expect(await refusal(live(['first']))).toMatchObject({ status: 409, code: 'trial_needed' });
+    const startLive = (really: string[], by?: Principal) =>
+      startLiveTrial(id, { really, budget_credits: 5, checks }, by);
+    expect(await refusal(startLive(['first']))).toMatchObject({ status: 409, code: 'trial_needed' });
     const simulated = await attempt(id, checks);
     await reached(service.container.services, acme.owner, { id: simulated.workflow_id, runID: simulated.run_id });
     expect(sent).toEqual([]);
-    expect(await refusal(live(['after']))).toMatchObject({ status: 422, code: 'unknown_step' });
-    expect(await refusal(live(['first'], acme.viewer))).toMatchObject({ status: 403, code: 'insufficient_role' });
-    const { workflow_id, run_id } = (await live(['first'])) as unknown as Trial;
+    expect(await refusal(startLive(['after']))).toMatchObject({ status: 422, code: 'unknown_step' });
+    expect(await refusal(startLive(['first'], acme.viewer))).toMatchObject({ status: 403, code: 'insufficient_role' });
+    const { workflow_id, run_id } = (await startLive(['first'])) as unknown as Trial;
     await reached(service.container.services, acme.owner, { id: workflow_id, runID: run_id });
     expect(sent).toEqual(['one']);
-    const trial = await read(id);
+    const trial = await readTrial(id);
     const executed = [{ step: 'first', type: 'mcp_call', why: 'writes', hosts: [new URL(tools.url).host] }];
     expect(trial).toMatchObject({ verdict: 'proven', live: { really: ['first'], budget_credits: 5, executed } });
     expect(trial.stand_ins.map(({ step }) => step)).toEqual(['second']);
 
-    const again = (await live(['first', 'second'])) as unknown as Trial;
+    const again = (await startLive(['first', 'second'])) as unknown as Trial;
     await reached(service.container.services, acme.owner, { id: workflow_id, runID: again.run_id });
     expect(sent).toEqual(['one', 'one', 'two']);
     expect(again).toMatchObject({ stand_ins: [], live: { executed: [{ step: 'first' }, { step: 'second' }] } });
@@ -225,7 +226,7 @@ describe('a trial', () => {
     const started = await attempt(id, [{ step: 'after', op: 'equals', value: 'real once' }]);
     expect(started.stand_ins).toMatchObject([{ step: 'send', source: 'recorded' }]);
     await reached(service.container.services, acme.owner, { id: started.workflow_id, runID: started.run_id });
-    expect(await read(id)).toMatchObject({ verdict: 'simulated' });
+    expect(await readTrial(id)).toMatchObject({ verdict: 'simulated' });
     expect(sent).toEqual(['once']);
   });
 
@@ -249,16 +250,16 @@ describe('a trial', () => {
     const started = await attempt(id, checks, { from_run, from_step: 'double' });
     expect(started).toMatchObject({ stand_ins: [], from_run, from_step: 'double' });
     await reached(service.container.services, acme.owner, { id: started.workflow_id, runID: started.run_id });
-    expect(await read(id)).toMatchObject({ verdict: 'proven', checks: [{ actual: 6 }] });
+    expect(await readTrial(id)).toMatchObject({ verdict: 'proven', checks: [{ actual: 6 }] });
     expect([found, sent]).toEqual([['A7'], ['x']]);
 
     // The trial continues from the step that sends, which a person can let a live trial execute.
     const replaced = await attempt(id, checks, { from_run, from_step: 'send' });
     expect(replaced.stand_ins).toMatchObject([{ step: 'send' }]);
-    const live = { checks, really: ['send'], budget_credits: 5, from_run, from_step: 'send' };
-    const real = (await startLiveTrial(id, live)) as unknown as Trial;
+    const liveTrial = { checks, really: ['send'], budget_credits: 5, from_run, from_step: 'send' };
+    const real = (await startLiveTrial(id, liveTrial)) as unknown as Trial;
     await reached(service.container.services, acme.owner, { id: real.workflow_id, runID: real.run_id });
-    expect(await read(id)).toMatchObject({ verdict: 'proven', from_step: 'send', live: { really: ['send'] } });
+    expect(await readTrial(id)).toMatchObject({ verdict: 'proven', from_step: 'send', live: { really: ['send'] } });
     expect([found, sent]).toEqual([['A7'], ['x', 'x']]);
 
     const from = (more: object) => refusal(attempt(id, checks, more));
@@ -276,7 +277,7 @@ describe('a trial', () => {
     expect(second.workflow_id).toBe(first.workflow_id);
     expect(second.run_id).not.toBe(first.run_id);
     await act('autopilot_edit_proposal', { id, edits: [{ type: 'update_step', step: 'a', set: { name: 'A' } }] });
-    expect(await read(id)).toMatchObject({ run_id: second.run_id, current: false });
+    expect(await readTrial(id)).toMatchObject({ run_id: second.run_id, current: false });
     const listed = (await act('workflows_list', { q: first.workflow_id })) as unknown as { workflows: unknown[] };
     expect(listed.workflows).toEqual([]);
     expect(await act('workflows_get', { id: first.workflow_id })).toMatchObject({ kind: 'trial', status: 'draft' });
@@ -285,7 +286,7 @@ describe('a trial', () => {
   test('keeps its verdict after its run is deleted', async () => {
     const trial = await tried([luaStep('a', 'return 1')], [{ step: 'a', op: 'completed' }]);
     await service.db.pool.query('DELETE FROM runs WHERE id = $1', [trial.run_id]);
-    expect(await read(trial.proposal_id)).toEqual({ ...trial, run_status: null });
+    expect(await readTrial(trial.proposal_id)).toEqual({ ...trial, run_status: null });
   });
 });
 
@@ -296,7 +297,7 @@ describe('refused', () => {
     expect(await refusal(attempt(id, checks))).toMatchObject({ status: 422, code: 'invalid_graph' });
     await act('autopilot_discard_proposal', { id });
     expect(await refusal(attempt(id, checks))).toMatchObject({ status: 409, code: 'proposal_closed' });
-    expect(await refusal(read(id))).toMatchObject({ status: 404 });
+    expect(await refusal(readTrial(id))).toMatchObject({ status: 404 });
   });
 
   test('are checks of unknown steps, and too many checks', async () => {

@@ -162,20 +162,21 @@ describe('at a provider', () => {
     await db.prisma.subscription.update({ where: { tenantId: acme.tenantId }, data });
     return callWith({ kind: 'stripe', ...more });
   }
-  const away = () => Promise.reject(unavailable('payment_provider_unavailable', 'The payment provider is away.'));
+  const failAsUnavailable = () =>
+    Promise.reject(unavailable('payment_provider_unavailable', 'The payment provider is away.'));
 
   test('that is unavailable: the same code later continues with the same call, and counts once', async () => {
     const keys: string[] = [];
-    const note: PaymentProvider['applyDiscount'] = (...given) => {
+    const recordKey: PaymentProvider['applyDiscount'] = (...given) => {
       keys.push(given[1].key);
       return services.payments.applyDiscount(...given);
     };
     const code = await make({ kind: 'percent', value: 10, maxRedemptions: 1 });
-    const failing = await atStripe({ applyDiscount: (...given) => note(...given).then(away) });
+    const failing = await atStripe({ applyDiscount: (...given) => recordKey(...given).then(failAsUnavailable) });
     const input = { code };
     await expect(failing(acme.owner, 'billing_code_apply', input)).rejects.toMatchObject({ status: 503 });
     expect((await status()).discount).toBeNull();
-    const well = callWith({ kind: 'stripe', applyDiscount: note });
+    const well = callWith({ kind: 'stripe', applyDiscount: recordKey });
     expect(await well(acme.owner, 'billing_code_apply', input)).toMatchObject({ status: { discount: { code } } });
     expect(keys).toEqual([keys[0], keys[0]]);
     expect(await redeemed(code)).toBe(1);

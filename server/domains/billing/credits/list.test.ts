@@ -87,8 +87,11 @@ test('entries are paged, newest first, and filtered by kind and time', async () 
   expect((await list({ kind: 'charge' })).entries).toHaveLength(5);
   expect((await list({ kind: 'grant' })).entries).toHaveLength(2);
   expect((await list({ kind: 'refund' })).entries).toEqual([]);
-  const at = (seconds: number) => new Date(from + seconds * 1000).toISOString();
-  expect((await list({ from: at(1), to: at(3) })).entries.map(entry => entry.kind)).toEqual(['charge', 'charge']);
+  const timeAfter = (seconds: number) => new Date(from + seconds * 1000).toISOString();
+  expect((await list({ from: timeAfter(1), to: timeAfter(3) })).entries.map(entry => entry.kind)).toEqual([
+    'charge',
+    'charge',
+  ]);
   await expect(list({ cursor: 'W10' })).rejects.toMatchObject({ status: 422 });
 });
 

@@ -28,19 +28,19 @@ const DAY = 86_400_000;
 /** Creates a workspace and returns operations on its credits, each in a transaction. */
 function workspace() {
   const tenantId = newId();
-  const at = (day: number) => start + day * DAY;
+  const timeOnDay = (day: number) => start + day * DAY;
   return {
     tenantId,
     grant: (account: SpendableAccount, amount: number, more: Partial<NewGrant> & { day?: number } = {}) =>
       transact(db.pool, client =>
         grantCredits(client, {
           ...{ tenantId, account, amount, expiresAt: null, source: 'operator', reference: null, note: 'n' },
-          ...{ at: at(more.day ?? 0) },
+          ...{ at: timeOnDay(more.day ?? 0) },
           ...more,
         }),
       ),
     charge: (amount: number) => charge(db.pool, tenantId, amount, start),
-    expire: (day: number) => transact(db.pool, client => expireDue(client, tenantId, at(day))),
+    expire: (day: number) => transact(db.pool, client => expireDue(client, tenantId, timeOnDay(day))),
     reverseGrant: (reference: string, kindReference: string, amount?: number) =>
       transact(db.pool, client =>
         reverseGrant(client, {

@@ -23,13 +23,13 @@ import { applyProviderFact } from './apply.ts';
 const START = Date.parse('2026-05-01T00:00:00.000Z');
 const MONTH = 31 * DAY;
 
-const at = (from: number, to: number) => ({ period: { from, to } });
+const withPeriod = (from: number, to: number) => ({ period: { from, to } });
 const base: ProviderSubscription = {
   customerId: 'cus_1',
   subscriptionId: 'sub_1',
   planCode: 'pro',
   status: 'active',
-  ...at(START, START + MONTH),
+  ...withPeriod(START, START + MONTH),
   trialEndsAt: null,
   cancelAtPeriodEnd: false,
   pendingPlanCode: null,
@@ -86,7 +86,7 @@ test('a checkout keeps the onboarding plan until a notification reports the paym
   goTo(world.clock, START + MONTH);
   expect(await world.status()).toMatchObject({ status: 'incomplete', plan_code: 'free' });
   expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
-  const paid = { version: 200, ...at(START + MONTH, START + 2 * MONTH) };
+  const paid = { version: 200, ...withPeriod(START + MONTH, START + 2 * MONTH) };
   expect(await applyState(world, paid)).toBe('applied');
   expect(await applyState(world, paid)).toBe('applied');
   expect(await applyState(world, { version: 150, status: 'incomplete' })).toBe('stale');
@@ -114,7 +114,7 @@ test('the provider renews; an overdue renewal grants nothing until it is paid', 
   goTo(world.clock, START + MONTH + DAY);
   expect(await world.status()).toMatchObject({ plan_code: 'pro', status: 'active' });
   expect(await world.balances()).toEqual({ trial: 0, included: 0, payg: 0 });
-  const second = { version: 300, ...at(START + MONTH, START + 2 * MONTH) };
+  const second = { version: 300, ...withPeriod(START + MONTH, START + 2 * MONTH) };
   await applyState(world, { ...second, status: 'past_due' });
   expect((await world.status()).status).toBe('past_due');
   expect((await world.balances()).included).toBe(0);
@@ -142,7 +142,12 @@ test('a change of plan at the provider is applied, with credits for the remainin
 test('a trial with a card becomes a paid plan at its end, one without a card just ends', async () => {
   const { payments, answers } = scriptedProvider();
   await using world = await createBillingWorld(START, { payments });
-  const trial = { ...base, status: 'trialing' as const, trialEndsAt: START + 14 * DAY, ...at(START, START + 14 * DAY) };
+  const trial = {
+    ...base,
+    status: 'trialing' as const,
+    trialEndsAt: START + 14 * DAY,
+    ...withPeriod(START, START + 14 * DAY),
+  };
   answers.push(trial);
   await world.ask('billing_trial_start', { plan_code: 'pro' });
   expect(await world.balances()).toEqual({ trial: PRO_TRIAL, included: FREE, payg: 0 });
@@ -157,14 +162,19 @@ test('a trial with a card becomes a paid plan at its end, one without a card jus
   await transact(world.db.pool, db => grantCredits(db, { ...also, tenantId: 'acme', note: '', at: START }));
   await charge(world.db.pool, 'acme', 10, START);
   // Extended at the provider: the credits expire at the new end.
-  await applyState(world, { ...trial, trialEndsAt: START + 20 * DAY, ...at(START, START + 20 * DAY), version: 110 });
+  await applyState(world, {
+    ...trial,
+    trialEndsAt: START + 20 * DAY,
+    ...withPeriod(START, START + 20 * DAY),
+    version: 110,
+  });
   goTo(world.clock, START + 19 * DAY);
   expect(await world.status()).toMatchObject({ status: 'trialing' });
   expect(await world.balances()).toMatchObject({ trial: PRO_TRIAL - 10 });
   goTo(world.clock, START + 20 * DAY);
   await world.status();
   expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
-  await applyState(world, { version: 120, ...at(START + 20 * DAY, START + 51 * DAY) });
+  await applyState(world, { version: 120, ...withPeriod(START + 20 * DAY, START + 51 * DAY) });
   expect(await world.balances()).toEqual({ trial: 0, included: FREE + PRO, payg: 0 });
   await applyState(world, { version: 130, status: 'cancelled' });
   expect(await world.status()).toMatchObject({ status: 'active', plan_code: 'free', trial: { available: false } });

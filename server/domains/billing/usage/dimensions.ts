@@ -54,17 +54,17 @@ export async function usageByDimension(
   const sums = await queryUsage(services.pool, principal.tenantId, filter, { by: sets, timeZone, now }).catch(
     unknownZone,
   );
-  const of = (set: RollupColumn[]) => sums[sets.findIndex(other => same(other, set))] ?? [];
+  const rowsFor = (set: RollupColumn[]) => sums[sets.findIndex(other => same(other, set))] ?? [];
   const dimensions = wanted.map(dimension => ({
     by: dimension,
-    items: itemsOf(dimension, of(readings[dimension].by)),
+    items: itemsOf(dimension, rowsFor(readings[dimension].by)),
   }));
   await label(services.pool, principal.tenantId, dimensions);
   return {
     from: isoTimestamp(period.from),
     to: isoTimestamp(period.to),
     time_zone: timeZone,
-    total_microcredits: of(['action']).reduce((total, sum) => total + sum.microcredits, 0),
+    total_microcredits: rowsFor(['action']).reduce((total, sum) => total + sum.microcredits, 0),
     dimensions,
   };
 }

@@ -131,12 +131,13 @@ export function conditions(tenantId: string, filter: UsageFilter) {
  * has no such limits.
  */
 function duringRun(run: string, tenant: string): string[] {
-  const of = (column: string) => `(SELECT ${column} FROM runs r WHERE r.id = ${run} AND r.tenant_id = ${tenant})`;
+  const runColumn = (column: string) =>
+    `(SELECT ${column} FROM runs r WHERE r.id = ${run} AND r.tenant_id = ${tenant})`;
   const quarter = `interval '15 minutes'`;
   return [
-    `u.created_at >= coalesce(${of(`r.started_at - ${quarter}`)}, '-infinity')`,
-    `u.created_at <= coalesce(${of(`r.ended_at + ${quarter}`)}, 'infinity')`,
-    `u.workflow_id = coalesce(${of('r.workflow_id')}, u.workflow_id)`,
+    `u.created_at >= coalesce(${runColumn(`r.started_at - ${quarter}`)}, '-infinity')`,
+    `u.created_at <= coalesce(${runColumn(`r.ended_at + ${quarter}`)}, 'infinity')`,
+    `u.workflow_id = coalesce(${runColumn('r.workflow_id')}, u.workflow_id)`,
   ];
 }
 

@@ -237,14 +237,14 @@ describe('the dimensions', () => {
     total_microcredits: number;
     dimensions: { by: string; items: Item[] }[];
   };
-  const ask = async (input: Record<string, unknown>, who = busy) =>
+  const readDimensions = async (input: Record<string, unknown>, who = busy) =>
     (await call(who, 'billing_usage_dimensions', input)) as Dimensions;
   const year = { from: '2026-01-01T00:00:00.000Z', to: '2027-01-01T00:00:00.000Z' };
   const itemsOf = (answer: Dimensions, by: string) => answer.dimensions.find(each => each.by === by)?.items ?? [];
   const total = (items: readonly Item[]) => items.reduce((sum, { microcredits }) => sum + microcredits, 0);
 
   test('each add up to their own total', async () => {
-    const answer = await ask(year);
+    const answer = await readDimensions(year);
     const { microcredits } = await expected();
     expect(answer.total_microcredits).toBe(microcredits);
     for (const by of ['workflow', 'action', 'step_type', 'user', 'day'])
@@ -270,7 +270,7 @@ describe('the dimensions', () => {
         const from = (times[first] ?? 0) + before;
         const to = Math.max(from + 1, (times[first + count] ?? TO) + after);
         const period = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
-        const answer = await ask({ ...period, by: 'step_type' });
+        const answer = await readDimensions({ ...period, by: 'step_type' });
         const where = 'created_at >= $1 AND created_at < $2';
         expect(answer.total_microcredits).toBe((await expected(where, [period.from, period.to])).microcredits);
       }),
@@ -292,7 +292,7 @@ describe('the dimensions', () => {
   });
 
   test('show a hundred items, and the rest as `other`', async () => {
-    const days = itemsOf(await ask({ ...year, by: 'day' }), 'day');
+    const days = itemsOf(await readDimensions({ ...year, by: 'day' }), 'day');
     expect(days).toHaveLength(101);
     expect(days.at(-1)).toMatchObject({ key: 'other' });
     expect(days[0]?.key).toBe('2026-08-23');
@@ -301,22 +301,22 @@ describe('the dimensions', () => {
 
   test('use the days of the time zone', async () => {
     const two = { from: '2026-05-01T00:00:00.000Z', to: '2026-05-02T00:00:00.000Z', by: 'day' };
-    expect(itemsOf(await ask(two), 'day').map(({ key }) => key)).toEqual(['2026-05-01']);
-    const kiritimati = itemsOf(await ask({ ...two, time_zone: 'Pacific/Kiritimati' }), 'day');
+    expect(itemsOf(await readDimensions(two), 'day').map(({ key }) => key)).toEqual(['2026-05-01']);
+    const kiritimati = itemsOf(await readDimensions({ ...two, time_zone: 'Pacific/Kiritimati' }), 'day');
     expect(kiritimati.map(({ key }) => key)).toEqual(['2026-05-01', '2026-05-02']);
-    await expect(ask({ ...two, time_zone: 'Mars/Base' })).rejects.toMatchObject({ status: 422 });
-    await expect(ask({ from: two.to, to: two.from })).rejects.toMatchObject({ status: 422 });
+    await expect(readDimensions({ ...two, time_zone: 'Mars/Base' })).rejects.toMatchObject({ status: 422 });
+    await expect(readDimensions({ from: two.to, to: two.from })).rejects.toMatchObject({ status: 422 });
   });
 
   test('name people and workflows', async () => {
     await createTestMember(services, tenant.owner, 'project_viewer', 'user3@example.com');
-    const items = itemsOf(await ask({ ...year, by: 'user' }), 'user');
+    const items = itemsOf(await readDimensions({ ...year, by: 'user' }), 'user');
     expect(items.find(({ key }) => key === 'user3@example.com')?.label).toBe('user3');
     expect(items.find(({ key }) => key === 'user4@example.com')?.label).toBe('user4@example.com');
   });
 
   test('are limited to their own projects for viewers', async () => {
-    expect((await ask(year, tenant.viewer)).total_microcredits).toBe(0);
+    expect((await readDimensions(year, tenant.viewer)).total_microcredits).toBe(0);
     const { rows } = await db.pool.query('UPDATE run_usage SET project_id = $1 WHERE project_id = $2 RETURNING id', [
       tenant.viewer.projectId,
       projects[1],
@@ -326,12 +326,15 @@ describe('the dimensions', () => {
       tenant.viewer.projectId,
       projects[1],
     ]);
-    const answer = await ask(year, tenant.viewer);
+    const answer = await readDimensions(year, tenant.viewer);
     expect(answer.total_microcredits).toBe((await expected('project_id = $1', [tenant.viewer.projectId])).microcredits);
-    expect((await ask({ ...year, project_id: projects[0] }, tenant.viewer)).total_microcredits).toBe(0);
+    expect((await readDimensions({ ...year, project_id: projects[0] }, tenant.viewer)).total_microcredits).toBe(0);
   });
 
   test('without a period cover the last thirty days, or the billing period', async () => {
-    expect(await ask({})).toMatchObject({ from: '2026-11-01T00:00:00.001Z', to: '2026-12-01T00:00:00.001Z' });
+    expect(await readDimensions({})).toMatchObject({
+      from: '2026-11-01T00:00:00.001Z',
+      to: '2026-12-01T00:00:00.001Z',
+    });
   });
 });

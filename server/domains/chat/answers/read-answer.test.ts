@@ -22,10 +22,10 @@ afterAll(async () => {
 });
 
 type Ref = { id: string; runID: string };
-const read = async (ref: Ref, more: object = {}, by?: Principal) =>
+const readAnswer = async (ref: Ref, more: object = {}, by?: Principal) =>
   (await chat.act('runs_read_answer', { ...ref, ...more }, by)) as unknown as Read;
 /** Starts an answer and returns its run. */
-async function ask(content: object[], input: object = {}): Promise<Ref & { thread: string }> {
+async function startAnswer(content: object[], input: object = {}): Promise<Ref & { thread: string }> {
   chat.fake.script({ answers: [{ content }] } as never);
   const thread = await chat.thread(input);
   await chat.act('chat_send_message', { id: thread, text: 'Hi' });
@@ -35,9 +35,9 @@ async function ask(content: object[], input: object = {}): Promise<Ref & { threa
 
 test('an answer can be read in parts while it is written, over REST and MCP', async () => {
   const long = 'x'.repeat(150);
-  const { thread, ...ref } = await ask([{ text: [long, '😀'] }, { hold: 'middle' }, { text: [' end'] }]);
+  const { thread, ...ref } = await startAnswer([{ text: [long, '😀'] }, { hold: 'middle' }, { text: [' end'] }]);
   await chat.fake.held('middle');
-  await expect.poll(async () => (await read(ref)).length).toBe(152);
+  await expect.poll(async () => (await readAnswer(ref)).length).toBe(152);
   const result = await client.callTool({
     name: 'runs_read_answer',
     arguments: { id: ref.id, run_id: ref.runID, max_chars: 100 },
@@ -50,29 +50,29 @@ test('an answer can be read in parts while it is written, over REST and MCP', as
     is_complete: false,
   });
   // A surrogate pair is not cut.
-  expect(await read(ref, { after: 51, max_chars: 100 })).toMatchObject({ text: 'x'.repeat(99), next: 150 });
-  expect(await read(ref, { after: 152 })).toMatchObject({ text: '', next: 152, is_complete: false });
-  expect(await read(ref, { after: 9_999 })).toMatchObject({ text: '', next: 152, length: 152 });
-  expect(await read(ref, { step_id: 'other' })).toMatchObject({ text: '', length: 0 });
+  expect(await readAnswer(ref, { after: 51, max_chars: 100 })).toMatchObject({ text: 'x'.repeat(99), next: 150 });
+  expect(await readAnswer(ref, { after: 152 })).toMatchObject({ text: '', next: 152, is_complete: false });
+  expect(await readAnswer(ref, { after: 9_999 })).toMatchObject({ text: '', next: 152, length: 152 });
+  expect(await readAnswer(ref, { step_id: 'other' })).toMatchObject({ text: '', length: 0 });
   chat.fake.release('middle');
   await chat.settled(thread);
   const end = { text: '😀 end', next: 156, length: 156, is_complete: true, status: 'completed' };
-  await expect.poll(() => read(ref, { after: 150 })).toMatchObject(end);
+  await expect.poll(() => readAnswer(ref, { after: 150 })).toMatchObject(end);
   // A read of an ended run does not wait.
-  expect(await read(ref, { after: 156, wait_s: 30 })).toMatchObject({ text: '', is_complete: true });
+  expect(await readAnswer(ref, { after: 156, wait_s: 30 })).toMatchObject({ text: '', is_complete: true });
 });
 
 test('a read of an active run waits for enough text or for the next step', async () => {
-  const { thread, ...ref } = await ask([{ hold: 'begin' }, { text: ['y'.repeat(100)] }, { hold: 'rest' }]);
+  const { thread, ...ref } = await startAnswer([{ hold: 'begin' }, { text: ['y'.repeat(100)] }, { hold: 'rest' }]);
   await chat.fake.held('begin');
   const { services } = chat.service.container;
   const waits = () => expect.poll(() => runEndsOf(services).reserved).toBe(1);
-  const much = read(ref, { wait_s: 30, max_chars: 100 });
+  const much = readAnswer(ref, { wait_s: 30, max_chars: 100 });
   await waits();
   chat.fake.release('begin');
   expect(await much).toMatchObject({ text: 'y'.repeat(100), is_complete: false });
   await chat.fake.held('rest');
-  const rest = read(ref, { after: 100, wait_s: 30 });
+  const rest = readAnswer(ref, { after: 100, wait_s: 30 });
   await waits();
   chat.fake.release('rest');
   await rest;
@@ -82,26 +82,28 @@ test('a read of an active run waits for enough text or for the next step', async
 
 test('a read needs the right to read runs, and access to a private thread', async () => {
   const { services } = chat.service.container;
-  const { thread, ...ref } = await ask([{ text: ['Secret'] }]);
+  const { thread, ...ref } = await startAnswer([{ text: ['Secret'] }]);
   await chat.settled(thread);
   const { acme } = chat;
   const project = { tenantId: acme.tenantId, projectId: acme.projectId };
   const admin = await createTestMember(services, project, 'tenant_admin', 'other-admin@acme.example.com');
   for (const by of [acme.viewer, acme.contributor, admin])
     for (const more of [{}, { wait_s: 1 }])
-      await expect(read(ref, more, by)).rejects.toMatchObject({ status: 403, code: 'private_run' });
-  await expect(read(ref, {}, withScopes(acme.owner, 'ai:use'))).rejects.toMatchObject({ code: 'insufficient_scope' });
-  expect(await read(ref, {}, withScopes(acme.owner, 'workflow:read'))).toMatchObject({ text: 'Secret' });
+      await expect(readAnswer(ref, more, by)).rejects.toMatchObject({ status: 403, code: 'private_run' });
+  await expect(readAnswer(ref, {}, withScopes(acme.owner, 'ai:use'))).rejects.toMatchObject({
+    code: 'insufficient_scope',
+  });
+  expect(await readAnswer(ref, {}, withScopes(acme.owner, 'workflow:read'))).toMatchObject({ text: 'Secret' });
   const globex = await createTestTenant(services, { slug: 'globex' });
-  await expect(read(ref, {}, globex.owner)).rejects.toMatchObject({ status: 404 });
-  await expect(read({ ...ref, runID: newId() })).rejects.toMatchObject({ status: 404 });
+  await expect(readAnswer(ref, {}, globex.owner)).rejects.toMatchObject({ status: 404 });
+  await expect(readAnswer({ ...ref, runID: newId() })).rejects.toMatchObject({ status: 404 });
   for (const wrong of [{ after: -1 }, { max_chars: 50_001 }, { max_chars: 99 }, { wait_s: 31 }])
-    await expect(read(ref, wrong)).rejects.toMatchObject({ status: 422 });
+    await expect(readAnswer(ref, wrong)).rejects.toMatchObject({ status: 422 });
   await chat.act('chat_patch_thread', { id: thread, visibility: 'project' });
-  expect(await read(ref, {}, acme.viewer)).toMatchObject({ text: 'Secret' });
+  expect(await readAnswer(ref, {}, acme.viewer)).toMatchObject({ text: 'Secret' });
   // No one can read the answers of a deleted thread.
   await chat.act('chat_delete_thread', { id: thread });
-  await expect(read(ref)).rejects.toMatchObject({ code: 'private_run' });
+  await expect(readAnswer(ref)).rejects.toMatchObject({ code: 'private_run' });
 });
 
 test('a read can be limited to one of several agents', async () => {
@@ -117,6 +119,6 @@ test('a read can be limited to one of several agents', async () => {
   const { id } = await chat.act('workflows_create', { name: 'Two agents', graph });
   await chat.act('workflows_publish_version', { id });
   const { run_id: runID } = await chat.act('workflows_execute_command', { id, command: 'start', params: {} });
-  await expect.poll(() => read({ id, runID })).toMatchObject({ text: 'One.Two.', is_complete: true });
-  expect(await read({ id, runID }, { step_id: 'second' })).toMatchObject({ text: 'Two.', is_complete: true });
+  await expect.poll(() => readAnswer({ id, runID })).toMatchObject({ text: 'One.Two.', is_complete: true });
+  expect(await readAnswer({ id, runID }, { step_id: 'second' })).toMatchObject({ text: 'Two.', is_complete: true });
 });

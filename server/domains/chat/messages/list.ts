@@ -21,13 +21,13 @@ export async function listMessages(
   const { tenantId } = ctx.principal;
   const key = decodeCursor(PlaceKey, cursor);
   await requireThread(ctx, id);
-  const read = () =>
+  const readRows = () =>
     listMessageRows(pool, { tenantId, threadId: id }, { after: key?.[0] ?? null, limit: limit + 1, order });
-  let rows = await read();
+  let rows = await readRows();
   // An answer that has just ended may not be saved yet.
   if (rows.some(({ status }) => status === 'running')) {
     await processQuietly(ctx, id);
-    rows = await read();
+    rows = await readRows();
   }
   const page = cutPage(rows, limit, ({ place }) => [place]);
   return { messages: page.rows.map(toMessage), next_cursor: page.next_cursor };

@@ -31,9 +31,9 @@ export async function readMessagingAccount(
   ids: Ids,
 ): Promise<MessagingAccount> {
   noteSecrets([token]);
-  const read = (path: keyof Ids) => requestJson(egress.fetch, `${apiUrl}/${ids[path]}`, token, path);
-  const business = Business.safeParse(await read('business_account_id')).data;
-  const phone = PhoneNumber.safeParse(await read('phone_number_id')).data;
+  const readNode = (path: keyof Ids) => requestJson(egress.fetch, `${apiUrl}/${ids[path]}`, token, path);
+  const business = Business.safeParse(await readNode('business_account_id')).data;
+  const phone = PhoneNumber.safeParse(await readNode('phone_number_id')).data;
   return {
     ...ids,
     ...(business?.name && { business_name: business.name }),

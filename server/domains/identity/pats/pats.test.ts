@@ -69,14 +69,14 @@ describe('creating', () => {
   });
 
   it('422 for an expiry that has passed, unknown scopes, or none', async () => {
-    const at = (ms: number) => new Date(clock.now() + ms).toISOString();
-    const soon = await make(acme.contributor, { expires_at: at(1000) });
+    const timeAfter = (ms: number) => new Date(clock.now() + ms).toISOString();
+    const soon = await make(acme.contributor, { expires_at: timeAfter(1000) });
     expect(soon).toMatchObject({ expires_at: expect.stringMatching(/\.\d{3}Z$/) });
     clock.advance(1000);
     expect(await resolvePat(services, soon.token)).toBeNull();
     const bad = [
-      { expires_at: at(0) },
-      { expires_at: at(-1000) },
+      { expires_at: timeAfter(0) },
+      { expires_at: timeAfter(-1000) },
       { expires_at: 'tomorrow' },
       { scopes: [] },
       { scopes: ['workflow:all'] },
@@ -98,8 +98,12 @@ describe('creating', () => {
     const count = () => db.prisma.pat.count();
     const secretCount = () => db.prisma.secret.count();
     const before = [await count(), await secretCount()];
-    const away = () => Promise.reject(unavailable('secret_store_unavailable', 'The secret store is unavailable.'));
-    const noStore = createCall({ ...services, secrets: { ...services.secrets, put: away } }, patOperations);
+    const failAsUnavailable = () =>
+      Promise.reject(unavailable('secret_store_unavailable', 'The secret store is unavailable.'));
+    const noStore = createCall(
+      { ...services, secrets: { ...services.secrets, put: failAsUnavailable } },
+      patOperations,
+    );
     const input = { display_name: 'x', scopes: ['workflow:read'] };
     await expect(noStore(acme.contributor, 'pats_create', input)).rejects.toMatchObject({ status: 503 });
     await expect(call({ ...acme.contributor, userId: 'no-uuid' }, 'pats_create', input)).rejects.toThrow();
@@ -108,7 +112,7 @@ describe('creating', () => {
 });
 
 describe('a token that creates tokens', () => {
-  const at = (ms: number) => new Date(clock.now() + ms).toISOString();
+  const timeAfter = (ms: number) => new Date(clock.now() + ms).toISOString();
   const patIdOf = ({ credential }: Principal) => (credential.kind === 'pat' ? credential.patId : '');
   /** Creates a token with a session, and returns the principal of the token. */
   const bearer = async (more: object = {}, by = acme.contributor): Promise<Principal> => {
@@ -121,7 +125,7 @@ describe('a token that creates tokens', () => {
   it('creates none that lives longer than itself: at, above and below, and none without an expiry', async () => {
     const tooLong = { status: 403, code: 'insufficient_lifetime', details: [{ path: 'expires_at' }] };
     const day = 86_400_000;
-    const expires_at = at(day);
+    const expires_at = timeAfter(day);
     const short = await bearer({ expires_at });
     expect(await make(short, { expires_at })).toMatchObject({ expires_at });
     const below = new Date(Date.parse(expires_at) - 1).toISOString();
@@ -135,7 +139,7 @@ describe('a token that creates tokens', () => {
   });
 
   it('reveals none that lives longer than itself', async () => {
-    const expires_at = at(86_400_000);
+    const expires_at = timeAfter(86_400_000);
     const short = await bearer({ expires_at });
     const endless = await make(acme.contributor);
     const error = { status: 403, code: 'insufficient_lifetime' };

@@ -35,7 +35,7 @@ let fake: FakeModel;
 let acme: TestTenant;
 let instance: string;
 
-const act = (name: Parameters<ChatService['act']>[0], input: object, by = acme.contributor) =>
+const callOperation = (name: Parameters<ChatService['act']>[0], input: object, by = acme.contributor) =>
   chat.act(name, input, by);
 
 beforeAll(async () => {
@@ -57,20 +57,20 @@ const step = (more: object = {}) => ({
   tools: [{ type: 'mcp', instance_id: instance, tools: ['*'] }],
   ...more,
 });
-const create = (...steps: object[]) => act('workflows_create', { name: `W ${newId()}`, graph: { steps } });
+const create = (...steps: object[]) => callOperation('workflows_create', { name: `W ${newId()}`, graph: { steps } });
 
 async function start(...steps: object[]) {
   const { id } = await create(...steps);
-  await act('workflows_publish_version', { id });
-  const { run_id } = await act('workflows_execute_command', { id, command: 'start', params: {} });
+  await callOperation('workflows_publish_version', { id });
+  const { run_id } = await callOperation('workflows_execute_command', { id, command: 'start', params: {} });
   return { id, runID: String(run_id) };
 }
 const eventsOf = async (ref: { id: string; runID: string }) =>
-  (await act('runs_list_events', { ...ref, limit: 200 })).events as unknown as Event[];
+  (await callOperation('runs_list_events', { ...ref, limit: 200 })).events as unknown as Event[];
 
 async function problems(more: object): Promise<string[]> {
   const { id } = await create(step(more));
-  const { errors } = (await act('workflows_validate', { id })) as unknown as {
+  const { errors } = (await callOperation('workflows_validate', { id })) as unknown as {
     errors: { path: string; code: string }[];
   };
   return errors.map(({ path, code }) => `${path} ${code}`);
@@ -100,11 +100,13 @@ describe('publishing checks an agent', () => {
 
 test('an instance and a model key are in use while an agent has them', async () => {
   const { id } = await create(step());
-  const { used_by } = (await act('mcp_instances_get', { id: instance })) as unknown as { used_by: object[] };
+  const { used_by } = (await callOperation('mcp_instances_get', { id: instance })) as unknown as { used_by: object[] };
   expect(used_by).toContainEqual(expect.objectContaining({ workflow_id: id, draft: true }));
-  await expect(act('mcp_instances_delete', { id: instance })).rejects.toMatchObject({ code: 'instance_in_use' });
-  const { keys } = (await act('llm_provider_keys_list', {}, acme.owner)) as unknown as { keys: Made[] };
-  const deletion = act('llm_provider_keys_delete', { id: keys[0]?.id }, acme.owner);
+  await expect(callOperation('mcp_instances_delete', { id: instance })).rejects.toMatchObject({
+    code: 'instance_in_use',
+  });
+  const { keys } = (await callOperation('llm_provider_keys_list', {}, acme.owner)) as unknown as { keys: Made[] };
+  const deletion = callOperation('llm_provider_keys_delete', { id: keys[0]?.id }, acme.owner);
   await expect(deletion).rejects.toMatchObject({ status: 409 });
 });
 
@@ -129,7 +131,7 @@ describe('an agent', () => {
     });
     const ref = await start(step());
     await reached(service.container.services, acme.contributor, ref, 'blocked');
-    await act('tasks_complete', { ...ref, task_id: 'research.1.2.ok', approved: true });
+    await callOperation('tasks_complete', { ...ref, task_id: 'research.1.2.ok', approved: true });
     await reached(service.container.services, acme.contributor, ref);
     const events = await eventsOf(ref);
     const result = events.findLast(event => event.event_type === 'step_completed' && event.step_id === 'research');

@@ -135,8 +135,13 @@ async function outcome(ref: { id: string; runID: string }) {
   await reached(service.container.services, acme.contributor, ref);
   const listed = await act('runs_list_events', { ...ref, limit: 200 });
   const events = listed.events as unknown as Event[];
-  const of = (type: string) => events.filter(event => event.event_type === type);
-  return { events, of, result: of('step_completed')[0]?.data.result, error: of('step_failed')[0]?.data.error };
+  const eventsOfType = (type: string) => events.filter(event => event.event_type === type);
+  return {
+    events,
+    eventsOfType,
+    result: eventsOfType('step_completed')[0]?.data.result,
+    error: eventsOfType('step_failed')[0]?.data.error,
+  };
 }
 
 /** An instance of the same tenant in another project. */
@@ -200,9 +205,9 @@ describe('an mcp_call', () => {
   test('calls the tool with rendered arguments, its key and its credentials', async () => {
     const id = await publish(step('add', { tool_args: { a: '{{input.a}}', b: 3 } }));
     const ref = await start(id, { a: 1.5 });
-    const { result, of } = await outcome(ref);
+    const { result, eventsOfType } = await outcome(ref);
     expect(result).toEqual({ sum: 4.5 });
-    expect(of('step_completed')).toHaveLength(1);
+    expect(eventsOfType('step_completed')).toHaveLength(1);
     const seen = tools.seen.filter(one => one.message === 'tools/call').at(-1);
     expect(seen?.params).toMatchObject({
       name: 'add',
@@ -215,20 +220,20 @@ describe('an mcp_call', () => {
   test('whose rendered arguments are invalid fails before anything is sent', async () => {
     const before = tools.messages().filter(message => message === 'tools/call').length;
     const id = await publish(step('add', { retry_count: 3, tool_args: { a: '{{input.a}}', b: 3 } }));
-    const { error, of } = await outcome(await start(id, { a: 'many' }));
+    const { error, eventsOfType } = await outcome(await start(id, { a: 'many' }));
     expect(error).toMatchObject({ code: 'tool_args_invalid', message: expect.stringContaining('tool_args.a') });
-    expect(of('step_retrying')).toEqual([]);
+    expect(eventsOfType('step_retrying')).toEqual([]);
     expect(tools.messages().filter(message => message === 'tools/call')).toHaveLength(before);
   });
 
   test('is retried with the same key if the tool failed, after the delay that the server requests', async () => {
-    const { result, of } = await runs(step('flaky', { retry_count: 1 }));
-    expect(of('step_retrying')).toMatchObject([{ data: { error: { code: 'tool_failed' } } }]);
+    const { result, eventsOfType } = await runs(step('flaky', { retry_count: 1 }));
+    expect(eventsOfType('step_retrying')).toMatchObject([{ data: { error: { code: 'tool_failed' } } }]);
     const keys = callsOf('flaky').map(({ params }) => params._meta.idempotency_key);
     expect(keys.map(key => ({ key }))).toEqual([result, result]);
     refusals = [{ status: 503, headers: { 'retry-after': '1' } }];
     const later = await runs(step('add', { retry_count: 1, tool_args: { a: 1, b: 1 } }));
-    expect(later.of('step_retrying')).toMatchObject([
+    expect(later.eventsOfType('step_retrying')).toMatchObject([
       { data: { error: { code: 'mcp_unavailable' }, delay_ms: 1_000 } },
     ]);
     expect(later.result).toEqual({ sum: 2 });
@@ -236,15 +241,15 @@ describe('an mcp_call', () => {
 
   test('is not retried if the credentials are refused', async () => {
     refusals = [{ status: 401 }];
-    const { error, of } = await runs(step('add', { retry_count: 3, tool_args: { a: 1, b: 1 } }));
+    const { error, eventsOfType } = await runs(step('add', { retry_count: 3, tool_args: { a: 1, b: 1 } }));
     expect(error).toMatchObject({ code: 'mcp_unauthorized' });
-    expect(of('step_retrying')).toEqual([]);
+    expect(eventsOfType('step_retrying')).toEqual([]);
   });
 
   test('never lets a credential into results, errors or log lines', async () => {
     const leaked = await runs(step('leak'));
-    expect(leaked.of('step_log')).not.toEqual([]);
-    expect(leaked.of('step_completed')).toHaveLength(1);
+    expect(leaked.eventsOfType('step_log')).not.toEqual([]);
+    expect(leaked.eventsOfType('step_completed')).toHaveLength(1);
     const failed = await runs(step('leak_error'));
     expect(failed.error).toMatchObject({ code: 'tool_failed', message: expect.stringContaining('bad token: Bearer') });
     expect(JSON.stringify([leaked.events, failed.events])).not.toContain(SECRET);
@@ -275,7 +280,7 @@ describe('an mcp_call', () => {
       params: { run_id: ref.runID, mode: 'immediate' },
     });
     await cancelled;
-    expect((await outcome(ref)).of('step_cancelled')).toHaveLength(1);
+    expect((await outcome(ref)).eventsOfType('step_cancelled')).toHaveLength(1);
   });
 
   test('of a deleted instance, or another tenant’s, fails and sends nothing', async () => {

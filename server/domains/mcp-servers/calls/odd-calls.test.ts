@@ -9,7 +9,8 @@ let chat: ChatService;
 let server: OddServer;
 let instance: string;
 
-const act = (name: Parameters<ChatService['act']>[0], input: object) => chat.act(name, input, chat.acme.contributor);
+const callOperation = (name: Parameters<ChatService['act']>[0], input: object) =>
+  chat.act(name, input, chat.acme.contributor);
 
 beforeAll(async () => {
   chat = await startChatService();
@@ -22,12 +23,12 @@ afterAll(async () => {
 });
 
 async function run(graph: object): Promise<JsonObject> {
-  const { id } = await act('workflows_create', { name: `W ${newId()}`, graph });
-  await act('workflows_publish_version', { id });
-  const { run_id } = await act('workflows_execute_command', { id, command: 'start', params: {} });
+  const { id } = await callOperation('workflows_create', { name: `W ${newId()}`, graph });
+  await callOperation('workflows_publish_version', { id });
+  const { run_id } = await callOperation('workflows_execute_command', { id, command: 'start', params: {} });
   const ref = { id, runID: String(run_id) };
   await reached(chat.service.container.services, chat.acme.contributor, ref);
-  return (await act('runs_get_summary', ref)) as unknown as JsonObject;
+  return (await callOperation('runs_get_summary', ref)) as unknown as JsonObject;
 }
 
 const call = (more: object = {}) => ({

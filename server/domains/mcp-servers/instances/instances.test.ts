@@ -26,10 +26,10 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-const act = (name: Parameters<McpWorld['call']>[1], input: object, by = world.acme.contributor) =>
+const callOperation = (name: Parameters<McpWorld['call']>[1], input: object, by = world.acme.contributor) =>
   world.call(by, name, input) as Promise<Made>;
 const create = (more: object = {}, by = world.acme.contributor) =>
-  act('mcp_instances_create', { server_id: serverId, name: 'One', ...more }, by);
+  callOperation('mcp_instances_create', { server_id: serverId, name: 'One', ...more }, by);
 const missing = { status: 404, code: 'not_found', message: 'MCP instance not found.' };
 
 describe('creating', () => {
@@ -48,7 +48,7 @@ describe('creating', () => {
       used_by: [],
     });
     expect(await create({ version: 1 })).toMatchObject({ version: 1, effective_version: 1 });
-    expect(await act('mcp_servers_get', { id: serverId })).toMatchObject({ instance_count: 2 });
+    expect(await callOperation('mcp_servers_get', { id: serverId })).toMatchObject({ instance_count: 2 });
   });
 
   it('422 for a server or connection outside of the workspace, with the same answer whether it exists or not', async () => {
@@ -65,7 +65,10 @@ describe('creating', () => {
   });
 
   it('409 for a server with nothing published; 422 beyond the bound of the project', async () => {
-    const draft = await act('mcp_servers_create', { name: 'Draft', canonical_url: 'https://mcp.example.com' });
+    const draft = await callOperation('mcp_servers_create', {
+      name: 'Draft',
+      canonical_url: 'https://mcp.example.com',
+    });
     await expect(create({ server_id: draft.id })).rejects.toMatchObject({
       status: 409,
       code: 'mcp_server_not_published',
@@ -86,17 +89,19 @@ describe('reading and changing', () => {
     const { contributor } = await createTestProject(world.services, world.acme, 'other');
     const { id } = await create({ name: 'Here' });
     for (const by of [contributor, world.rival.contributor]) {
-      await expect(act('mcp_instances_get', { id }, by)).rejects.toMatchObject(missing);
-      await expect(act('mcp_instances_patch', { id, name: 'X' }, by)).rejects.toMatchObject(missing);
-      await expect(act('mcp_instances_delete', { id }, by)).rejects.toMatchObject(missing);
-      await expect(act('mcp_instances_validate', { id }, by)).rejects.toMatchObject(missing);
-      await expect(act('mcp_config_profiles_list', { id }, by)).rejects.toMatchObject(missing);
-      await expect(act('mcp_config_profiles_create', { id, name: 'X' }, by)).rejects.toMatchObject(missing);
-      expect(await act('mcp_instances_list', { q: 'Here' }, by)).toMatchObject({ instances: [] });
+      await expect(callOperation('mcp_instances_get', { id }, by)).rejects.toMatchObject(missing);
+      await expect(callOperation('mcp_instances_patch', { id, name: 'X' }, by)).rejects.toMatchObject(missing);
+      await expect(callOperation('mcp_instances_delete', { id }, by)).rejects.toMatchObject(missing);
+      await expect(callOperation('mcp_instances_validate', { id }, by)).rejects.toMatchObject(missing);
+      await expect(callOperation('mcp_config_profiles_list', { id }, by)).rejects.toMatchObject(missing);
+      await expect(callOperation('mcp_config_profiles_create', { id, name: 'X' }, by)).rejects.toMatchObject(missing);
+      expect(await callOperation('mcp_instances_list', { q: 'Here' }, by)).toMatchObject({ instances: [] });
     }
     // The server is the workspace's: another project may have an instance of its own.
     expect(await create({ name: 'There' }, contributor)).toMatchObject({ name: 'There' });
-    expect(await act('mcp_instances_list', { q: 'Here' })).toMatchObject({ instances: [{ id, name: 'Here' }] });
+    expect(await callOperation('mcp_instances_list', { q: 'Here' })).toMatchObject({
+      instances: [{ id, name: 'Here' }],
+    });
   });
 
   it('lists newest first, in pages', async () => {
@@ -105,26 +110,33 @@ describe('reading and changing', () => {
       world.clock.advance(1);
       await create({ name }, contributor);
     }
-    const first = await act('mcp_instances_list', { limit: 2, server_id: serverId }, contributor);
+    const first = await callOperation('mcp_instances_list', { limit: 2, server_id: serverId }, contributor);
     expect(first).toMatchObject({ instances: [{ name: 'c' }, { name: 'b' }] });
-    const second = await act('mcp_instances_list', { limit: 2, cursor: first.next_cursor }, contributor);
+    const second = await callOperation('mcp_instances_list', { limit: 2, cursor: first.next_cursor }, contributor);
     expect(second).toMatchObject({ instances: [{ name: 'a' }], next_cursor: null });
   });
 
   it('changes only the given fields', async () => {
     const connection_id = await createConnection(world, world.acme, { token: 'abcdef' });
     const { id } = await create({ connection_id, version: 1 });
-    expect(await act('mcp_instances_patch', { id, name: 'Two' })).toMatchObject({
+    expect(await callOperation('mcp_instances_patch', { id, name: 'Two' })).toMatchObject({
       name: 'Two',
       version: 1,
       connection_id,
     });
-    const changed = await act('mcp_instances_patch', { id, version: null, connection_id: null, config: { a: 1 } });
+    const changed = await callOperation('mcp_instances_patch', {
+      id,
+      version: null,
+      connection_id: null,
+      config: { a: 1 },
+    });
     expect(changed).toMatchObject({ name: 'Two', version: null, connection_id: null, config: { a: 1 } });
-    expect(await act('mcp_instances_patch', { id })).toMatchObject({ name: 'Two' });
-    await expect(act('mcp_instances_patch', { id, version: 9 })).rejects.toMatchObject({ code: 'unknown_version' });
+    expect(await callOperation('mcp_instances_patch', { id })).toMatchObject({ name: 'Two' });
+    await expect(callOperation('mcp_instances_patch', { id, version: 9 })).rejects.toMatchObject({
+      code: 'unknown_version',
+    });
     const theirs = await createConnection(world, world.rival, { token: 'abcdef' });
-    await expect(act('mcp_instances_patch', { id, connection_id: theirs })).rejects.toMatchObject({
+    await expect(callOperation('mcp_instances_patch', { id, connection_id: theirs })).rejects.toMatchObject({
       code: 'unknown_connection',
     });
   });
@@ -147,13 +159,13 @@ describe('where it is used', () => {
     const mention = { steps: [{ id: 'a', type: 'lua_script', script: `return "${id}"` }] };
     await call(world.acme.contributor, 'workflows_create', { name: 'Mentions it', graph: mention });
     const draft = { workflow_id: used.id, name: 'Uses it', draft: true, published: false };
-    expect(await act('mcp_instances_get', { id })).toMatchObject({ used_by: [draft] });
+    expect(await callOperation('mcp_instances_get', { id })).toMatchObject({ used_by: [draft] });
     const refused = {
       status: 409,
       code: 'instance_in_use',
       details: [{ message: expect.stringContaining('Uses it') }],
     };
-    await expect(act('mcp_instances_delete', { id })).rejects.toMatchObject(refused);
+    await expect(callOperation('mcp_instances_delete', { id })).rejects.toMatchObject(refused);
 
     // A published version keeps the instance in use after the draft was changed.
     await world.db.pool.query(
@@ -165,14 +177,14 @@ describe('where it is used', () => {
       used.id,
     ]);
     const published = { ...draft, draft: false, published: true };
-    expect(await act('mcp_instances_get', { id })).toMatchObject({ used_by: [published] });
-    await expect(act('mcp_instances_delete', { id })).rejects.toMatchObject(refused);
+    expect(await callOperation('mcp_instances_get', { id })).toMatchObject({ used_by: [published] });
+    await expect(callOperation('mcp_instances_delete', { id })).rejects.toMatchObject(refused);
 
     await call(world.acme.contributor, 'workflows_archive', { id: used.id });
-    expect(await act('mcp_instances_get', { id })).toMatchObject({ used_by: [] });
-    await act('mcp_instances_delete', { id });
-    await act('mcp_instances_delete', { id: other.id, force: true });
-    await expect(act('mcp_instances_get', { id: other.id })).rejects.toMatchObject(missing);
+    expect(await callOperation('mcp_instances_get', { id })).toMatchObject({ used_by: [] });
+    await callOperation('mcp_instances_delete', { id });
+    await callOperation('mcp_instances_delete', { id: other.id, force: true });
+    await expect(callOperation('mcp_instances_get', { id: other.id })).rejects.toMatchObject(missing);
   });
 
   it('finds the steps in loops, too', async () => {
@@ -188,8 +200,8 @@ describe('where it is used', () => {
     const mention = { ...loop('one', step), type: 'lua_script' };
     await call(world.acme.contributor, 'workflows_create', { name: 'Mentions it', graph: { steps: [mention] } });
     const used = Object.keys(graphs).map(name => expect.objectContaining({ name, draft: true, published: false }));
-    expect(await act('mcp_instances_get', { id })).toMatchObject({ used_by: used });
-    await expect(act('mcp_instances_delete', { id })).rejects.toMatchObject({ code: 'instance_in_use' });
+    expect(await callOperation('mcp_instances_get', { id })).toMatchObject({ used_by: used });
+    await expect(callOperation('mcp_instances_delete', { id })).rejects.toMatchObject({ code: 'instance_in_use' });
   });
 
   it('resolves a workflow: what each step calls, its problems, and the instances that offer the tool', async () => {
@@ -215,7 +227,7 @@ describe('where it is used', () => {
       ],
     };
     const offer = { instance_id: good.id, name: 'Good', server_name: 'Demo' };
-    const answer = await act('mcp_instances_resolve', { graph }, contributor);
+    const answer = await callOperation('mcp_instances_resolve', { graph }, contributor);
     expect(answer).toMatchObject({
       valid: false,
       steps: [
@@ -241,22 +253,26 @@ describe('where it is used', () => {
         { step_id: 'text', problems: [{ code: 'unknown_instance' }], suggestions: [offer] },
       ],
     });
-    expect(await act('mcp_instances_resolve', { graph: { steps: [step('fine', {})] } }, contributor)).toMatchObject({
+    expect(
+      await callOperation('mcp_instances_resolve', { graph: { steps: [step('fine', {})] } }, contributor),
+    ).toMatchObject({
       valid: true,
     });
 
     const saved = await workflow('Resolve me', theirs.id);
-    expect(await act('mcp_instances_resolve', { workflow_id: saved.id })).toMatchObject({
+    expect(await callOperation('mcp_instances_resolve', { workflow_id: saved.id })).toMatchObject({
       valid: true,
       steps: [{ step_id: 'a' }],
     });
     for (const input of [{}, { workflow_id: saved.id, graph }]) {
-      await expect(act('mcp_instances_resolve', input)).rejects.toMatchObject({ status: 422 });
+      await expect(callOperation('mcp_instances_resolve', input)).rejects.toMatchObject({ status: 422 });
     }
     await expect(
-      act('mcp_instances_resolve', { workflow_id: saved.id }, world.rival.contributor),
+      callOperation('mcp_instances_resolve', { workflow_id: saved.id }, world.rival.contributor),
     ).rejects.toMatchObject({ status: 404 });
-    await expect(act('mcp_instances_resolve', { workflow_id: newId() })).rejects.toMatchObject({ status: 404 });
+    await expect(callOperation('mcp_instances_resolve', { workflow_id: newId() })).rejects.toMatchObject({
+      status: 404,
+    });
   });
 });
 
@@ -264,13 +280,13 @@ describe('config profiles', () => {
   it('are created, listed by name, changed, activated one at a time, and deleted', async () => {
     const connection_id = await createConnection(world, world.acme, { token: 'abcdef' });
     const { id } = await create();
-    const live = await act('mcp_config_profiles_create', {
+    const live = await callOperation('mcp_config_profiles_create', {
       id,
       name: 'live',
       connection_id,
       settings: { region: 'eu' },
     });
-    const dev = await act('mcp_config_profiles_create', { id, name: 'dev' });
+    const dev = await callOperation('mcp_config_profiles_create', { id, name: 'dev' });
     expect(live).toMatchObject({
       instance_id: id,
       name: 'live',
@@ -278,74 +294,80 @@ describe('config profiles', () => {
       connection_name: 'Key',
       settings: { region: 'eu' },
     });
-    await expect(act('mcp_config_profiles_create', { id, name: 'dev' })).rejects.toMatchObject({
+    await expect(callOperation('mcp_config_profiles_create', { id, name: 'dev' })).rejects.toMatchObject({
       status: 409,
       code: 'name_taken',
     });
 
     const ref = { id, profile_id: live.id };
-    expect(await act('mcp_config_profiles_set_active', ref)).toMatchObject({ active: true });
-    expect(await act('mcp_config_profiles_set_active', { id, profile_id: dev.id })).toMatchObject({ active: true });
-    expect(await act('mcp_config_profiles_list', { id })).toMatchObject({
+    expect(await callOperation('mcp_config_profiles_set_active', ref)).toMatchObject({ active: true });
+    expect(await callOperation('mcp_config_profiles_set_active', { id, profile_id: dev.id })).toMatchObject({
+      active: true,
+    });
+    expect(await callOperation('mcp_config_profiles_list', { id })).toMatchObject({
       profiles: [
         { name: 'dev', active: true },
         { name: 'live', active: false },
       ],
     });
-    const first = await act('mcp_config_profiles_list', { id, limit: 1 });
+    const first = await callOperation('mcp_config_profiles_list', { id, limit: 1 });
     expect(first).toMatchObject({ profiles: [{ name: 'dev' }], next_cursor: expect.any(String) });
-    const second = await act('mcp_config_profiles_list', { id, limit: 1, cursor: first.next_cursor });
+    const second = await callOperation('mcp_config_profiles_list', { id, limit: 1, cursor: first.next_cursor });
     expect(second).toMatchObject({ profiles: [{ name: 'live' }], next_cursor: null });
-    await expect(act('mcp_config_profiles_list', { id, cursor: 'x' })).rejects.toMatchObject({ status: 422 });
+    await expect(callOperation('mcp_config_profiles_list', { id, cursor: 'x' })).rejects.toMatchObject({ status: 422 });
     // Deactivating a profile that is not active keeps the active one.
-    expect(await act('mcp_config_profiles_set_active', { ...ref, active: false })).toMatchObject({ active: false });
-    expect(await act('mcp_instances_get', { id })).toMatchObject({
+    expect(await callOperation('mcp_config_profiles_set_active', { ...ref, active: false })).toMatchObject({
+      active: false,
+    });
+    expect(await callOperation('mcp_instances_get', { id })).toMatchObject({
       active_profile_id: dev.id,
       active_profile_name: 'dev',
     });
 
     expect(
-      await act('mcp_config_profiles_patch', { ...ref, name: 'prod', connection_id: null, settings: {} }),
+      await callOperation('mcp_config_profiles_patch', { ...ref, name: 'prod', connection_id: null, settings: {} }),
     ).toMatchObject({
       name: 'prod',
       connection_id: null,
       settings: {},
     });
-    await expect(act('mcp_config_profiles_patch', { ...ref, name: 'dev' })).rejects.toMatchObject({
+    await expect(callOperation('mcp_config_profiles_patch', { ...ref, name: 'dev' })).rejects.toMatchObject({
       code: 'name_taken',
     });
-    await act('mcp_config_profiles_delete', { id, profile_id: dev.id });
-    expect(await act('mcp_instances_get', { id })).toMatchObject({ active_profile_id: null });
-    await expect(act('mcp_config_profiles_delete', { id, profile_id: dev.id })).rejects.toMatchObject({ status: 404 });
+    await callOperation('mcp_config_profiles_delete', { id, profile_id: dev.id });
+    expect(await callOperation('mcp_instances_get', { id })).toMatchObject({ active_profile_id: null });
+    await expect(callOperation('mcp_config_profiles_delete', { id, profile_id: dev.id })).rejects.toMatchObject({
+      status: 404,
+    });
   });
 
   it('belong to exactly one instance of the project', async () => {
     const { id } = await create();
     const other = await create();
-    const { id: profile_id } = await act('mcp_config_profiles_create', { id, name: 'p' });
+    const { id: profile_id } = await callOperation('mcp_config_profiles_create', { id, name: 'p' });
     const gone = { status: 404, code: 'not_found' };
     for (const [ref, by] of [
       [{ id: other.id, profile_id }, world.acme.contributor],
       [{ id, profile_id: newId() }, world.acme.contributor],
       [{ id, profile_id }, world.rival.contributor],
     ] as const) {
-      await expect(act('mcp_config_profiles_patch', { ...ref, name: 'x' }, by)).rejects.toMatchObject(gone);
-      await expect(act('mcp_config_profiles_set_active', ref, by)).rejects.toMatchObject(gone);
-      await expect(act('mcp_config_profiles_delete', ref, by)).rejects.toMatchObject(gone);
+      await expect(callOperation('mcp_config_profiles_patch', { ...ref, name: 'x' }, by)).rejects.toMatchObject(gone);
+      await expect(callOperation('mcp_config_profiles_set_active', ref, by)).rejects.toMatchObject(gone);
+      await expect(callOperation('mcp_config_profiles_delete', ref, by)).rejects.toMatchObject(gone);
     }
     const theirs = await createConnection(world, world.rival, { token: 'abcdef' });
     const unknown = { status: 422, code: 'unknown_connection' };
-    await expect(act('mcp_config_profiles_create', { id, name: 'q', connection_id: theirs })).rejects.toMatchObject(
-      unknown,
-    );
-    await expect(act('mcp_config_profiles_patch', { id, profile_id, connection_id: theirs })).rejects.toMatchObject(
-      unknown,
-    );
+    await expect(
+      callOperation('mcp_config_profiles_create', { id, name: 'q', connection_id: theirs }),
+    ).rejects.toMatchObject(unknown);
+    await expect(
+      callOperation('mcp_config_profiles_patch', { id, profile_id, connection_id: theirs }),
+    ).rejects.toMatchObject(unknown);
     const bad = { settings: { headers: { Host: 'evil' } } };
-    await expect(act('mcp_config_profiles_create', { id, name: 'q', ...bad })).rejects.toMatchObject({
+    await expect(callOperation('mcp_config_profiles_create', { id, name: 'q', ...bad })).rejects.toMatchObject({
       code: 'invalid_settings',
     });
-    await expect(act('mcp_config_profiles_patch', { id, profile_id, ...bad })).rejects.toMatchObject({
+    await expect(callOperation('mcp_config_profiles_patch', { id, profile_id, ...bad })).rejects.toMatchObject({
       code: 'invalid_settings',
     });
   });
@@ -357,7 +379,7 @@ describe('config profiles', () => {
        SELECT gen_random_uuid(), 'acme', $1, 'p' || n, '{}', now(), now() FROM generate_series(1, $2) n`,
       [id, limits.profilesPerInstance],
     );
-    await expect(act('mcp_config_profiles_create', { id, name: 'one more' })).rejects.toMatchObject({
+    await expect(callOperation('mcp_config_profiles_create', { id, name: 'one more' })).rejects.toMatchObject({
       code: 'limit_reached',
     });
   });

@@ -33,10 +33,10 @@ const script = (...calls: Called[]) =>
   chat.fake.script({
     answers: [...calls.map(call => ({ content: [{ calls: [call] }] })), { content: [{ text: 'Done.' }] }],
   });
-async function ask(agent: string, message: string, by: By = ada): Promise<string> {
+async function startAgent(agent: string, message: string, by: By = ada): Promise<string> {
   return (await chat.act('agents_run', { id: agent, input: { message } }, by)).run_id;
 }
-const ended = (id: string, runID: string) => reached(services(), chat.acme.owner, { id, runID });
+const waitForEnd = (id: string, runID: string) => reached(services(), chat.acme.owner, { id, runID });
 async function resultOf(id: string, runID: string, step = 'agent.1.1') {
   const { events } = (await chat.act('runs_list_events', { id, runID, limit: 200 })) as unknown as {
     events: { event_type: string; step_id?: string; data: { result?: unknown; error?: unknown } }[];
@@ -54,8 +54,8 @@ const remembering = (more: JsonMap = {}): Called => ({
 test('an item that a person asks for is active at once, private, with their words as evidence', async () => {
   const agent = await agentWith();
   script(remembering({ asked_quote: 'Please remember' }));
-  const run = await ask(agent, 'Please remember that our office is in Lisbon.');
-  await ended(agent, run);
+  const run = await startAgent(agent, 'Please remember that our office is in Lisbon.');
+  await waitForEnd(agent, run);
   const [item] = await itemsOf();
   expect(item).toMatchObject({ status: 'active', trust: 'trusted', author: 'machine', visibility: 'private' });
   expect(await resultOf(agent, run)).toMatchObject({ id: item?.id, status: 'active', known_already: false });
@@ -76,7 +76,7 @@ test('other items are proposals, unless the agent may write memories by itself',
     const agent = await agentWith({ read: ['private'], write });
     // The model claims that the person asked, but the person did not.
     script(remembering({ asked_quote: 'Remember this' }));
-    await ended(agent, await ask(agent, said, by));
+    await waitForEnd(agent, await startAgent(agent, said, by));
     expect(await itemsOf(by)).toMatchObject([{ status }]);
   }
 });
@@ -85,8 +85,8 @@ test('a model that may not write has no tools that write', async () => {
   const agent = await agentWith({ read: ['private'], write: 'off' });
   const before = chat.fake.requests.length;
   script(remembering());
-  const run = await ask(agent, 'Our office is in Lisbon.');
-  await ended(agent, run);
+  const run = await startAgent(agent, 'Our office is in Lisbon.');
+  await waitForEnd(agent, run);
   const asked = chat.fake.requests[before]?.body as { tools?: { function: { name: string } }[] } | undefined;
   expect(asked?.tools?.map(each => each.function.name).sort()).toEqual(['memory_search', 'read_result']);
   expect(await itemsOf()).toEqual([]);
@@ -106,8 +106,8 @@ test('a search finds only memories that the agent may read, and records its step
   await add('The dock of all is long.', chat.acme.owner, 'project');
   const agent = await agentWith({ read: ['private'] });
   script({ name: 'memory_search', arguments: { query: 'dock' } });
-  const run = await ask(agent, 'Hello');
-  await ended(agent, run);
+  const run = await startAgent(agent, 'Hello');
+  await waitForEnd(agent, run);
   expect(await resultOf(agent, run)).toEqual({
     memories: [{ id: own, text: 'The dock of Ada is dry.', source: 'dock', date: expect.any(String) }],
   });
@@ -125,11 +125,11 @@ test('forgetting needs an approval, deletes only the approved item and writes an
   const agent = await agentWith({ read: ['private'] });
   const forgetting = async (args: JsonMap, approved: boolean) => {
     script({ name: 'memory_forget', arguments: args });
-    const run = await ask(agent, 'Forget the pier.');
+    const run = await startAgent(agent, 'Forget the pier.');
     await reached(services(), chat.acme.owner, { id: agent, runID: run }, 'blocked');
     const answer = { id: agent, runID: run, task_id: 'agent.1.1.ok', approved };
     await chat.act('tasks_complete', answer, chat.acme.contributor);
-    await ended(agent, run);
+    await waitForEnd(agent, run);
     return resultOf(agent, run);
   };
   expect(await forgetting({ id, text: 'Something else.' }, true)).toMatchObject({ code: 'text_differs' });
@@ -149,8 +149,8 @@ test('forgetting needs an approval, deletes only the approved item and writes an
 async function callWith(said: Said[], args: JsonMap, more: Partial<MemoryToolCall> = {}) {
   const agent = await agentWith();
   script();
-  const id = await ask(agent, 'Hello');
-  await ended(agent, id);
+  const id = await startAgent(agent, 'Hello');
+  await waitForEnd(agent, id);
   const { tenantId, projectId } = chat.acme.owner;
   const run = { id, workflowId: agent, tenantId, projectId } as MemoryToolCall['run'];
   const tools = createMemoryTools({ ...services(), authority: createRunAuthority(services()) });
@@ -227,8 +227,8 @@ test('an agent of a token without the scope memory:use has no memory', async () 
   const { principal } = await createTestPat(services(), ada, ['ai:use', 'mcp:execute', 'workflow:run']);
   const agent = await agentWith();
   script(remembering());
-  const run = await ask(agent, 'Our office is in Lisbon.', principal);
-  await ended(agent, run);
+  const run = await startAgent(agent, 'Our office is in Lisbon.', principal);
+  await waitForEnd(agent, run);
   expect(await resultOf(agent, run)).toMatchObject({ code: 'authority_lost' });
 });
 
@@ -240,8 +240,8 @@ test('an item needs evidence if an agent calls the operation, even in a session 
     name: 'memory_propose_items',
     arguments: { items: [{ subject: 'x', text: 'An invention.' }], remember: true },
   });
-  const run = await ask(agent, 'Hello', chat.acme.contributor);
-  await ended(agent, run);
+  const run = await startAgent(agent, 'Hello', chat.acme.contributor);
+  await waitForEnd(agent, run);
   expect(await resultOf(agent, run)).toMatchObject({ code: 'evidence_required' });
   expect(await itemsOf(chat.acme.contributor)).toEqual([]);
 });

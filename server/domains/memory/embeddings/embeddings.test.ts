@@ -120,23 +120,23 @@ describe('search by meaning', () => {
   test('finds the newest statement first, also without an embedding', async () => {
     const { owner } = memory.tenant;
     await use('openai/small');
-    const lives = (city: string) => ['user', `Anna lives in ${city} with a dog.`] as [string, string];
-    const said = (city: string, month: number) =>
-      memory.said(owner, [lives(city)], { occurred_at: `2026-0${month}-01T00:00:00Z` });
+    const turnAbout = (city: string) => ['user', `Anna lives in ${city} with a dog.`] as [string, string];
+    const indexTurn = (city: string, month: number) =>
+      memory.said(owner, [turnAbout(city)], { occurred_at: `2026-0${month}-01T00:00:00Z` });
     const cities = ['Lisbon', 'Oslo', 'Vienna', 'Porto', 'Dublin', 'Turin', 'Ghent', 'Malmo'];
     for (const [at, city] of cities.entries()) {
       // The order of storing is the reverse of the order in time.
-      await said(city, cities.length - at);
+      await indexTurn(city, cities.length - at);
       await embedAll();
     }
-    expect((await memory.find(owner, 'Where does Anna live?', { k: 1 }))[0]).toBe(lives('Lisbon')[1]);
-    await said('Basel', 9);
-    expect((await memory.find(owner, 'Where does Anna live?', { k: 1 }))[0]).toBe(lives('Basel')[1]);
+    expect((await memory.find(owner, 'Where does Anna live?', { k: 1 }))[0]).toBe(turnAbout('Lisbon')[1]);
+    await indexTurn('Basel', 9);
+    expect((await memory.find(owner, 'Where does Anna live?', { k: 1 }))[0]).toBe(turnAbout('Basel')[1]);
     // The newest statement repeats an old one.
-    await said('Oslo', 9);
-    await memory.said(owner, [lives('Turin')], { occurred_at: '2026-09-02T00:00:00Z' });
+    await indexTurn('Oslo', 9);
+    await memory.said(owner, [turnAbout('Turin')], { occurred_at: '2026-09-02T00:00:00Z' });
     await embedAll();
-    expect((await memory.find(owner, 'Where does Anna live?', { k: 1 }))[0]).toBe(lives('Turin')[1]);
+    expect((await memory.find(owner, 'Where does Anna live?', { k: 1 }))[0]).toBe(turnAbout('Turin')[1]);
   });
 
   test('finds texts that are written later, and items by their new words', async () => {

@@ -4,8 +4,8 @@ import { groundCandidates } from './candidates.ts';
 
 type Said = readonly [role: 'user' | 'assistant', text: string];
 
-const messagesOf = (...said: Said[]) =>
-  said.map(([role, text], at) => ({ chunk: { id: `${at}`, role, trust: 'trusted' } as ChunkRow, text }));
+const messagesOf = (...turns: Said[]) =>
+  turns.map(([role, text], at) => ({ chunk: { id: `${at}`, role, trust: 'trusted' } as ChunkRow, text }));
 
 const claim = (text: string, quote: string, asked_quote: string, message = 1) => ({
   subject: 'subject',
@@ -16,8 +16,8 @@ const claim = (text: string, quote: string, asked_quote: string, message = 1) =>
   message,
 });
 
-const ground = (said: Said[], ...claims: ReturnType<typeof claim>[]) =>
-  groundCandidates(claims, { messages: messagesOf(...said), isSecret: () => false }).grounded;
+const ground = (turns: Said[], ...claims: ReturnType<typeof claim>[]) =>
+  groundCandidates(claims, { messages: messagesOf(...turns), isSecret: () => false }).grounded;
 
 describe('an item that the user asked for is active at once', () => {
   test.each([
@@ -42,14 +42,16 @@ describe('an item that the user asked for is active at once', () => {
   });
 
   test('if the next message contains only the request', () => {
-    const said = (next: string): Said[] => [
+    const turnsBefore = (next: string): Said[] => [
       ['user', 'I moved to Porto.'],
       ['assistant', 'How nice.'],
       ['user', next],
     ];
     const moved = claim('The user moved to Porto.', 'moved to Porto', 'remember that');
-    expect(ground(said('Please remember that.'), moved)).toMatchObject([{ asked: true }]);
-    expect(ground(said('Please remember that the office is in Turin.'), moved)).toMatchObject([{ asked: false }]);
+    expect(ground(turnsBefore('Please remember that.'), moved)).toMatchObject([{ asked: true }]);
+    expect(ground(turnsBefore('Please remember that the office is in Turin.'), moved)).toMatchObject([
+      { asked: false },
+    ]);
   });
 });
 
@@ -62,9 +64,9 @@ describe('an item is proposed for review if the model states', () => {
     ['a question', 'Remember: does Ann live in Oslo?', 'Ann lives in Oslo.'],
     ['more than was said', 'Remember: Ann lives in Oslo.', 'Ann lives in Oslo with a dog.'],
     ['nothing that tells something', 'Remember: Ann lives in Oslo.', 'It is.'],
-  ])('%s', (_, said, text) => {
-    const quote = /Ann lives? in Oslo/.exec(said)?.[0] ?? '';
-    expect(ground([['user', said]], claim(text, quote, 'Remember'))).toMatchObject([{ asked: false }]);
+  ])('%s', (_, turnsBefore, text) => {
+    const quote = /Ann lives? in Oslo/.exec(turnsBefore)?.[0] ?? '';
+    expect(ground([['user', turnsBefore]], claim(text, quote, 'Remember'))).toMatchObject([{ asked: false }]);
   });
 });
 

@@ -87,7 +87,10 @@ async function extractFrom(work: Work, episode: EpisodeRow, part: PartRow): Prom
   const messages = await whileDatabaseAway(on.signal, () => readMessages(work, episode, part));
   const place = placeOf(scope, episode);
   if (messages.length === 0) return finish(work, [], { place, dropped: 0 });
-  const asked = await ask(work, extractionQuestion(messages.map(({ chunk, text }) => ({ role: chunk.role, text }))));
+  const asked = await callModel(
+    work,
+    extractionQuestion(messages.map(({ chunk, text }) => ({ role: chunk.role, text }))),
+  );
   if (asked.kind === 'failed') return asked;
   const read = Candidates.safeParse(asked.object);
   if (!read.success)
@@ -129,7 +132,7 @@ async function readMessages({ services, scope }: Work, episode: EpisodeRow, part
   });
 }
 
-async function ask(
+async function callModel(
   { call, on, services, usage }: Work,
   { system, prompt, schema }: Question,
 ): Promise<Extract<ModelAnswer, { kind: 'answer' }> | Failure> {
@@ -169,7 +172,7 @@ async function judge(
     return beside.map(({ item }) => ({ at, item, asked: { subject, new: text, known: item.text } }));
   });
   if (pairs.length === 0) return { candidates: grounded.map(each => ({ ...each, judgements: [] })) };
-  const answer = await ask(work, judgingQuestion(pairs.map(({ asked }) => asked)));
+  const answer = await callModel(work, judgingQuestion(pairs.map(({ asked }) => asked)));
   if (answer.kind === 'failed') return answer;
   const read = Verdicts.safeParse(answer.object);
   const verdicts = read.success ? read.data.verdicts : [];

@@ -95,15 +95,17 @@ describe('an item is active', () => {
       ['user', 'Remember that I am vegetarian.'],
       ['assistant', 'The user eats no fish.'],
     ]);
-    const said = (at: number, quote: string, text: string) => ({
+    const candidate = (at: number, quote: string, text: string) => ({
       subject: 'me',
       text,
       evidence: [{ chunk_id: chunks[at]?.id, quote }],
     });
-    const asked = await propose(programOf(person), said(0, 'I am vegetarian', 'Is vegetarian.'), { remember: true });
+    const asked = await propose(programOf(person), candidate(0, 'I am vegetarian', 'Is vegetarian.'), {
+      remember: true,
+    });
     expect(asked.items[0]?.status).toBe('active');
     // A quote of a model is no request of the user.
-    const derived = await propose(programOf(person), said(1, 'eats no fish', 'Eats no fish.'), { remember: true });
+    const derived = await propose(programOf(person), candidate(1, 'eats no fish', 'Eats no fish.'), { remember: true });
     expect(derived.items[0]?.status).toBe('proposed');
     expect(await memory.find(person, 'vegetarian fish', { kinds: ['fact'] })).toEqual(['Is vegetarian.']);
     const id = String(derived.items[0]?.id);

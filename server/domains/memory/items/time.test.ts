@@ -20,27 +20,27 @@ const somebody = (role: Principal['role'] = 'project_contributor'): Promise<Prin
 const instant = (days = 0): string => new Date(clock.now() + days * DAY_MS).toISOString();
 const get = async (by: Principal, id: string) => (await memory.call(by, 'memory_items_get', { id })) as ItemResult;
 const patch = (by: Principal, id: string, change: object) => memory.call(by, 'memory_items_patch', { id, ...change });
-const lives = (by: Principal, city: string, more: object = {}) =>
+const rememberHome = (by: Principal, city: string, more: object = {}) =>
   memory.remember(by, 'home', `Lives in ${city}.`, more as Record<string, unknown>);
 
 test('a supersession that is valid from 2030 does not hide the old item today', async () => {
   const person = await somebody();
-  const old = await lives(person, 'Aachen');
+  const old = await rememberHome(person, 'Aachen');
   await patch(person, old, { pinned: true });
-  await lives(person, 'Bonn', { supersedes: old, valid_from: '2030-01-01T00:00:00Z' });
+  await rememberHome(person, 'Bonn', { supersedes: old, valid_from: '2030-01-01T00:00:00Z' });
   expect(await memory.find(person, 'lives')).toEqual(['Lives in Aachen.']);
   expect(await get(person, old)).toMatchObject({ status: 'superseded', valid_to: '2030-01-01T00:00:00.000Z' });
   expect(await memory.find(person, 'lives', { as_of: '2030-06-01T00:00:00Z' })).toEqual(['Lives in Bonn.']);
   // Repeating the old statement today adds evidence to the old item.
-  expect(await lives(person, 'Aachen')).toBe(old);
+  expect(await rememberHome(person, 'Aachen')).toBe(old);
 });
 
 test('a future supersession does not hide the chunk of the old item', async () => {
   const person = await somebody();
   const { chunks } = await memory.said(person, [['user', 'I live in Aachen.']]);
   const evidence = [{ chunk_id: chunks[0]?.id, quote: 'live in Aachen' }];
-  const old = await lives(person, 'Aachen', { evidence });
-  await lives(person, 'Bonn', { supersedes: old, valid_from: instant(10) });
+  const old = await rememberHome(person, 'Aachen', { evidence });
+  await rememberHome(person, 'Bonn', { supersedes: old, valid_from: instant(10) });
   expect((await memory.find(person, 'live Aachen')).sort()).toEqual(['I live in Aachen.', 'Lives in Aachen.']);
   clock.advance(11 * DAY_MS);
   expect(await memory.find(person, 'live Aachen')).toEqual(['Lives in Bonn.']);
@@ -48,10 +48,10 @@ test('a future supersession does not hide the chunk of the old item', async () =
 
 test('repeating an expired item makes it valid again', async () => {
   const person = await somebody();
-  const first = await lives(person, 'Cork', { expires_at: instant(1) });
+  const first = await rememberHome(person, 'Cork', { expires_at: instant(1) });
   clock.advance(2 * DAY_MS);
   expect(await memory.find(person, 'lives')).toEqual([]);
-  expect(await lives(person, 'Cork')).toBe(first);
+  expect(await rememberHome(person, 'Cork')).toBe(first);
   expect(await memory.find(person, 'lives')).toEqual(['Lives in Cork.']);
   expect(await get(person, first)).toMatchObject({ status: 'active', expires_at: null });
 });
@@ -64,20 +64,20 @@ test('repeating an expired item without a request only proposes it, and a reject
     text: 'Lives in Derry.',
     evidence: [{ chunk_id: chunks[0]?.id, quote: 'live in Derry' }],
   };
-  const id = await lives(person, 'Derry', { expires_at: instant(1) });
+  const id = await rememberHome(person, 'Derry', { expires_at: instant(1) });
   clock.advance(2 * DAY_MS);
-  const again = () => memory.call(programOf(person), 'memory_propose_items', { items: [item] });
-  expect(await again()).toEqual({ items: [{ id, status: 'proposed', merged: true }] });
+  const proposeAgain = () => memory.call(programOf(person), 'memory_propose_items', { items: [item] });
+  expect(await proposeAgain()).toEqual({ items: [{ id, status: 'proposed', merged: true }] });
   await patch(person, id, { status: 'rejected', expires_at: instant(1) });
   clock.advance(2 * DAY_MS);
-  expect(await again()).toEqual({ items: [{ id, status: 'rejected', merged: true }] });
+  expect(await proposeAgain()).toEqual({ items: [{ id, status: 'rejected', merged: true }] });
 });
 
 test('all predecessors end when their successor is valid from an earlier time', async () => {
   const person = await somebody();
-  const a = await lives(person, 'Aachen');
-  const b = await lives(person, 'Bonn', { supersedes: a, valid_from: instant(100) });
-  const c = await lives(person, 'Cork', { supersedes: b });
+  const a = await rememberHome(person, 'Aachen');
+  const b = await rememberHome(person, 'Bonn', { supersedes: a, valid_from: instant(100) });
+  const c = await rememberHome(person, 'Cork', { supersedes: b });
   expect(await memory.find(person, 'lives')).toEqual(['Lives in Cork.']);
   await patch(person, b, { reinstate: true });
   expect(await memory.find(person, 'lives')).toEqual(['Lives in Aachen.']);
@@ -114,19 +114,19 @@ test('a machine cannot reinstate an item over one that a person wrote', async ()
 
 test('confirming an item after a review supersedes the same item again', async () => {
   const person = await somebody();
-  const a = await lives(person, 'Aachen');
-  const b = await lives(person, 'Bonn', { supersedes: a });
+  const a = await rememberHome(person, 'Aachen');
+  const b = await rememberHome(person, 'Bonn', { supersedes: a });
   await patch(person, b, { status: 'proposed' });
   await memory.call(person, 'memory_confirm_item', { id: b });
   expect(await memory.find(person, 'lives')).toEqual(['Lives in Bonn.']);
 });
 
 async function threeHomes(person: Principal): Promise<[string, string, string]> {
-  const a = await lives(person, 'Aachen');
+  const a = await rememberHome(person, 'Aachen');
   clock.advance(DAY_MS);
-  const b = await lives(person, 'Bonn', { supersedes: a });
+  const b = await rememberHome(person, 'Bonn', { supersedes: a });
   clock.advance(DAY_MS);
-  return [a, b, await lives(person, 'Cork', { supersedes: b })];
+  return [a, b, await rememberHome(person, 'Cork', { supersedes: b })];
 }
 
 test('as_of finds only items that were known at that time', async () => {
@@ -146,7 +146,7 @@ test('as_of finds only items that were known at that time', async () => {
   const confirmed = instant();
   clock.advance(DAY_MS);
   // The correction of today is valid from 2021.
-  await lives(person, 'Bruges', { supersedes: id, valid_from: '2021-01-01T00:00:00Z' });
+  await rememberHome(person, 'Bruges', { supersedes: id, valid_from: '2021-01-01T00:00:00Z' });
   const find = (as_of: string) => memory.find(person, 'live', { as_of });
   expect(await find(before)).toEqual([]);
   expect(await find(said)).toEqual(['I live in Ghent.']);
@@ -188,7 +188,7 @@ async function perform(person: Principal, act: Act, ids: string[]): Promise<void
       ...(act.expires !== null && { expires_at: instant(act.expires) }),
       ...(over !== undefined && { supersedes: over }),
     };
-    const id = await lives(person, `City${act.city}`, more);
+    const id = await rememberHome(person, `City${act.city}`, more);
     if (!ids.includes(id)) ids.push(id);
     return;
   }

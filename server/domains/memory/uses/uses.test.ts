@@ -30,7 +30,7 @@ const newAgent = async () => {
   return (await chat.act('agents_create', made)).id;
 };
 const script = () => chat.fake.script({ answers: [{ content: [{ text: 'Done.' }] }] });
-async function ask(agent: string, message: string, by?: By): Promise<string> {
+async function startAgent(agent: string, message: string, by?: By): Promise<string> {
   script();
   const { run_id: run } = await chat.act('agents_run', { id: agent, input: { message } }, by);
   await reached(services(), chat.acme.owner, { id: agent, runID: run });
@@ -40,8 +40,8 @@ async function ask(agent: string, message: string, by?: By): Promise<string> {
 test('a run says what it was given of memory, and an item which runs used it', async () => {
   const office = await remember('office', 'The office is in Lisbon.', shared);
   const agent = await newAgent();
-  const first = await ask(agent, 'Where is the office?');
-  const second = await ask(agent, 'Is the office large?');
+  const first = await startAgent(agent, 'Where is the office?');
+  const second = await startAgent(agent, 'Is the office large?');
   const given = await recalledBy({ runID: first });
   expect(given).toMatchObject({
     total: 1,
@@ -97,7 +97,7 @@ test('a private chat is nobody else’s: who reads a shared memory sees that it 
 
 test('what is private to one person is counted for others, and not shown', async () => {
   const secret = await remember('tower', 'The tower of Ada is tall.');
-  const run = await ask(await newAgent(), 'How is the tower?');
+  const run = await startAgent(await newAgent(), 'How is the tower?');
   expect((await recalledBy({ runID: run })).memories).toMatchObject([{ id: secret }]);
   const other = await createTestMember(services(), chat.acme, 'project_viewer', 'other@example.com');
   expect(await recalledBy({ runID: run }, other)).toEqual({ memories: [], total: 1 });
@@ -128,7 +128,7 @@ test('what a run was given is no news, whoever extracts memories from the run', 
   const by = await createTestMember(services(), chat.acme, 'project_contributor', 'extracts@example.com');
   await remember('garden', 'The garden of Ada has a gate.');
   const agent = await newAgent();
-  const run = await ask(agent, 'What about the garden?');
+  const run = await startAgent(agent, 'What about the garden?');
   const turns = [{ role: 'tool', text: 'The garden of Ada has a gate. The gate is blue.' }];
   const index = (more: object) => chat.act('memory_index_conversation', { turns, ...more }, by);
   const about = { run_id: run, workflow_id: agent };

@@ -33,24 +33,28 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 type Name = (typeof operations)[number]['name'];
-const act = <T>(name: Name, input: object, as = acme.contributor) => call(as, name, input) as Promise<T>;
+const callOperation = <T>(name: Name, input: object, as = acme.contributor) => call(as, name, input) as Promise<T>;
 
 async function publish(steps: Step[], graph: object = {}, as = acme.contributor): Promise<string> {
-  const { id } = await act<{ id: string }>(
+  const { id } = await callOperation<{ id: string }>(
     'workflows_create',
     { name: `W ${newId()}`, graph: { steps, ...graph } },
     as,
   );
-  await act('workflows_publish_version', { id }, as);
+  await callOperation('workflows_publish_version', { id }, as);
   return id;
 }
 async function start(id: string, input: object = {}, as = acme.contributor): Promise<Ref> {
   const params = { trigger_payload: input };
-  const { run_id } = await act<{ run_id: string }>('workflows_execute_command', { id, command: 'start', params }, as);
+  const { run_id } = await callOperation<{ run_id: string }>(
+    'workflows_execute_command',
+    { id, command: 'start', params },
+    as,
+  );
   return { id, runID: run_id };
 }
 const until = (ref: Ref, ...phases: 'blocked'[]) => reached(service.container.services, acme.owner, ref, ...phases);
-const summaryOf = (ref: Ref) => act<Summary>('runs_get_summary', ref);
+const summaryOf = (ref: Ref) => callOperation<Summary>('runs_get_summary', ref);
 async function run(id: string, input: object = {}): Promise<Summary> {
   const ref = await start(id, input);
   await until(ref);
@@ -65,7 +69,7 @@ const calls = (workflow_id: string, more: object = {}): Step => ({
 });
 const problemsOf = async (id: string, ...steps: Step[]) => {
   const input = { id, graph: { steps } };
-  const { errors } = await act<{ errors: { path: string; code: string }[] }>('workflows_validate', input);
+  const { errors } = await callOperation<{ errors: { path: string; code: string }[] }>('workflows_validate', input);
   return errors.map(({ path, code }) => `${path}: ${code}`);
 };
 
@@ -94,8 +98,8 @@ describe('call_workflow', () => {
     const latest = await publish([calls(child)]);
     const first = await publish([calls(child, { version: 1 })]);
     const graph = { steps: [lua('return 2')] };
-    await act('workflows_patch', { id: child, graph });
-    await act('workflows_publish_version', { id: child });
+    await callOperation('workflows_patch', { id: child, graph });
+    await callOperation('workflows_publish_version', { id: child });
     expect([(await run(latest)).output, (await run(first)).output]).toEqual([2, 1]);
   });
 
@@ -113,9 +117,9 @@ describe('call_workflow', () => {
       started_by,
       parent: { run_id: ref.runID, workflow_id: parent, step_id: 'call' },
     });
-    const snapshot = await act<Pick<Summary, 'parent' | 'steps'>>('runs_get_snapshot', ref);
+    const snapshot = await callOperation<Pick<Summary, 'parent' | 'steps'>>('runs_get_snapshot', ref);
     expect(snapshot).toMatchObject({ parent: null, steps: [{ child_run: { run_id: runID, workflow_id: child } }] });
-    const ofChild = await act<Pick<Summary, 'parent'>>('runs_get_snapshot', { id: child, runID });
+    const ofChild = await callOperation<Pick<Summary, 'parent'>>('runs_get_snapshot', { id: child, runID });
     expect(ofChild.parent).toEqual({ run_id: ref.runID, workflow_id: parent, step_id: 'call' });
   });
 
@@ -160,10 +164,10 @@ describe('call_workflow', () => {
     const gone = await publish([lua('return 1')]);
     const fixed = await publish([calls(gone, { version: 2 })]).catch(() => null);
     expect(fixed).toBe(null);
-    await act('workflows_archive', { id: gone });
+    await callOperation('workflows_archive', { id: gone });
     expect((await run(parent, { id: gone })).error?.code).toBe('workflow_archived');
     expect(await problemsOf(parent, calls(gone))).toEqual(['workflow_id: workflow_archived']);
-    const { id: draft } = await act<{ id: string }>('workflows_create', {
+    const { id: draft } = await callOperation<{ id: string }>('workflows_create', {
       name: `W ${newId()}`,
       graph: { steps: [lua('return 1')] },
     });
@@ -211,11 +215,11 @@ describe('validate', () => {
     const inLoop = { id: 'each', type: 'for_each', items: '[1]', steps: [calls(third)] };
     expect(await problemsOf(first, inLoop)).toEqual(['steps[0].workflow_id: workflow_cycle']);
     expect(await problemsOf(first, calls('{{input.id}}'))).toEqual([]);
-    const { id } = await act<{ id: string }>('workflows_create', {
+    const { id } = await callOperation<{ id: string }>('workflows_create', {
       name: `W ${newId()}`,
       graph: { steps: [calls(third)] },
     });
-    await act('workflows_publish_version', { id });
+    await callOperation('workflows_publish_version', { id });
   });
 
   test('finds a workflow that calls itself through two versions of another one', async () => {
@@ -223,8 +227,8 @@ describe('validate', () => {
     const other = await publish([lua('return 1')]);
     const between = await publish([calls(other)]);
     // Version 1 of the other workflow calls nothing; its latest version calls the first workflow.
-    await act('workflows_patch', { id: other, graph: { steps: [calls(own)] } });
-    await act('workflows_publish_version', { id: other });
+    await callOperation('workflows_patch', { id: other, graph: { steps: [calls(own)] } });
+    await callOperation('workflows_publish_version', { id: other });
     const both = [calls(other, { version: 1 }), { ...calls(other), id: 'latest' }];
     const through = await publish(both);
     expect(await problemsOf(own, calls(through))).toEqual(['workflow_id: workflow_cycle']);
@@ -233,7 +237,7 @@ describe('validate', () => {
   });
 
   test('reports what is wrong with the called workflow', async () => {
-    const { id: draft } = await act<{ id: string }>('workflows_create', {
+    const { id: draft } = await callOperation<{ id: string }>('workflows_create', {
       name: `W ${newId()}`,
       graph: { steps: [lua('return 1')] },
     });

@@ -34,18 +34,23 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 type Name = (typeof operations)[number]['name'];
-const act = <T>(name: Name, input: object, as = acme.contributor) => call(as, name, input) as Promise<T>;
-const list = (ref: Ref, more: object = {}, as = acme.viewer) => act<Page>('runs_list_called', { ...ref, ...more }, as);
+const callOperation = <T>(name: Name, input: object, as = acme.contributor) => call(as, name, input) as Promise<T>;
+const list = (ref: Ref, more: object = {}, as = acme.viewer) =>
+  callOperation<Page>('runs_list_called', { ...ref, ...more }, as);
 
 async function publish(name: string, steps: object[]): Promise<string> {
-  const { id } = await act<{ id: string }>('workflows_create', { name, graph: { steps } });
-  await act('workflows_publish_version', { id });
+  const { id } = await callOperation<{ id: string }>('workflows_create', { name, graph: { steps } });
+  await callOperation('workflows_publish_version', { id });
   return id;
 }
 
 async function run(id: string, input: object = {}): Promise<Ref> {
   const params = { trigger_payload: input };
-  const { run_id } = await act<{ run_id: string }>('workflows_execute_command', { id, command: 'start', params });
+  const { run_id } = await callOperation<{ run_id: string }>('workflows_execute_command', {
+    id,
+    command: 'start',
+    params,
+  });
   const ref = { id, runID: run_id };
   await reached(service.container.services, acme.owner, ref);
   return ref;
@@ -77,7 +82,7 @@ test('the runs that a loop has called are listed after it has ended, with every 
   const statuses = async () => (await list(ref)).called_runs.map(({ run: called }) => called?.status);
   await expect.poll(statuses).toEqual(['completed', 'failed', 'failed', 'completed', 'completed']);
   for (const { run_id: runID, workflow_id: id, step_id } of all.called_runs) {
-    expect(await act('runs_get_summary', { id, runID })).toMatchObject({
+    expect(await callOperation('runs_get_summary', { id, runID })).toMatchObject({
       parent: { run_id: ref.runID, workflow_id: ref.id, step_id },
     });
   }

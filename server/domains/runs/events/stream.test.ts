@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-async function ask<T>(method: string, path: string, body?: object): Promise<T> {
+async function request<T>(method: string, path: string, body?: object): Promise<T> {
   const response = await fetch(service.url + path, {
     method,
     headers,
@@ -56,17 +56,17 @@ test('a client that reconnects after each event receives every event once, live 
       { id: 'last', type: 'lua_script', script: 'return {n = 2}', depends_on: ['ask'] },
     ],
   };
-  const { id } = await ask<{ id: string }>('POST', '/v1/workflows', { name: 'Watched', graph });
-  await ask('POST', `/v1/workflows/${id}/versions`, { changelog: 'first' });
-  const { run_id } = await ask<{ run_id: string }>('POST', `/v1/workflows/${id}/command`, { command: 'start' });
+  const { id } = await request<{ id: string }>('POST', '/v1/workflows', { name: 'Watched', graph });
+  await request('POST', `/v1/workflows/${id}/versions`, { changelog: 'first' });
+  const { run_id } = await request<{ run_id: string }>('POST', `/v1/workflows/${id}/command`, { command: 'start' });
   const path = `/v1/workflows/${id}/runs/${run_id}`;
   const seen: Event[] = [];
   while (seen.at(-1)?.event_type !== 'task_pending') seen.push(...(await watch(path, seen.length, 1)));
   // The run continues only after an answer, so this client waits for events that do not exist yet.
   const rest = watch(path, seen.length);
-  await ask('POST', `${path}/tasks/ask/complete`, { approved: true });
+  await request('POST', `${path}/tasks/ask/complete`, { approved: true });
   seen.push(...(await rest));
-  const { events } = await ask<{ events: Event[] }>('GET', `${path}/events?limit=1000`);
+  const { events } = await request<{ events: Event[] }>('GET', `${path}/events?limit=1000`);
   expect(seen).toEqual(events);
   expect(events.at(-1)?.event_type).toBe('state_changed');
   const again = await fetch(`${service.url}${path}/stream?after=${seen.length}`, { headers });

@@ -74,9 +74,9 @@ test('a nested loop is read by its id, and the last page is short', async () => 
 });
 
 test('a step that is not a loop of the run is not found', async () => {
-  const of = (step_id: string, more: object = {}) =>
+  const refusalFor = (step_id: string, more: object = {}) =>
     refusal(call(items, as(tenant.viewer), { ...ref, step_id, ...more } as never));
   for (const step of ['each_more', 'nowhere', 'each.1.odd', 'each.x'])
-    expect(await of(step)).toMatchObject({ status: 404 });
-  expect(await of('each', { runID: ref.id })).toMatchObject({ status: 404 });
+    expect(await refusalFor(step)).toMatchObject({ status: 404 });
+  expect(await refusalFor('each', { runID: ref.id })).toMatchObject({ status: 404 });
 });

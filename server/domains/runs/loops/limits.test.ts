@@ -37,22 +37,30 @@ afterAll(async () => {
   await api.close();
 });
 
-const act = <T>(name: Name, input: object, by = acme) => call(by.contributor, name, input) as Promise<T>;
+const callOperation = <T>(name: Name, input: object, by = acme) => call(by.contributor, name, input) as Promise<T>;
 
 async function publish(steps: Step[], by = acme): Promise<string> {
-  const { id } = await act<{ id: string }>('workflows_create', { name: `W ${newId()}`, graph: { steps } }, by);
-  await act('workflows_publish_version', { id }, by);
+  const { id } = await callOperation<{ id: string }>(
+    'workflows_create',
+    { name: `W ${newId()}`, graph: { steps } },
+    by,
+  );
+  await callOperation('workflows_publish_version', { id }, by);
   return id;
 }
 async function start(input: object, steps: Step[], by = acme): Promise<Ref> {
   const id = await publish(steps, by);
   const params = { trigger_payload: input };
-  const { run_id } = await act<{ run_id: string }>('workflows_execute_command', { id, command: 'start', params }, by);
+  const { run_id } = await callOperation<{ run_id: string }>(
+    'workflows_execute_command',
+    { id, command: 'start', params },
+    by,
+  );
   return { id, runID: run_id };
 }
 async function end(ref: Ref, by = acme): Promise<Summary> {
   await reached(service.container.services, by.owner, ref);
-  return act<Summary>('runs_get_summary', ref, by);
+  return callOperation<Summary>('runs_get_summary', ref, by);
 }
 /** Runs the steps until the run has ended. Meanwhile, another workspace runs a loop, which completes. */
 async function run(input: object, ...steps: Step[]): Promise<Summary & { ref: Ref }> {
@@ -63,7 +71,7 @@ async function run(input: object, ...steps: Step[]): Promise<Summary & { ref: Re
   return { ...summary, ref };
 }
 async function failuresOf(ref: Ref): Promise<string[]> {
-  const { events } = await act<{ events: Event[] }>('runs_list_events', { ...ref, limit: 500 });
+  const { events } = await callOperation<{ events: Event[] }>('runs_list_events', { ...ref, limit: 500 });
   return events.flatMap(({ event_type, step_id, data }) =>
     event_type === 'step_failed' ? [`${step_id} ${data.error?.code}`] : [],
   );
@@ -108,7 +116,7 @@ describe('loops that grow beyond the limits of their run', () => {
     const { status, error, ref } = await run(input, each([inner([wait()])], { concurrency: 3 }));
     expect([status, error]).toMatchObject(['failed', { code: 'too_many_steps', step_id: 'each' }]);
     expect(error?.message).toMatch(/^Item \d failed in "inner": .*limit of 100000 for a run: 120003 in all/);
-    expect(await act('tasks_list_pending_run', ref)).toMatchObject({ tasks: [] });
+    expect(await callOperation('tasks_list_pending_run', ref)).toMatchObject({ tasks: [] });
   });
 
   test('fail if the steps would be more than 10,000 at a time', async () => {
@@ -170,17 +178,17 @@ describe('requests in a loop', () => {
     const { output, ref } = await run({ list }, { ...loop, on_item_error: 'continue' });
     expect(output).toEqual({ results: [null, 200, null], failed: 2 });
     expect(await failuresOf(ref)).toEqual(['each.0.get egress_refused', 'each.2.get egress_refused']);
-    const { id } = await act<{ id: string }>('workflows_create', {
+    const { id } = await callOperation<{ id: string }>('workflows_create', {
       name: `W ${newId()}`,
       graph: { steps: [each([get('http://10.0.0.1/')])] },
     });
-    expect(await act('workflows_validate', { id })).toMatchObject({
+    expect(await callOperation('workflows_validate', { id })).toMatchObject({
       errors: [{ step_id: 'each', path: 'steps[0].url', code: 'egress_refused' }],
     });
   });
 
   test('show no credential in events, results and outputs', async () => {
-    const { id: connection_id } = await act<{ id: string }>('connections_create', {
+    const { id: connection_id } = await callOperation<{ id: string }>('connections_create', {
       display_name: 'Key',
       provider: 'custom',
       service: 'api_key',
@@ -197,9 +205,9 @@ describe('requests in a loop', () => {
     expect(output).toMatchObject({ each: { failed: 0 }, other: { failed: 2 } });
     const shown = [
       output,
-      await act('runs_list_events', { ...ref, limit: 500 }),
-      await act('runs_get_context', ref),
-      await act('runs_get_step', { ...ref, step_id: 'each' }),
+      await callOperation('runs_list_events', { ...ref, limit: 500 }),
+      await callOperation('runs_get_context', ref),
+      await callOperation('runs_get_step', { ...ref, step_id: 'each' }),
     ];
     expect(JSON.stringify(shown)).toContain('[redacted]');
     expect(JSON.stringify(shown)).not.toContain(SECRET);

@@ -99,18 +99,18 @@ describe('the feed of the tenant', () => {
 
   test('filters by status, workflow, time and the beginning of id, session and trigger, and the name of the workflow', async () => {
     const w = await newWorkflow(tenant.projectId);
-    const at = (n: number) => new Date(Date.UTC(2027, 0, 1, 0, 0, n));
-    const a = await insertRun(services, { ...w, status: 'failed', startedAt: at(1), sessionId: 'order-50%_off' });
-    const b = await insertRun(services, { ...w, status: 'running', startedAt: at(2), triggerType: 'cron:nightly' });
-    const c = await insertRun(services, { ...w, status: 'completed', startedAt: at(3) });
+    const timeOf = (n: number) => new Date(Date.UTC(2027, 0, 1, 0, 0, n));
+    const a = await insertRun(services, { ...w, status: 'failed', startedAt: timeOf(1), sessionId: 'order-50%_off' });
+    const b = await insertRun(services, { ...w, status: 'running', startedAt: timeOf(2), triggerType: 'cron:nightly' });
+    const c = await insertRun(services, { ...w, status: 'completed', startedAt: timeOf(3) });
     const ctx = contextFor(services, tenant.viewer);
     const ids = async (input: Record<string, unknown>) =>
       (await call(feed, ctx, { workflow_id: w.workflowId, ...input })).runs.map(run => run.run_id);
     expect(await ids({})).toEqual([c, b, a]);
     expect(await ids({ status: 'failed' })).toEqual([a]);
-    expect(await ids({ from: at(2).toISOString() })).toEqual([c, b]);
-    expect(await ids({ to: at(2).toISOString() })).toEqual([a]);
-    expect(await ids({ from: '2027-01-01T01:00:02+01:00', to: at(3).toISOString() })).toEqual([b]);
+    expect(await ids({ from: timeOf(2).toISOString() })).toEqual([c, b]);
+    expect(await ids({ to: timeOf(2).toISOString() })).toEqual([a]);
+    expect(await ids({ from: '2027-01-01T01:00:02+01:00', to: timeOf(3).toISOString() })).toEqual([b]);
     expect(await ids({ q: c })).toEqual([c]);
     expect(await ids({ q: c.toUpperCase() })).toEqual([c]);
     expect(await ids({ q: 'order-50%_' })).toEqual([a]);
@@ -190,7 +190,7 @@ describe('the name of the step that failed a run', () => {
 
   test('is listed, also for a step in a loop; it is null without a name or a graph', async () => {
     const workflowId = await publishGraph(services, tenant.owner, graph as never);
-    const listed = async () =>
+    const failedStepNames = async () =>
       (await call(feed, contextFor(services, tenant.owner), { workflow_id: workflowId })).runs.map(
         run => run.failed_step_name,
       );
@@ -202,9 +202,9 @@ describe('the name of the step that failed a run', () => {
     await fail(await start(4), 'gone');
     await start(5);
     const names = [null, null, 'Pay one', null, 'Pay the order'];
-    expect(await listed()).toEqual(names);
+    expect(await failedStepNames()).toEqual(names);
     // The names come from the cache: a version never changes.
     await services.pool.query('DELETE FROM workflow_versions WHERE workflow_id = $1', [workflowId]);
-    expect(await listed()).toEqual(names);
+    expect(await failedStepNames()).toEqual(names);
   });
 });

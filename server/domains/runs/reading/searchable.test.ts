@@ -43,7 +43,7 @@ async function run(id: string, params: JsonMap = {}): Promise<string> {
 const find = async (filter: Record<string, unknown>, principal = tenant.owner): Promise<string[]> =>
   (await call(feed, ctx(principal), filter)).runs.map(({ run_id }) => run_id);
 /** Returns the searchable values that are stored for a run, by name. */
-async function stored(runId: string): Promise<Record<string, string>> {
+async function storedValues(runId: string): Promise<Record<string, string>> {
   const { rows } = await service.db.pool.query<{ name: string; value: string }>(
     'SELECT name, value FROM run_search_values WHERE run_id = $1',
     [runId],
@@ -59,7 +59,7 @@ describe('a run', () => {
     const id = await publish(ordered);
     const first = await run(id, { order: { id: 'A-1001' } });
     const second = await run(id, { order: { id: 'A-1002' } });
-    expect(await stored(first)).toEqual({ order: 'A-1001', ticket: 'T-A-1001' });
+    expect(await storedValues(first)).toEqual({ order: 'A-1001', ticket: 'T-A-1001' });
 
     expect(await find({ field: 'order=A-1001' })).toEqual([first]);
     expect(await find({ field: 'ticket=T-A-1002' })).toEqual([second]);
@@ -89,7 +89,7 @@ describe('a run', () => {
     const runID = await start(id, { order: 'waiting-7' });
     await reached(service.services, tenant.owner, { id, runID }, 'blocked');
     expect(await find({ field: 'order=waiting-7', status: 'running' })).toEqual([runID]);
-    expect(await stored(runID)).toEqual({ order: 'waiting-7' });
+    expect(await storedValues(runID)).toEqual({ order: 'waiting-7' });
     await call(complete, ctx(), { id, runID, task_id: 'ask', approved: true, result: { reason: 'rush' } });
     await reached(service.services, tenant.owner, { id, runID });
     expect(await find({ field: 'reason=rush' })).toEqual([runID]);
@@ -109,7 +109,7 @@ describe('a run', () => {
     const before = await run(id, { order: { id: 'again' } });
     const { run_id: after } = await call(rerun, ctx(), { id, runID: before, from_step: 'next' });
     await reached(service.services, tenant.owner, { id, runID: after });
-    expect(await stored(after)).toEqual({ order: 'again', ticket: 'T-again' });
+    expect(await storedValues(after)).toEqual({ order: 'again', ticket: 'T-again' });
     expect(await find({ field: 'ticket=T-again' })).toEqual([after, before]);
     const pages = [await call(feed, ctx(), { field: 'ticket=T-again', limit: 1 })];
     pages.push(await call(feed, ctx(), { field: 'ticket=T-again', limit: 1, cursor: pages[0]?.next_cursor }));
@@ -124,7 +124,7 @@ describe('a value', () => {
     const { steps } = valued(null);
     const names = Object.keys(input);
     const searchable = Object.fromEntries(names.map(name => [name, `{{input.${name}}}`]));
-    return stored(await run(await publish({ steps, searchable }), input));
+    return storedValues(await run(await publish({ steps, searchable }), input));
   }
 
   test('is a text of up to 200 characters, a number or a boolean', async () => {
@@ -148,8 +148,8 @@ describe('a value', () => {
 
   test('has no entry if its path does not resolve, or no field is declared', async () => {
     const id = await publish({ ...ordered, steps: [lua('open', 'return {}')] });
-    expect(await stored(await run(id, {}))).toEqual({});
-    expect(await stored(await run(await publish(valued(null)), { order: { id: 'A' } }))).toEqual({});
+    expect(await storedValues(await run(id, {}))).toEqual({});
+    expect(await storedValues(await run(await publish(valued(null)), { order: { id: 'A' } }))).toEqual({});
   });
 
   test('in a result that is stored externally is found too', async () => {
@@ -173,7 +173,9 @@ describe('a value', () => {
 test('a graph from before the checks runs, without the fields that the checks would refuse', async () => {
   const names = Array.from({ length: 12 }, (_, n): [string, string] => [`f${n}`, '{{input.n}}']);
   const searchable = { bad: 'no template', '1': '{{input.n}}', broken: '{{input.', ...Object.fromEntries(names) };
-  const found = await stored(await run(await publish({ steps: [lua('only', 'return 1')], searchable }), { n: 5 }));
+  const found = await storedValues(
+    await run(await publish({ steps: [lua('only', 'return 1')], searchable }), { n: 5 }),
+  );
   expect(Object.keys(found).sort()).toEqual(['f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6', 'f7', 'f8', 'f9'].sort());
 });
 
@@ -198,7 +200,7 @@ test('retention purges the values with their runs', async () => {
     now: clock.now(),
     pause: async () => undefined,
   });
-  expect(await stored(runID)).toEqual({});
+  expect(await storedValues(runID)).toEqual({});
   expect(await find({ field: 'order=past' })).toEqual([]);
   const { rows } = await service.db.pool.query('SELECT FROM run_search_values');
   expect(rows).toHaveLength(0);

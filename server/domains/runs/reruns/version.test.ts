@@ -124,9 +124,9 @@ test('a rerun and its original run link to each other, and the rerun lists the r
     original: null,
     reruns: [{ run_id, status: 'completed' }],
   });
-  const listed = async (test: 'true' | 'false' | 'reruns') =>
+  const listedIds = async (test: 'true' | 'false' | 'reruns') =>
     (await call(list, as(), { id: ref.id, test })).runs.map(each => each.run_id);
-  expect(await listed('reruns')).toEqual([run_id, ref.runID]);
-  expect(await listed('false')).toEqual([ref.runID]);
-  expect(await listed('true')).toEqual([run_id]);
+  expect(await listedIds('reruns')).toEqual([run_id, ref.runID]);
+  expect(await listedIds('false')).toEqual([ref.runID]);
+  expect(await listedIds('true')).toEqual([run_id]);
 });

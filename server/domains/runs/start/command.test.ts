@@ -200,10 +200,10 @@ describe('a refused start', () => {
   test('has no event after the first, and none of a step', async () => {
     const runId = newId();
     await refusal(start({ run_id: runId, mode: 'fast' }));
-    const of = async (query: Record<string, unknown>) =>
+    const readEvents = async (query: Record<string, unknown>) =>
       (await call(events, as(), { id: waiting, runID: runId, ...query })).events;
-    expect(await of({ after: 1 })).toEqual([]);
-    expect(await of({ step_id: 'ask' })).toEqual([]);
+    expect(await readEvents({ after: 1 })).toEqual([]);
+    expect(await readEvents({ step_id: 'ask' })).toEqual([]);
   });
 
   test('an input of exactly the limit is accepted', async () => {

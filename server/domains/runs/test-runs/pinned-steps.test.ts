@@ -45,7 +45,7 @@ const draft = async (graph: Graph, run_setup: JsonMap = {}) =>
   (await call(create, as(), { name: 'Pinned', graph, run_setup })).id;
 const pinsOf = async (id: string) => (await call(get, as(), { id })).run_setup.pinned_results;
 
-async function ended(id: string, runID: string) {
+async function waitForEnd(id: string, runID: string) {
   await reached(service.services, tenant.contributor, { id, runID });
   const { steps } = await call(runContext, as(), { id, runID });
   const run = await call(summary, as(), { id, runID });
@@ -54,9 +54,9 @@ async function ended(id: string, runID: string) {
   return { runID, status: run.status, results, statuses };
 }
 const tested = async (id: string, input: Record<string, unknown> = {}) =>
-  ended(id, (await call(startTest, as(), { id, ...input })).run_id);
-const started = async (id: string) =>
-  ended(id, (await call(command, as(), { id, command: 'start', params: {} })).run_id);
+  waitForEnd(id, (await call(startTest, as(), { id, ...input })).run_id);
+const startAndWait = async (id: string) =>
+  waitForEnd(id, (await call(command, as(), { id, command: 'start', params: {} })).run_id);
 
 const chain: Graph = {
   steps: [script('a', 'error("executed")'), script('b', 'return {of = steps.a.result}', 'a')],
@@ -161,10 +161,10 @@ describe('a pinned result never', () => {
     await call(publish, as(), { id });
     const { run_setup } = await call(getVersion, as(), { id, version: 1 });
     expect(run_setup).toEqual({ trigger_payload: setup.trigger_payload });
-    const run = await started(id);
+    const run = await startAndWait(id);
     expect(run.results.a).toBe('executed');
     const again = await call(rerun, as(), { id, runID: run.runID, from_step: 'a', version: 'draft' });
-    expect((await ended(id, again.run_id)).results.a).toBe('executed');
+    expect((await waitForEnd(id, again.run_id)).results.a).toBe('executed');
     expect((await call(diffVersions, as(), { id, a: 1, b: 'draft' })).run_setup).toEqual([]);
     expect(await pinsOf(id)).toEqual({ a: 'pinned' });
     const alone = await draft(graph, { pinned_results: { a: 1 } });
@@ -189,12 +189,12 @@ describe('a pinned result never', () => {
     await call(createConnection, as(), fields as never);
     const pinned_results = { a: { echo: `Bearer ${secret}`, [secret]: Buffer.from(secret).toString('base64') } };
     const id = await draft(graph, { pinned_results });
-    const stored = async () => JSON.stringify(await pinsOf(id));
-    expect(await stored()).toContain('Bearer [redacted]');
+    const storedPins = async () => JSON.stringify(await pinsOf(id));
+    expect(await storedPins()).toContain('Bearer [redacted]');
     await call(patch, as(), { id, run_setup: { pinned_results } });
-    expect(await stored()).not.toContain(secret);
+    expect(await storedPins()).not.toContain(secret);
     await call(edit, as(), { id, edits: [{ type: 'set_run_setup', run_setup: { pinned_results } }] });
-    expect(await stored()).not.toMatch(new RegExp(`${secret}|${Buffer.from(secret).toString('base64')}`));
+    expect(await storedPins()).not.toMatch(new RegExp(`${secret}|${Buffer.from(secret).toString('base64')}`));
   });
 });
 

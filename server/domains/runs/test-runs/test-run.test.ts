@@ -86,14 +86,14 @@ describe('a test run of the draft', () => {
     const { run_id } = await call(command, as(), { id, command: 'start', params: {} });
     await reached(service.services, tenant.contributor, { id, runID: run_id });
     expect(await call(summary, as(), { id, runID: run_id })).toMatchObject({ version: 1, test: false });
-    const of = async (filter: object) =>
+    const listedRuns = async (filter: object) =>
       (await call(listRuns, as(), { id, ...filter })).runs.map(run => [run.run_id, run.test]);
-    expect(await of({})).toEqual([
+    expect(await listedRuns({})).toEqual([
       [run_id, false],
       [runID, true],
     ]);
-    expect(await of({ test: 'true' })).toEqual([[runID, true]]);
-    expect(await of({ test: 'false' })).toEqual([[run_id, false]]);
+    expect(await listedRuns({ test: 'true' })).toEqual([[runID, true]]);
+    expect(await listedRuns({ test: 'false' })).toEqual([[run_id, false]]);
     const { workflows } = await call(listWorkflows, as(), {});
     expect(workflows.find(workflow => workflow.id === id)?.recent_runs.map(run => run.run_id)).toEqual([run_id]);
     expect((await call(publish, as(), { id })).version).toBe(2);

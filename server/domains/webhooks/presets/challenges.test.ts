@@ -134,7 +134,7 @@ describe('Stripe', () => {
 });
 
 describe('Meta', () => {
-  const ask = (path: string, query: Record<string, string>) =>
+  const sendChallenge = (path: string, query: Record<string, string>) =>
     fetch(`${service.url}${path}?${new URLSearchParams(query)}`);
   const queryOf = (token: string, challenge = '1158201444') => ({
     'hub.mode': 'subscribe',
@@ -146,7 +146,7 @@ describe('Meta', () => {
     const made = await createMeta();
     expect(made).toMatchObject({ signing_secret: null, path: `/v1/inbound-webhooks/${made.id}/callback` });
     expect(made.token).toMatch(/^[\w-]{32}$/);
-    expect(await textOf(await ask(made.path, queryOf(made.token)))).toEqual({
+    expect(await textOf(await sendChallenge(made.path, queryOf(made.token)))).toEqual({
       status: 200,
       type: 'text/plain; charset=utf-8',
       sniff: 'nosniff',
@@ -158,9 +158,9 @@ describe('Meta', () => {
 
     const renewed = await patch(made.id, { rotate_verify_token: true });
     const token = String(renewed.body.verify_token);
-    expect((await ask(made.path, queryOf(made.token))).status).toBe(401);
+    expect((await sendChallenge(made.path, queryOf(made.token))).status).toBe(401);
     expect(await latestDelivery(made.id)).toMatchObject({ outcome: 'unauthorized', code: 'bad_verify_token' });
-    expect((await ask(made.path, queryOf(token))).status).toBe(200);
+    expect((await sendChallenge(made.path, queryOf(token))).status).toBe(200);
     const github = await create('github');
     expect((await patch(github.id, { rotate_verify_token: true })).status).toBe(422);
   });
@@ -169,19 +169,19 @@ describe('Meta', () => {
     const [made, off] = [await createMeta(), await createMeta()];
     await patch(off.id, { enabled: false });
     const github = await create('github');
-    const at = (id: string) => `/v1/inbound-webhooks/${id}/callback`;
+    const callbackPath = (id: string) => `/v1/inbound-webhooks/${id}/callback`;
     const refused = [
-      await ask(made.path, queryOf('wrong')),
-      await ask(made.path, queryOf('')),
-      await ask(at(`${made.id}.${made.token}`), queryOf(made.token)),
-      await ask(off.path, queryOf(off.token)),
-      await ask(off.path, queryOf('wrong')),
-      await ask(at(github.id), queryOf(made.token)),
-      await ask(at(github.id), queryOf(github.secret)),
-      await ask(at('00000000-0000-0000-0000-000000000000'), queryOf(made.token)),
-      await ask(at('none'), queryOf(made.token)),
-      await ask(made.path, {}),
-      await ask(made.path, { ...queryOf(made.token), 'hub.mode': 'unsubscribe' }),
+      await sendChallenge(made.path, queryOf('wrong')),
+      await sendChallenge(made.path, queryOf('')),
+      await sendChallenge(callbackPath(`${made.id}.${made.token}`), queryOf(made.token)),
+      await sendChallenge(off.path, queryOf(off.token)),
+      await sendChallenge(off.path, queryOf('wrong')),
+      await sendChallenge(callbackPath(github.id), queryOf(made.token)),
+      await sendChallenge(callbackPath(github.id), queryOf(github.secret)),
+      await sendChallenge(callbackPath('00000000-0000-0000-0000-000000000000'), queryOf(made.token)),
+      await sendChallenge(callbackPath('none'), queryOf(made.token)),
+      await sendChallenge(made.path, {}),
+      await sendChallenge(made.path, { ...queryOf(made.token), 'hub.mode': 'unsubscribe' }),
     ];
     for (const response of refused) {
       expect(response.status).toBe(401);
@@ -198,8 +198,11 @@ describe('Meta', () => {
     async challenge => {
       const made = await createMeta();
       const [known, unknown] = [
-        await ask(made.path, queryOf(made.token, challenge)),
-        await ask(made.path.replace(made.id, '00000000-0000-0000-0000-000000000000'), queryOf(made.token, challenge)),
+        await sendChallenge(made.path, queryOf(made.token, challenge)),
+        await sendChallenge(
+          made.path.replace(made.id, '00000000-0000-0000-0000-000000000000'),
+          queryOf(made.token, challenge),
+        ),
       ];
       expect([known.status, unknown.status]).toEqual([422, 422]);
       expect(await known.text()).not.toContain('alert');

@@ -46,15 +46,17 @@ describe('github', () => {
   });
 
   test('recognizes a redelivery by its id and body, and shows the event', () => {
-    const of = (id: string, signature = HELLO.signature) => {
+    const identifierFor = (id: string, signature = HELLO.signature) => {
       const headers = { 'x-hub-signature-256': signature, 'x-github-delivery': id, 'x-github-event': 'issues' };
       const digest = identify(received({ headers }), {}, 0)?.digest.toString('hex');
       return { digest, fields: describeEvent?.(received({ headers })) };
     };
-    expect(of('72d3162e')).toEqual(of('72d3162e'));
-    expect(of('72d3162e').digest).not.toBe(of('72d3162f').digest);
-    expect(of('72d3162e').digest).not.toBe(of('72d3162e', HELLO.signature.replace('7', '8')).digest);
-    expect(of('72d3162e').fields).toEqual({ webhook: { event: 'issues', delivery_id: '72d3162e' } });
+    expect(identifierFor('72d3162e')).toEqual(identifierFor('72d3162e'));
+    expect(identifierFor('72d3162e').digest).not.toBe(identifierFor('72d3162f').digest);
+    expect(identifierFor('72d3162e').digest).not.toBe(
+      identifierFor('72d3162e', HELLO.signature.replace('7', '8')).digest,
+    );
+    expect(identifierFor('72d3162e').fields).toEqual({ webhook: { event: 'issues', delivery_id: '72d3162e' } });
     const strange = received({ headers: { 'x-github-event': '<script>', 'x-github-delivery': 'a b' } });
     expect(describeEvent?.(strange)).toEqual({ webhook: {} });
   });
@@ -63,12 +65,12 @@ describe('github', () => {
 describe('stripe', () => {
   const secret = 'whsec_test_secret';
   const payload = JSON.stringify({ id: 'evt_test_webhook', object: 'event' }, null, 2);
-  const at = 1_767_225_600;
+  const signedAt = 1_767_225_600;
   const { verify } = presetRules.stripe;
-  const check = (header: string, secrets: Expected['secrets'] = [secret, null], now = at) =>
+  const check = (header: string, secrets: Expected['secrets'] = [secret, null], now = signedAt) =>
     verify(received({ body: payload, headers: { 'stripe-signature': header } }), expected(secrets, now));
   /** Returns a header that Stripe's own library signs for tests. */
-  const headerOf = (key = secret, timestamp = at) =>
+  const headerOf = (key = secret, timestamp = signedAt) =>
     new Stripe('sk_test_1').webhooks.generateTestHeaderString({ payload, secret: key, timestamp });
 
   test('accepts what Stripe’s own library signs', () => {
@@ -80,20 +82,23 @@ describe('stripe', () => {
   test('accepts one right signature of several, and ignores other schemes', () => {
     const right = /v1=([0-9a-f]{64})/.exec(headerOf())?.[1];
     const wrong = 'a'.repeat(64);
-    expect(check(`t=${at},v1=${wrong},v1=${right},v0=${wrong}`)).toBeNull();
-    expect(check(`t=${at}, v1=${right}`)).toBeNull();
-    expect(check(`t=${at},v0=${right}`)).toBe('bad_signature');
-    expect(check(`t=${at},v1=${right}0`)).toBe('bad_signature');
-    expect(check(`t=${at},t=${at},v1=${right}`)).toBe('bad_timestamp');
+    expect(check(`t=${signedAt},v1=${wrong},v1=${right},v0=${wrong}`)).toBeNull();
+    expect(check(`t=${signedAt}, v1=${right}`)).toBeNull();
+    expect(check(`t=${signedAt},v0=${right}`)).toBe('bad_signature');
+    expect(check(`t=${signedAt},v1=${right}0`)).toBe('bad_signature');
+    expect(check(`t=${signedAt},t=${signedAt},v1=${right}`)).toBe('bad_timestamp');
     expect(check(`v1=${right}`)).toBe('bad_timestamp');
-    expect(check(`t=${at + 1},v1=${right}`)).toBe('bad_signature');
+    expect(check(`t=${signedAt + 1},v1=${right}`)).toBe('bad_signature');
   });
 
   test('allows 300 seconds, whatever the signature is', () => {
-    expect([-300, 300].map(off => check(headerOf(), undefined, at + off))).toEqual([null, null]);
-    expect([-301, 301].map(off => check(headerOf(), undefined, at + off))).toEqual(['bad_timestamp', 'bad_timestamp']);
-    expect(check(headerOf('whsec_other'), undefined, at + 301)).toBe('bad_timestamp');
-    expect(verify(received({ body: payload }), expected([secret, null], at))).toBe('missing_signature');
+    expect([-300, 300].map(off => check(headerOf(), undefined, signedAt + off))).toEqual([null, null]);
+    expect([-301, 301].map(off => check(headerOf(), undefined, signedAt + off))).toEqual([
+      'bad_timestamp',
+      'bad_timestamp',
+    ]);
+    expect(check(headerOf('whsec_other'), undefined, signedAt + 301)).toBe('bad_timestamp');
+    expect(verify(received({ body: payload }), expected([secret, null], signedAt))).toBe('missing_signature');
   });
 });
 
@@ -103,19 +108,19 @@ describe('slack', () => {
   const body =
     'token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c';
   const secret = '8f742231b10e8888abcd99yyyzzz85a5';
-  const at = 1_531_420_618;
+  const signedAt = 1_531_420_618;
   const signed = {
-    'x-slack-request-timestamp': String(at),
+    'x-slack-request-timestamp': String(signedAt),
     'x-slack-signature': 'v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503',
   };
-  const check = (headers: Record<string, string>, now = at, secrets: Expected['secrets'] = [secret, null]) =>
+  const check = (headers: Record<string, string>, now = signedAt, secrets: Expected['secrets'] = [secret, null]) =>
     verify(received({ body, headers }), expected(secrets, now));
 
   test('accepts the example of Slack’s documentation within five minutes', () => {
     expect(check(signed)).toBeNull();
-    expect(check(signed, at, ['another secret', secret])).toBeNull();
-    expect([check(signed, at + 300), check(signed, at + 301)]).toEqual([null, 'bad_timestamp']);
-    expect(check({ ...signed, 'x-slack-request-timestamp': String(at + 1) })).toBe('bad_signature');
+    expect(check(signed, signedAt, ['another secret', secret])).toBeNull();
+    expect([check(signed, signedAt + 300), check(signed, signedAt + 301)]).toEqual([null, 'bad_timestamp']);
+    expect(check({ ...signed, 'x-slack-request-timestamp': String(signedAt + 1) })).toBe('bad_signature');
     expect(check({ ...signed, 'x-slack-signature': signed['x-slack-signature'].replace('v0', 'v1') })).toBe(
       'bad_signature',
     );
@@ -138,19 +143,19 @@ describe('standard-webhooks', () => {
   // The test vector of the reference implementations.
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const body = '{"test": 2432232314}';
-  const at = 1_614_265_330;
+  const signedAt = 1_614_265_330;
   const signed = {
     'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
-    'webhook-timestamp': String(at),
+    'webhook-timestamp': String(signedAt),
     'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   };
-  const check = (headers: Record<string, string>, now = at, secrets: Expected['secrets'] = [secret, null]) =>
+  const check = (headers: Record<string, string>, now = signedAt, secrets: Expected['secrets'] = [secret, null]) =>
     verify(received({ body, headers }), expected(secrets, now));
 
   test('accepts the vector of the reference implementations within five minutes', () => {
     expect(check(signed)).toBeNull();
-    expect(check(signed, at, [`whsec_${'A'.repeat(32)}`, secret])).toBeNull();
-    expect([check(signed, at - 300), check(signed, at + 301)]).toEqual([null, 'bad_timestamp']);
+    expect(check(signed, signedAt, [`whsec_${'A'.repeat(32)}`, secret])).toBeNull();
+    expect([check(signed, signedAt - 300), check(signed, signedAt + 301)]).toEqual([null, 'bad_timestamp']);
   });
 
   test('accepts one right signature of several, and ignores other versions', () => {
@@ -167,7 +172,7 @@ describe('standard-webhooks', () => {
     const { 'webhook-id': _, ...without } = signed;
     expect(check(without)).toBe('missing_signature');
     const key = standardKey(secret) ?? '';
-    const signature = createHmac('sha256', key).update(`a.1.${at}.${body}`).digest('base64');
+    const signature = createHmac('sha256', key).update(`a.1.${signedAt}.${body}`).digest('base64');
     expect(check({ ...signed, 'webhook-id': 'a.1', 'webhook-signature': `v1,${signature}` })).toBe('bad_signature');
   });
 
@@ -204,12 +209,16 @@ describe('basic and secret-url', () => {
   });
 
   test('secret-url accepts only the secret of the address', () => {
-    const at = (pathSecret: string | null, secrets: Expected['secrets'] = ['right', 'old']) =>
+    const verifyWith = (pathSecret: string | null, secrets: Expected['secrets'] = ['right', 'old']) =>
       presetRules['secret-url'].verify(received({ pathSecret }), expected(secrets, 0));
-    expect([at('right'), at('old')]).toEqual([null, null]);
-    expect([at(null), at(''), at('wrong'), at('right', [null, null]), at('', [null, null])]).toEqual(
-      Array(5).fill('bad_signature'),
-    );
+    expect([verifyWith('right'), verifyWith('old')]).toEqual([null, null]);
+    expect([
+      verifyWith(null),
+      verifyWith(''),
+      verifyWith('wrong'),
+      verifyWith('right', [null, null]),
+      verifyWith('', [null, null]),
+    ]).toEqual(Array(5).fill('bad_signature'));
   });
 });
 

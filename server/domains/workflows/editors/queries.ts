@@ -31,13 +31,13 @@ export async function recordSave(
   await db.query(UPSERT_SAVED, [ref.workflowId, ref.tenantId, ref.userId, at, revision]);
 }
 
-const read = (column: 'seen_at' | 'saved_at', condition: string) =>
+const editorsQuery = (column: 'seen_at' | 'saved_at', condition: string) =>
   `SELECT e.user_id AS "userId", u.name, e.${column} AS at
      FROM workflow_editors e JOIN users u ON u.id = e.user_id
     WHERE e.tenant_id = $1 AND e.workflow_id = $2 AND ${condition}
     ORDER BY e.${column} DESC, e.user_id LIMIT $4`;
-const SELECT_SEEN = read('seen_at', 'e.seen_at > $3');
-const SELECT_SAVED = read('saved_at', 'e.saved_revision > $3');
+const SELECT_SEEN = editorsQuery('seen_at', 'e.seen_at > $3');
+const SELECT_SAVED = editorsQuery('saved_at', 'e.saved_revision > $3');
 
 /** Returns the members who were seen after an instant, the last first. */
 export async function readSeen(

@@ -9,7 +9,7 @@ const lua = (id: string, ...depends_on: string[]): Step => ({
   script: 'return 1',
   ...(depends_on.length > 0 ? { depends_on } : {}),
 });
-const ask = (id: string, instructions: string, ...depends_on: string[]): Step => ({
+const askStep = (id: string, instructions: string, ...depends_on: string[]): Step => ({
   id,
   type: 'human_task',
   instructions,
@@ -44,8 +44,8 @@ const order = draftOf(
       depends_on: ['load'],
       then: ['ask'],
     },
-    ask('ask', 'Approve {{steps.load.result.total}} for {{input.who ?? "someone"}}?', 'check'),
-    ask('end', 'Done: {{steps.ask.result.approved}}, {{steps.check.result.value}}', 'ask', 'check'),
+    askStep('ask', 'Approve {{steps.load.result.total}} for {{input.who ?? "someone"}}?', 'check'),
+    askStep('end', 'Done: {{steps.ask.result.approved}}, {{steps.check.result.value}}', 'ask', 'check'),
   ],
   { output: { ok: '{{steps.ask.result.approved}}' } },
 );
@@ -56,7 +56,7 @@ describe('extractWorkflow', () => {
     expect(graph).toEqual({
       steps: [
         { id: 'check', type: 'condition', expression: 'input.load.total > input.limit', then: ['ask'] },
-        ask('ask', 'Approve {{input.load.total}} for {{input.who ?? "someone"}}?', 'check'),
+        askStep('ask', 'Approve {{input.load.total}} for {{input.who ?? "someone"}}?', 'check'),
       ],
       output: { ask: '{{steps.ask.result ?? null}}', check: '{{steps.check.result ?? null}}' },
     });
@@ -70,7 +70,7 @@ describe('extractWorkflow', () => {
         workflow_id: 'wf',
         input: { limit: '{{input.limit}}', who: '{{input.who ?? null}}', load: '{{steps.load.result}}' },
       },
-      ask(
+      askStep(
         'end',
         'Done: {{steps.call_workflow.result.ask.approved}}, {{steps.call_workflow.result.check.value}}',
         'call_workflow',
@@ -85,7 +85,7 @@ describe('extractWorkflow', () => {
     const draft = draftOf([
       lua('a-b'),
       lua('a'),
-      ask('x', '{{input.a}} {{steps.a.result}} {{steps.a-b.result}}', 'a', 'a-b'),
+      askStep('x', '{{input.a}} {{steps.a.result}} {{steps.a-b.result}}', 'a', 'a-b'),
     ]);
     const { graph, draft: after } = extracted(draft, ['x']);
     expect(graph.steps[0]?.instructions).toBe('{{input.a}} {{input.a_2}} {{input.a_b}}');
@@ -98,7 +98,7 @@ describe('extractWorkflow', () => {
 
   test.each<[string, Draft, string[], string[], string]>([
     ['a step between', draftOf([lua('a'), lua('b', 'a'), lua('c', 'b')]), ['a', 'c'], [], '“b” runs between'],
-    ['the whole input', draftOf([ask('a', '{{input}}')]), ['a'], [], 'reads the whole input'],
+    ['the whole input', draftOf([askStep('a', '{{input}}')]), ['a'], [], 'reads the whole input'],
     [
       'a question for the input',
       draftOf([{ id: 'a', type: 'condition', expression: 'has(input.x)' }]),
@@ -108,14 +108,14 @@ describe('extractWorkflow', () => {
     ],
     [
       'an error',
-      draftOf([lua('a'), ask('b', '{{steps.a.error.message}}', 'a')]),
+      draftOf([lua('a'), askStep('b', '{{steps.a.error.message}}', 'a')]),
       ['b'],
       [],
       'more of “a” than its result',
     ],
     [
       'an error by a step outside',
-      draftOf([lua('a'), ask('b', '{{steps.a.error.message}}', 'a')]),
+      draftOf([lua('a'), askStep('b', '{{steps.a.error.message}}', 'a')]),
       ['a'],
       [],
       'more of “a” than its result',
@@ -134,14 +134,14 @@ describe('extractWorkflow', () => {
       [],
       'The script of “b”',
     ],
-    ['the item of a loop', draftOf([ask('a', '{{item.x}}')]), ['a'], ['load'], 'reads the item'],
+    ['the item of a loop', draftOf([askStep('a', '{{item.x}}')]), ['a'], ['load'], 'reads the item'],
     ['a step started by name', draftOf([{ ...lua('a'), gated: true }]), ['a'], [], 'started by name'],
   ])('refuses %s', (_, draft, ids, around, message) => {
     expect(refusal(extractWorkflow(draft, ids, CALL, around))).toContain(message);
   });
 
   test('passes results of steps around a loop as input', () => {
-    const { draft, graph } = extracted(draftOf([ask('a', '{{steps.load.result.x}}')]), ['a'], ['load']);
+    const { draft, graph } = extracted(draftOf([askStep('a', '{{steps.load.result.x}}')]), ['a'], ['load']);
     expect(graph.steps[0]?.instructions).toBe('{{input.load.x}}');
     expect(draft.graph.steps[0]?.input).toEqual({ load: '{{steps.load.result}}' });
   });
@@ -162,7 +162,7 @@ describe('inlineWorkflow', () => {
 
   test('renames steps whose ids are taken, and replaces inputs by their values', () => {
     const graph: Graph = {
-      steps: [lua('a'), ask('b', '{{input.text}}', 'a'), ask('c', '{{steps.b.result.x}}', 'b')],
+      steps: [lua('a'), askStep('b', '{{input.text}}', 'a'), askStep('c', '{{steps.b.result.x}}', 'b')],
       output: '{{steps.c.result}}',
     };
     const call: Step = {
@@ -172,13 +172,13 @@ describe('inlineWorkflow', () => {
       input: { text: 'Hello' },
       depends_on: ['a'],
     };
-    const draft = draftOf([lua('a'), call, ask('d', '{{steps.call.result.y}}', 'call')]);
+    const draft = draftOf([lua('a'), call, askStep('d', '{{steps.call.result.y}}', 'call')]);
     expect(inlined(draft, graph, 'call').draft.graph.steps).toEqual([
       lua('a'),
       lua('a_2', 'a'),
-      ask('b', 'Hello', 'a_2'),
-      ask('c', '{{steps.b.result.x}}', 'b'),
-      ask('d', '{{steps.c.result.y}}', 'c'),
+      askStep('b', 'Hello', 'a_2'),
+      askStep('c', '{{steps.b.result.x}}', 'b'),
+      askStep('d', '{{steps.c.result.y}}', 'c'),
     ]);
   });
 
@@ -196,11 +196,11 @@ describe('inlineWorkflow', () => {
       'starts another one',
     ],
     ['an empty workflow', call({}), { steps: [] }, [], 'has no steps'],
-    ['a missing input', call({}), { steps: [ask('a', '{{input.x}}')] }, [], 'does not hand over'],
+    ['a missing input', call({}), { steps: [askStep('a', '{{input.x}}')] }, [], 'does not hand over'],
     [
       'a value within a text',
       call({ input: { x: 'v' } }),
-      { steps: [ask('a', 'x {{input.x}}')] },
+      { steps: [askStep('a', 'x {{input.x}}')] },
       [],
       'no plain reference',
     ],
@@ -211,12 +211,12 @@ describe('inlineWorkflow', () => {
       [],
       'in its script',
     ],
-    ['the whole input', call({ input: { x: 1 } }), { steps: [ask('a', '{{input}}')] }, [], 'whole input'],
+    ['the whole input', call({ input: { x: 1 } }), { steps: [askStep('a', '{{input}}')] }, [], 'whole input'],
     [
       'an output that is composed',
       call({}),
       { steps: [lua('a')], output: { t: 'A {{steps.a.result}}' } },
-      [ask('d', '{{steps.call.result.t}}', 'call')],
+      [askStep('d', '{{steps.call.result.t}}', 'call')],
       'not the result of one step',
     ],
     ['a gated step', call({}), { steps: [{ ...lua('a'), gated: true }] }, [], 'started by name'],

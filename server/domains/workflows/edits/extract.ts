@@ -49,7 +49,7 @@ export function extractWorkflow(
   let graph: Graph = { steps: [] };
   const result = regrouped(draft, () => {
     const selection = selectionIn(draft, ids);
-    const { inside, outside, has, before } = selection;
+    const { inside, outside, isChosen, before } = selection;
     requireNotAddressed(draft, inside);
     requireNoScript(outside, inside);
     const reader = inside.find(step => around.length > 0 && mentionsItem(step, /\b(?:item|index)\b/));
@@ -80,11 +80,13 @@ export function extractWorkflow(
       ...(input.size === 0 ? {} : { input: Object.fromEntries(input) }),
       ...(position === undefined ? {} : { position }),
     };
-    const at = draft.graph.steps.slice(0, draft.graph.steps.indexOf(inside[0] as Step)).filter(each => !has(each.id));
+    const at = draft.graph.steps
+      .slice(0, draft.graph.steps.indexOf(inside[0] as Step))
+      .filter(each => !isChosen(each.id));
     const changed = { ...draft, graph: { ...draft.graph, steps: redirected.toSpliced(at.length, 0, step) } };
     const after = withTexts(changed, inside, targetOf);
     graph = {
-      steps: steps.map(each => withoutOutside(each, has)),
+      steps: steps.map(each => withoutOutside(each, isChosen)),
       ...(results.size === 0 ? {} : { output: Object.fromEntries(results) }),
     };
     return { draft: after, step: call.step };

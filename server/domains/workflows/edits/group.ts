@@ -47,7 +47,7 @@ export function regrouped(draft: Draft, make: () => { draft: Draft; step: string
 export function groupIntoLoop(draft: Draft, ids: readonly string[], loop: string, depth = 0): Regrouping {
   return regrouped(draft, () => {
     const selection = selectionIn(draft, ids);
-    const { inside, outside, has, before } = selection;
+    const { inside, outside, isChosen, before } = selection;
     requireShallow(depth + 1, inside);
     requireNotAddressed(draft, inside);
     requireNoScript(outside, inside);
@@ -60,11 +60,13 @@ export function groupIntoLoop(draft: Draft, ids: readonly string[], loop: string
       type: 'for_each',
       ...(before.length === 0 ? {} : { depends_on: before }),
       items: depth > 0 ? ONE_ITEM.inside : ONE_ITEM.outside,
-      steps: inside.map(each => withoutOutside(each, has)),
+      steps: inside.map(each => withoutOutside(each, isChosen)),
       ...(position === undefined ? {} : { position }),
     };
     const around = redirectReaders(connectedTo(loop, selection), inside, targetOf);
-    const at = draft.graph.steps.slice(0, draft.graph.steps.indexOf(inside[0] as Step)).filter(each => !has(each.id));
+    const at = draft.graph.steps
+      .slice(0, draft.graph.steps.indexOf(inside[0] as Step))
+      .filter(each => !isChosen(each.id));
     const steps = around.toSpliced(at.length, 0, step);
     return { draft: withTexts({ ...draft, graph: { ...draft.graph, steps } }, inside, targetOf), step: loop };
   });

@@ -13,7 +13,7 @@ export const named = (step: Step): string =>
 export type Selection = {
   inside: readonly Step[];
   outside: readonly Step[];
-  has: (id: string) => boolean;
+  isChosen: (id: string) => boolean;
   /** The outside steps on which inner steps depend. */
   before: readonly string[];
   /** The inner steps that depend on no other inner step. */
@@ -25,26 +25,28 @@ export type Selection = {
 /** Returns the selected steps of a draft. Throws CannotRegroup if a single step in their place would be on a cycle. */
 export function selectionIn({ graph }: Draft, ids: readonly string[]): Selection {
   const chosen = new Set(ids);
-  const has = (id: string) => chosen.has(id);
-  const inside = graph.steps.filter(({ id }) => has(id));
+  const isChosen = (id: string) => chosen.has(id);
+  const inside = graph.steps.filter(({ id }) => isChosen(id));
   if (inside.length === 0) throw new CannotRegroup('Select the steps first.');
-  const outside = graph.steps.filter(({ id }) => !has(id));
+  const outside = graph.steps.filter(({ id }) => !isChosen(id));
   const known = new Set(graph.steps.map(({ id }) => id));
-  const before = [...new Set(inside.flatMap(step => idsIn(step.depends_on)))].filter(id => !has(id) && known.has(id));
-  requireTogether(outside, before, has);
+  const before = [...new Set(inside.flatMap(step => idsIn(step.depends_on)))].filter(
+    id => !isChosen(id) && known.has(id),
+  );
+  requireTogether(outside, before, isChosen);
   const needed = new Set(inside.flatMap(step => idsIn(step.depends_on)));
   return {
     inside,
     outside,
-    has,
+    isChosen,
     before,
-    first: inside.filter(step => !idsIn(step.depends_on).some(has)),
+    first: inside.filter(step => !idsIn(step.depends_on).some(isChosen)),
     last: inside.filter(({ id }) => !needed.has(id)),
   };
 }
 
 /** Refuses a selection with an outside step between selected steps, because that step would depend on its own dependent. */
-function requireTogether(outside: readonly Step[], before: readonly string[], has: (id: string) => boolean): void {
+function requireTogether(outside: readonly Step[], before: readonly string[], isChosen: (id: string) => boolean): void {
   const steps = new Map(outside.map(step => [step.id, step]));
   const open = [...before];
   const seen = new Set<string>();
@@ -52,7 +54,7 @@ function requireTogether(outside: readonly Step[], before: readonly string[], ha
     const step = steps.get(id);
     if (step === undefined || seen.has(id)) continue;
     seen.add(id);
-    if (idsIn(step.depends_on).some(has))
+    if (idsIn(step.depends_on).some(isChosen))
       throw new CannotRegroup(`${named(step)} runs between the selected steps. Select it, too.`);
     open.push(...idsIn(step.depends_on));
   }
@@ -75,10 +77,10 @@ export function requireNotAddressed({ run_setup }: Draft, inside: readonly Step[
  * Returns the outside steps, connected to `to` instead of the selected steps. Throws CannotRegroup if a branch of a condition cannot be
  * connected to a single step.
  */
-export function connectedTo(to: string, { inside, outside, first, has }: Selection): Step[] {
+export function connectedTo(to: string, { inside, outside, first, isChosen }: Selection): Step[] {
   for (const step of inside) {
     const leaving = BRANCHES.flatMap(branch => idsIn(step[branch])).find(
-      id => !has(id) && outside.some(other => other.id === id),
+      id => !isChosen(id) && outside.some(other => other.id === id),
     );
     const other = outside.find(({ id }) => id === leaving);
     if (other !== undefined)
@@ -87,25 +89,25 @@ export function connectedTo(to: string, { inside, outside, first, has }: Selecti
   const entries = first.map(({ id }) => id);
   return outside.map(step => {
     let next = step;
-    const after = [...new Set(idsIn(step.depends_on).map(id => (has(id) ? to : id)))];
-    if (idsIn(step.depends_on).some(has)) next = withStepFields(next, { depends_on: after });
+    const after = [...new Set(idsIn(step.depends_on).map(id => (isChosen(id) ? to : id)))];
+    if (idsIn(step.depends_on).some(isChosen)) next = withStepFields(next, { depends_on: after });
     for (const branch of BRANCHES) {
       const ids = idsIn(step[branch]);
-      if (!ids.some(has)) continue;
+      if (!ids.some(isChosen)) continue;
       if (!entries.every(id => ids.includes(id)))
         throw new CannotRegroup(`A branch of ${named(step)} leads to some of the selected steps only. Select fewer.`);
-      next = withStepFields(next, { [branch]: [...new Set(ids.map(id => (has(id) ? to : id)))] });
+      next = withStepFields(next, { [branch]: [...new Set(ids.map(id => (isChosen(id) ? to : id)))] });
     }
     return next;
   });
 }
 
 /** Returns a selected step without its connections to steps outside. */
-export function withoutOutside(step: Step, has: (id: string) => boolean): Step {
+export function withoutOutside(step: Step, isChosen: (id: string) => boolean): Step {
   let next = step;
   for (const field of ['depends_on', ...BRANCHES]) {
     const ids = idsIn(step[field]);
-    const kept = ids.filter(has);
+    const kept = ids.filter(isChosen);
     if (kept.length === ids.length) continue;
     next = kept.length === 0 ? withStepFields(next, {}, [field]) : withStepFields(next, { [field]: kept });
   }

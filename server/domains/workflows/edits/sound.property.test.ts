@@ -40,7 +40,7 @@ const check: Step = {
   depends_on: ['a'],
   then: ['b'],
 };
-const ask = (id: string, reads: string, depends_on: readonly string[]): Step => ({
+const askStep = (id: string, reads: string, depends_on: readonly string[]): Step => ({
   id,
   type: 'human_task',
   instructions: `Is {{steps.${reads}.result ?? 0}} right?`,
@@ -50,7 +50,7 @@ const base: Draft = {
   name: 'n',
   description: '',
   graph: {
-    steps: [lua('a'), check, lua('b', ['check']), lua('c', ['a']), ask('d', 'b', ['b', 'c'])],
+    steps: [lua('a'), check, lua('b', ['check']), lua('c', ['a']), askStep('d', 'b', ['b', 'c'])],
     output: { c: '{{steps.c.result ?? 0}}' },
   },
   run_setup: {},
@@ -62,7 +62,9 @@ const branch = fc.constantFrom(undefined, 'then' as const, 'else' as const);
 const record = <T extends string, R>(type: T, fields: { [K in keyof R]: fc.Arbitrary<R[K]> }) =>
   fc.record({ type: fc.constant(type), ...fields }) as fc.Arbitrary<{ type: T } & R>;
 const edit: fc.Arbitrary<Edit> = fc.oneof(
-  fc.tuple(fresh, id, id).map(([own, reads, after]): Edit => ({ type: 'add_step', step: ask(own, reads, [after]) })),
+  fc
+    .tuple(fresh, id, id)
+    .map(([own, reads, after]): Edit => ({ type: 'add_step', step: askStep(own, reads, [after]) })),
   fc.tuple(fresh, id).map(([own, after]): Edit => ({ type: 'add_step', step: lua(own, [after]) })),
   fc.tuple(id, id).map(([step, of]): Edit => ({ type: 'update_step', step, set: { name: `about ${of}` } })),
   fc.tuple(id, id).map(([step, of]): Edit => {

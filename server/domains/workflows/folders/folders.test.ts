@@ -109,12 +109,12 @@ describe('a list', () => {
   test('accepts several tags in a query', async () => {
     const made = await create('in', { tags: ['a b', 'c'] });
     const { token } = await createTestPat(service.container.services, ctx.principal, ['workflow:read']);
-    const read = (query: string) =>
+    const listWorkflows = (query: string) =>
       fetch(`${service.url}/v1/workflows?${query}`, { headers: { Authorization: `Bearer ${token}` } });
-    const found = (await (await read('tags=a%20b&tags=c&folder=')).json()) as { workflows: { id: string }[] };
+    const found = (await (await listWorkflows('tags=a%20b&tags=c&folder=')).json()) as { workflows: { id: string }[] };
     expect(found.workflows.map(({ id }) => id)).toEqual([made.id]);
-    expect((await read('tags=a%2Cb')).status).toBe(422);
-    expect((await read('folder=a%2F%2Fb')).status).toBe(422);
+    expect((await listWorkflows('tags=a%2Cb')).status).toBe(422);
+    expect((await listWorkflows('folder=a%2F%2Fb')).status).toBe(422);
   });
 
   test('of folders and tags counts their workflows without archived ones', async () => {

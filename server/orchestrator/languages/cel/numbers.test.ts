@@ -62,10 +62,10 @@ describe('64-bit integers', () => {
       fc.property(integer, integer, fc.constantFrom('+', '-', '*'), (a, b, operator) => {
         const exact = operator === '+' ? a + b : operator === '-' ? a - b : a * b;
         const fits = exact >= -(2n ** 63n) && exact <= 2n ** 64n - 1n;
-        const of = (value: bigint) => (value < 0n ? `(${value})` : String(value));
+        const literal = (value: bigint) => (value < 0n ? `(${value})` : String(value));
         // -9223372036854775809 and lower numbers are not literals.
-        if (fits) expect(evaluate(`string(${of(a)} ${operator} ${of(b)})`)).toBe(String(exact));
-        else expect(() => evaluate(`${of(a)} ${operator} ${of(b)}`)).toThrow('more than 64 bits');
+        if (fits) expect(evaluate(`string(${literal(a)} ${operator} ${literal(b)})`)).toBe(String(exact));
+        else expect(() => evaluate(`${literal(a)} ${operator} ${literal(b)}`)).toThrow('more than 64 bits');
       }),
     );
   });

@@ -10,13 +10,13 @@ function findHeapEnd(module: WebAssembly.Module): number | undefined {
   const host: LuaHost = instantiateLua(module, MEMORY_LIMIT);
   const { api } = host;
   const staticEnd = api.emscripten_stack_get_end();
-  const read = () => new Uint32Array(host.bytes().slice(0, staticEnd & ~3).buffer);
+  const readStatic = () => new Uint32Array(host.bytes().slice(0, staticEnd & ~3).buffer);
   const SIZE = 1024 * 1024;
-  const before = read();
+  const before = readStatic();
   api.malloc(SIZE);
-  const between = read();
+  const between = readStatic();
   const second = api.malloc(SIZE);
-  const after = read();
+  const after = readStatic();
   let found: number | undefined;
   for (const [index, value] of after.entries()) {
     const grew = (between[index] ?? 0) > (before[index] ?? 0) && value > (between[index] ?? 0);

@@ -24,10 +24,10 @@ export const agentApproval: StepType = {
   retries: false,
   // Any earlier result may have brought text from outside into the conversation.
   reads: () => 'all',
-  execute: async attempt => ask(attempt),
+  execute: async attempt => requestApproval(attempt),
 };
 
-function ask(attempt: Attempt): Outcome {
+function requestApproval(attempt: Attempt): Outcome {
   const { agent, step } = attempt;
   const asked = agent == null ? null : askedCall(attempt, agent, step.id);
   if (agent == null || asked === null)

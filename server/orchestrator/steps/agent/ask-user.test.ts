@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { JsonMap } from '../../core/index.ts';
 import { questionOf } from './ask-user.ts';
 
-const ask = (properties: JsonMap, more: JsonMap = {}) =>
+const askWith = (properties: JsonMap, more: JsonMap = {}) =>
   questionOf({ question: 'What should I use?', form: { type: 'object', properties, ...more } });
 const refused = { problem: expect.stringContaining('asks for a credential') };
 
@@ -50,7 +50,7 @@ describe('a form is refused that asks for a credential', () => {
     'ｐａｓｓｗｏｒｄ',
     'accesskey',
   ])('in the name %j', name => {
-    expect(ask({ [name]: { type: 'string' } })).toEqual(refused);
+    expect(askWith({ [name]: { type: 'string' } })).toEqual(refused);
   });
 
   test.each([
@@ -89,7 +89,7 @@ describe('a form is refused that asks for a credential', () => {
     'Kata sandi',
     'Κωδικός',
   ])('in the title %j', title => {
-    expect(ask({ value: { type: 'string', title } })).toEqual(refused);
+    expect(askWith({ value: { type: 'string', title } })).toEqual(refused);
   });
 
   test.each<[string, JsonMap]>([
@@ -103,14 +103,14 @@ describe('a form is refused that asks for a credential', () => {
     ['an alternative', { anyOf: [{ type: 'string', title: 'Your password' }, { type: 'null' }] }],
     ['an inner object', { type: 'object', properties: { login: { type: 'object', properties: { apiKey: {} } } } }],
   ])('in %s', (_, field) => {
-    expect(ask({ value: field })).toEqual(refused);
+    expect(askWith({ value: field })).toEqual(refused);
   });
 
   test('behind a reference, in what is required, and in the title of the whole', () => {
     const $defs = { hidden: { type: 'string', title: 'Your password' } };
-    expect(ask({ value: { $ref: '#/$defs/hidden' } }, { $defs })).toEqual(refused);
-    expect(ask({}, { required: ['github_token'] })).toEqual(refused);
-    expect(ask({ value: { type: 'string' } }, { title: 'Your API key' })).toEqual(refused);
+    expect(askWith({ value: { $ref: '#/$defs/hidden' } }, { $defs })).toEqual(refused);
+    expect(askWith({}, { required: ['github_token'] })).toEqual(refused);
+    expect(askWith({ value: { type: 'string' } }, { title: 'Your API key' })).toEqual(refused);
   });
 });
 
@@ -140,7 +140,7 @@ test.each<[string, JsonMap]>([
     { tokenizer: { type: 'string' }, passenger: { type: 'string' }, secretary: { type: 'string' } },
   ],
 ])('is not refused: %s', (_, properties) => {
-  expect(ask(properties)).toHaveProperty('form');
+  expect(askWith(properties)).toHaveProperty('form');
 });
 
 test.each([

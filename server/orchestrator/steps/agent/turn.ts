@@ -135,13 +135,14 @@ function mustAsk(work: AgentWork, { turns }: AgentProgress, attempt: Attempt): b
   };
   if (ended.length === MAX_REFUSED_TURNS && ended.every(isRefused)) return true;
   const last = ended.at(-1);
-  const called = (last?.result ? callsOf(last.result) : []).map(({ name }, index) => ({
+  const calledTools = (last?.result ? callsOf(last.result) : []).map(({ name }, index) => ({
     tool: toolOf(work, name),
     end: last?.turn.calls.get(index + 1),
   }));
-  const isAnswered = called.some(({ tool, end }) => tool?.instance_id === PERSON && end?.status === 'completed');
+  const isAnswered = calledTools.some(({ tool, end }) => tool?.instance_id === PERSON && end?.status === 'completed');
   return (
-    !isAnswered && called.some(({ tool, end }) => tool?.instance_id === PLATFORM && end?.error?.code === NEEDS_INPUT)
+    !isAnswered &&
+    calledTools.some(({ tool, end }) => tool?.instance_id === PLATFORM && end?.error?.code === NEEDS_INPUT)
   );
 }
 

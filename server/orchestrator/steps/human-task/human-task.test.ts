@@ -55,11 +55,13 @@ describe('the task', () => {
   });
   test('is assigned to the person for whom the run acts, who is listed once', async () => {
     const assignees = ['run_starter', 'ada@x.org', '{{input.who}}'];
-    const ask = (startedBy?: string) => run({ assignees }, { who: 'run_starter' }, startedBy);
-    expect(await ask('Ada@x.org')).toMatchObject({ task: { assignees: ['ada@x.org'] } });
-    expect(await ask('eve@x.org')).toMatchObject({ task: { assignees: ['eve@x.org', 'ada@x.org'] } });
+    const runFor = (startedBy?: string) => run({ assignees }, { who: 'run_starter' }, startedBy);
+    expect(await runFor('Ada@x.org')).toMatchObject({ task: { assignees: ['ada@x.org'] } });
+    expect(await runFor('eve@x.org')).toMatchObject({ task: { assignees: ['eve@x.org', 'ada@x.org'] } });
     for (const none of [undefined, '', 'a service'])
-      expect(await ask(none)).toMatchObject({ error: { code: 'invalid_step', message: /not started for a person/ } });
+      expect(await runFor(none)).toMatchObject({
+        error: { code: 'invalid_step', message: /not started for a person/ },
+      });
   });
   test('a task that cannot be asked fails the step', async () => {
     expect(await run({ instructions: '{{input.gone}}' })).toMatchObject({

@@ -70,7 +70,7 @@ function formOf(form: JsonMap | undefined, rendering: Rendering): JsonMap | null
   return rendered;
 }
 
-function ask(attempt: Attempt): Outcome {
+function requestTask(attempt: Attempt): Outcome {
   const { step } = attempt;
   const { instructions, form, assignees, on_timeout } = read(step);
   const rendering = new Rendering(attempt);
@@ -135,7 +135,7 @@ export const humanTask: StepType = {
   },
   async execute(attempt) {
     try {
-      return ask(attempt);
+      return requestTask(attempt);
     } catch (error) {
       return outcomeOf(error);
     }
