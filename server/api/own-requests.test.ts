@@ -163,7 +163,7 @@ describe('a workflow that starts itself by a request to this service', () => {
     expect(second?.root).toBe(first?.id);
   });
 
-  test('several times is limited by the number of runs before the depth', async () => {
+  test('several times reaches the limit of runs before the limit of depth', async () => {
     const connection = await connect();
     const id = await publish(self =>
       ['a', 'b', 'c'].map(step => ({

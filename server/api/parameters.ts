@@ -10,14 +10,14 @@ export type JsonSchema = { [keyword: string]: unknown };
 
 const isSchema = (value: unknown): value is JsonSchema => isObject(value);
 
-const made = { input: new WeakMap<z.ZodType, JsonSchema>(), output: new WeakMap<z.ZodType, JsonSchema>() };
+const schemaCache = { input: new WeakMap<z.ZodType, JsonSchema>(), output: new WeakMap<z.ZodType, JsonSchema>() };
 
-/** Several surfaces describe one schema, and there are hundreds: each is written once. */
+/** Returns the JSON Schema of a schema from the cache: several surfaces describe the same hundreds of schemas. */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-  const known = made[io].get(schema);
+  const known = schemaCache[io].get(schema);
   if (known !== undefined) return known;
   const written: JsonSchema = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
-  made[io].set(schema, written);
+  schemaCache[io].set(schema, written);
   return written;
 }
 

@@ -1,6 +1,6 @@
 import type { Principal } from '../operation/context.ts';
 
-/** Streams that may be open: of one person and of one workspace, however many tokens they use. */
+/** The maximum numbers of open streams per person and per workspace, however many tokens they use. */
 export type StreamLimits = { perUser: number; perTenant: number };
 
 /** The part of a connection that is needed to count its stream. */
@@ -43,12 +43,12 @@ export class StreamCounts {
   }
 }
 
-/** Concurrent admissions: as many as keep the pool of database connections busy. */
-const AT_ONCE = 16;
+/** The maximum number of concurrent admissions: enough to keep the pool of database connections busy. */
+const MAX_CONCURRENT = 16;
 
 /**
- * Runs work that arrives in bursts a few pieces at a time, and begins each piece in a separate turn of the event loop, so that
- * requests, timers and events of runs come in between.
+ * Runs bursts of work a few pieces at a time, and begins each piece in a separate turn of the event loop, so that requests,
+ * timers and events of runs can be handled in between.
  */
 export class Slices {
   readonly #waiting: (() => Promise<void>)[] = [];
@@ -57,7 +57,7 @@ export class Slices {
   /** Runs `work` in its turn. It must not reject. */
   add(work: () => Promise<void>): void {
     this.#waiting.push(work);
-    if (this.#running < AT_ONCE) {
+    if (this.#running < MAX_CONCURRENT) {
       this.#running += 1;
       setImmediate(() => this.#next());
     }

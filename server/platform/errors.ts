@@ -9,7 +9,8 @@ export const MAX_DETAILS = 200;
 const MAX_DETAIL_PATH_LENGTH = 500;
 const MAX_DETAIL_MESSAGE_LENGTH = 2_000;
 
-const cut = (text: string, longest: number): string => (text.length > longest ? `${text.slice(0, longest)}…` : text);
+const truncate = (text: string, longest: number): string =>
+  text.length > longest ? `${text.slice(0, longest)}…` : text;
 
 /**
  * Returns the first details, each with a limited length. If there are more, the last detail gives their number, including the
@@ -18,8 +19,8 @@ const cut = (text: string, longest: number): string => (text.length > longest ? 
 function shownDetails(details: readonly ErrorDetail[], hidden: number): ErrorDetail[] {
   const shown = details.slice(0, MAX_DETAILS).map(detail => ({
     ...detail,
-    path: cut(detail.path, MAX_DETAIL_PATH_LENGTH),
-    message: cut(detail.message, MAX_DETAIL_MESSAGE_LENGTH),
+    path: truncate(detail.path, MAX_DETAIL_PATH_LENGTH),
+    message: truncate(detail.message, MAX_DETAIL_MESSAGE_LENGTH),
   }));
   const more = details.length - shown.length + hidden;
   if (more === 0) return shown;

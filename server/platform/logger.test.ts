@@ -15,12 +15,12 @@ test.each([
   ['a header of a request in a request', { a: { b: { c: { d: { 'X-Api-Key': secret } } } } }],
   ['a field', { password: secret, access_token: secret, signingSecret: secret, client_secret: { value: secret } }],
   [
-    'what signs a webhook',
+    'the secrets of a webhook',
     { headers: { 'x-service-signature': secret }, automation_bearer: secret, signing_secrets: [secret] },
   ],
   ['the key of a model', { headers: { 'x-goog-api-key': secret, 'api-key': secret }, AWS_SECRET_ACCESS_KEY: secret }],
   [
-    'what opens Vault',
+    'the credentials for Vault',
     { 'X-Vault-Token': secret, credentials: { roleId: secret }, secretId: secret, secret_id: secret },
   ],
   ['a sign-in with OAuth', { code_verifier: secret, refresh_token: secret, id_token: secret, clientSecret: secret }],

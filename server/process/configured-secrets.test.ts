@@ -7,7 +7,7 @@ import { configuredSecrets } from './configured-secrets.ts';
 
 const masterKey = (fill: number) => Buffer.alloc(32, fill).toString('base64');
 /** Each variable that holds a secret, and the secret part of its value. */
-const held: Record<string, string> = {
+const secretParts: Record<string, string> = {
   BATON_METRICS_TOKEN: 'metrics-token-0001',
   DATABASE_URL: 'database-password%2F2',
   BATON_OWNER_PASSWORD: 'owner "password" 3',
@@ -23,7 +23,7 @@ const held: Record<string, string> = {
   BATON_OIDC_CLIENT_SECRET: 'sign-on-client-secret-14',
   BATON_VAULT_SECRET_ID: 'vault-secret-id-13',
 };
-const { BATON_VAULT_SECRET_ID: secretId = '', ...others } = held;
+const { BATON_VAULT_SECRET_ID: secretId = '', ...others } = secretParts;
 const endpoints = (of: string) => ({
   [`BATON_${of}_AUTHORIZATION_ENDPOINT`]: 'https://id.example.com/authorize',
   [`BATON_${of}_TOKEN_ENDPOINT`]: 'https://id.example.com/token',
@@ -31,8 +31,8 @@ const endpoints = (of: string) => ({
 });
 const base = {
   ...others,
-  DATABASE_URL: `postgres://baton:${held.DATABASE_URL}@db.example.com/baton`,
-  BATON_SMTP_URL: `smtps://baton:${held.BATON_SMTP_URL}@mail.example.com`,
+  DATABASE_URL: `postgres://baton:${secretParts.DATABASE_URL}@db.example.com/baton`,
+  BATON_SMTP_URL: `smtps://baton:${secretParts.BATON_SMTP_URL}@mail.example.com`,
   BATON_MAIL_FROM: 'baton@example.com',
   BATON_SECRET_STORE: 'vault',
   BATON_VAULT_ADDR: 'https://vault.example.com:8200',
@@ -55,10 +55,10 @@ test('every setting that holds a secret is known here, and can come from a file'
   const secretive = configVariables.filter(name =>
     /SECRET(?!_STORE)|TOKEN$|PASSWORD$|_KEY|SMTP_URL|DATABASE_URL|_PAT$/.test(name),
   );
-  expect(Object.keys(held).sort()).toEqual(secretive.filter(name => !name.includes('PUBLISHABLE')).sort());
+  expect(Object.keys(secretParts).sort()).toEqual(secretive.filter(name => !name.includes('PUBLISHABLE')).sort());
 });
 
-test('the password of a list of servers is known, too', () => {
+test('the password in a list of servers is also known', () => {
   const list = base.DATABASE_URL.replace('@db.example.com', '@db1:5432,[::1]:5433');
   expect(configuredSecrets(readConfig({ ...base, DATABASE_URL: list }))).toEqual(configuredSecrets(readConfig(base)));
 });
@@ -67,7 +67,7 @@ describe('a log line', () => {
   registerProcessSecrets(configured);
   afterAll(() => registerProcessSecrets([]));
 
-  test.each(Object.entries(held))('that quotes %s has lost it', (_name, secret) => {
+  test.each(Object.entries(secretParts))('that quotes %s is written without it', (_name, secret) => {
     const lines: string[] = [];
     const logger = createLogger('debug', { destination: { write: line => void lines.push(line) } });
     const error = new Error(`refused: Bearer ${secret}`, { cause: new Error(`at https://x:${secret}@example.com`) });

@@ -87,11 +87,11 @@ describe('the demo MCP server', () => {
   });
 
   test('counts with progress, and stops when it is told to', async () => {
-    const told: unknown[] = [];
+    const messages: unknown[] = [];
     const slow = { name: 'slow_count', args: { to: 3, delay_ms: 10 }, timeoutMs: TIMEOUT_MS };
-    const counted = await session.callTool({ ...slow, onProgress: one => void told.push(one.message) });
+    const counted = await session.callTool({ ...slow, onProgress: one => void messages.push(one.message) });
     expect(counted.structuredContent).toEqual({ counted: 3 });
-    expect(told).toEqual(['counted to 1', 'counted to 2', 'counted to 3']);
+    expect(messages).toEqual(['counted to 1', 'counted to 2', 'counted to 3']);
     const abort = new AbortController();
     const args = { to: 60, delay_ms: 1_000 };
     const call = session.callTool({ name: 'slow_count', args, signal: abort.signal, timeoutMs: TIMEOUT_MS });
@@ -137,7 +137,7 @@ describe('the demo MCP server', () => {
   });
 });
 
-describe('its address', () => {
+describe('the address of the demo server', () => {
   const http = { host: '0.0.0.0', port: 3999, url: 'https://baton.example' };
 
   test('is this machine, whatever the public address is', () => {

@@ -29,7 +29,7 @@ type Ref = { id: string; runID: string };
 type Json = Record<string, unknown>;
 const model = 'openai_compatible/scripted';
 const call = (name: string, args: object = {}) => ({ name, arguments: args });
-const calls = (...of: object[]) => ({ content: [{ calls: of }] });
+const calls = (...list: object[]) => ({ content: [{ calls: list }] });
 const textAnswer = (text: string) => ({ content: [{ text }] });
 const script = (...answers: object[]) => chat.fake.script({ answers } as never);
 const lua = (source: string) => ({ steps: [{ id: 'say', type: 'lua_script', script: source }] });

@@ -18,9 +18,9 @@ const histogramOf = (durations: readonly number[]) => {
 test('a bin stands for its durations within 0.4 %, and exactly below 256 ms', () => {
   fc.assert(
     fc.property(duration, ms => {
-      const told = durationOf(binOf(ms));
-      expect(Math.abs(told - ms)).toBeLessThanOrEqual(ms * 0.004);
-      if (ms < 256) expect(told).toBe(ms);
+      const reported = durationOf(binOf(ms));
+      expect(Math.abs(reported - ms)).toBeLessThanOrEqual(ms * 0.004);
+      if (ms < 256) expect(reported).toBe(ms);
     }),
     { numRuns: 2_000 },
   );
@@ -41,11 +41,11 @@ test('percentiles are within 0.4 % of those of the sorted durations, for any ord
       for (const part of parts) gathered.merge(histogramOf(part).pack());
       const sorted = parts.flat().sort((a, b) => a - b);
       const shares = [0, 0.5, 0.95, 0.99, 1];
-      const told = gathered.percentiles(...shares);
+      const reported = gathered.percentiles(...shares);
       shares.forEach((share, index) => {
         const exact = sorted[Math.max(1, Math.ceil(share * sorted.length)) - 1];
-        if (exact === undefined) expect(told[index]).toBeNull();
-        else expect(Math.abs((told[index] ?? Number.NaN) - exact)).toBeLessThanOrEqual(exact * 0.004);
+        if (exact === undefined) expect(reported[index]).toBeNull();
+        else expect(Math.abs((reported[index] ?? Number.NaN) - exact)).toBeLessThanOrEqual(exact * 0.004);
       });
       expect(gathered.pack()).toEqual(histogramOf(sorted).pack());
     }),

@@ -16,8 +16,8 @@ export type AnalyticsJobOptions = LeaderJobContext & {
 /** The pause between two aggregations, which limits the lag of the rollups. */
 const EVERY_MS = 2_000;
 /** A slow aggregation gets a tenth of the time, since runs come first, but it runs at least once a minute. */
-const REST = 9;
-const SELDOMEST_MS = 60_000;
+const REST_FACTOR = 9;
+const MAX_PAUSE_MS = 60_000;
 const AFTER_FAILURE_MS = 10_000;
 
 /** Backfills older runs, and then aggregates new usage every two seconds; an idle service writes nothing. */
@@ -28,6 +28,6 @@ export function startAnalyticsJob({ database, clock, logger, ...context }: Analy
     const beganAt = clock.now();
     if ((await readProgress(database.pool)).readySeq === null) await backfill(database.url, logger, closing);
     while (!closing.aborted && (await aggregateNext(database.pool, clock, undefined, { logger })) === 'aggregated');
-    return Math.min(SELDOMEST_MS, Math.max(EVERY_MS, REST * (clock.now() - beganAt)));
+    return Math.min(MAX_PAUSE_MS, Math.max(EVERY_MS, REST_FACTOR * (clock.now() - beganAt)));
   });
 }

@@ -120,7 +120,7 @@ function unreadable(
  * connection, too early, too many requests, and server errors except those that say that the request will never be
  * served. 413 counts only with `Retry-After`.
  */
-function mayPass({ status, headers }: Response): boolean {
+function maySucceedLater({ status, headers }: Response): boolean {
   if (status >= 500) return status !== 501 && status !== 505;
   return [408, 421, 425, 429].includes(status) || (status === 413 && headers.has('retry-after'));
 }
@@ -129,7 +129,7 @@ async function unexpected(response: Response, on: Exchange): Promise<HttpFailed>
   const { status, headers } = response;
   const { call, url, redactor, now } = on;
   const redirect = changesSomething(on) ? redirectBefore(response) : undefined;
-  const retryable = redirect === undefined && mayPass(response);
+  const retryable = redirect === undefined && maySucceedLater(response);
   const wait = retryable ? retryAfterMs(headers.get('retry-after'), now) : undefined;
   const said = await errorBodyOf(response);
   // Redacted as a whole: the path may contain values that its step read from a connection's answer.

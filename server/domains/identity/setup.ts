@@ -23,10 +23,10 @@ export async function setUp(
 ): Promise<z.input<typeof SetupOutput>> {
   const { services } = ctx;
   // Read first: a request that no longer finds the token finds the owner below, and gets the 404.
-  const held = heldSetupToken(services);
+  const setupToken = heldSetupToken(services);
   if (await hasOwner(services)) throw notFound('Set-up');
   await limitAttemptsFrom(services, { kind: 'setup', address: ctx.clientAddress ?? 'unknown' });
-  if (held === undefined || !constantTimeEqual(input.token, held)) {
+  if (setupToken === undefined || !constantTimeEqual(input.token, setupToken)) {
     throw forbidden('The set-up token is not the one printed at start-up.', 'wrong_setup_token');
   }
   const owner = await createFirstOwner(services, {

@@ -96,7 +96,7 @@ describe('a webhook', () => {
     expect((await world.deliveriesOf(tenant.owner)).map(({ state }) => state)).toEqual(['delivered', 'delivered']);
   });
 
-  test('is sent on behalf of the run, as a webhook of this service would see', async () => {
+  test('is sent on behalf of its run, which a webhook of this service would recognize', async () => {
     const { tenant, services } = world;
     await world.hook(tenant.owner, 'task_waiting');
     const { runID } = await world.ask();
@@ -190,8 +190,8 @@ describe('deliveries are made once', () => {
       },
     );
     await enqueueAll();
-    const told = (await world.deliveriesOf(tenant.owner)).map(({ run_id }) => run_id);
-    expect(told.sort()).toEqual([heldTask, laterTask, heldRun, laterRun].map(({ runID }) => runID).sort());
+    const notifiedRuns = (await world.deliveriesOf(tenant.owner)).map(({ run_id }) => run_id);
+    expect(notifiedRuns.sort()).toEqual([heldTask, laterTask, heldRun, laterRun].map(({ runID }) => runID).sort());
   });
 
   test('and not about what happened before the person chose to be notified', async () => {
@@ -279,7 +279,7 @@ describe('a delivery is skipped', () => {
     expect(reasons).toEqual(['Turned off.', 'There is no webhook.', 'You no longer have access.']);
   });
 
-  test('and leaves with the member', async () => {
+  test('and is deleted when the member leaves', async () => {
     const { tenant, services, db } = world;
     await world.hook(tenant.contributor, 'task_waiting');
     await world.ask();

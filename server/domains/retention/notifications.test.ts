@@ -21,10 +21,10 @@ test('deliveries of notifications are purged when they are older than runs are k
   await insert(cutoff - 1, 5_001);
   await insert(cutoff, 2);
   const cutoffs = (runDays: number) => cutoffsAt({ runDays, usageMonths: 0, auditDays: 0 }, NOW);
-  const go = (runDays: number) =>
+  const runSweep = (runDays: number) =>
     sweep({ url: db.url, logger: silent, cutoffs: cutoffs(runDays), now: NOW, pause: async () => undefined });
-  expect(await go(0)).toMatchObject({ notifications: 0 });
+  expect(await runSweep(0)).toMatchObject({ notifications: 0 });
   expect((await planRetention(db.url, cutoffs(30), NOW)).notifications).toBe(5_001);
-  expect(await go(30)).toMatchObject({ notifications: 5_001 });
+  expect(await runSweep(30)).toMatchObject({ notifications: 5_001 });
   expect((await db.pool.query('SELECT FROM notification_deliveries')).rowCount).toBe(2);
 });

@@ -33,10 +33,10 @@ export type TurnResult = 'worked' | 'waiting' | 'busy' | 'finished';
 export async function workOnStop(services: Services, stop: StopRow): Promise<TurnResult> {
   const targets = await listTargets(services.pool, stop, MAX_RUNS_IN_FLIGHT);
   if (targets.length < MAX_RUNS_IN_FLIGHT && !(await findMore(services, stop)) && targets.length === 0)
-    return rest(services, stop);
+    return finishIfQuiet(services, stop);
   if (stop.quietSince !== null) await noteQuiet(services.pool, stop, null);
   if (targets.length === 0) return 'worked';
-  const ended = await actOn(services, stop, fitting(targets));
+  const ended = await actOn(services, stop, firstTargets(targets));
   const outcomes = ended.filter(outcome => outcome !== 'gone' && outcome !== 'busy');
   if (outcomes.length > 0) await saveOutcomes(services.pool, stop, outcomes);
   return ended.includes('busy') ? 'busy' : 'worked';
@@ -48,8 +48,8 @@ async function actOn(services: Services, stop: StopRow, targets: readonly Target
   return Promise.all(targets.map(target => startAgain(ctx, stop, target)));
 }
 
-/** Returns the first targets, as many as may be stopped at a time. */
-function fitting(targets: readonly Target[]): Target[] {
+/** Returns the first targets, at most as many as may be stopped at a time. */
+function firstTargets(targets: readonly Target[]): Target[] {
   let open = 0;
   return targets.filter((target, at) => {
     open += target.open;
@@ -69,7 +69,7 @@ async function findMore({ pool, clock }: Services, stop: StopRow): Promise<boole
 }
 
 /** Finishes a bulk stop whose scans have found no run for long enough. */
-async function rest({ pool, clock }: Services, stop: StopRow): Promise<TurnResult> {
+async function finishIfQuiet({ pool, clock }: Services, stop: StopRow): Promise<TurnResult> {
   const now = clock.now();
   if (stop.action !== 'stop') {
     // Runs that end or fail after the request do not match.

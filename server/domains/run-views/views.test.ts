@@ -8,7 +8,7 @@ import { call, createTestProject, refusal } from '../../testing/workflows.ts';
 import { runViewOperations } from './operations.ts';
 import { MAX_VIEWS } from './schemas.ts';
 
-const of = operationsByName(runViewOperations);
+const operations = operationsByName(runViewOperations);
 
 let db: TestDatabase;
 let services: Services;
@@ -37,11 +37,11 @@ beforeEach(async () => {
 });
 
 const create = (ctx: Context, view: Record<string, unknown> = {}) =>
-  call(of.run_views_create, ctx, { name: 'Failed', filters: { status: 'failed' }, ...view });
-const list = async (ctx: Context) => (await call(of.run_views_list, ctx, {})).views;
+  call(operations.run_views_create, ctx, { name: 'Failed', filters: { status: 'failed' }, ...view });
+const list = async (ctx: Context) => (await call(operations.run_views_list, ctx, {})).views;
 const patch = (ctx: Context, view_id: string, change: Record<string, unknown>) =>
-  call(of.run_views_patch, ctx, { view_id, ...change });
-const remove = (ctx: Context, view_id: string) => call(of.run_views_delete, ctx, { view_id });
+  call(operations.run_views_patch, ctx, { view_id, ...change });
+const remove = (ctx: Context, view_id: string) => call(operations.run_views_delete, ctx, { view_id });
 const status = async (promise: Promise<unknown>) => (await refusal(promise)).status;
 
 test('a view has filters and columns, and is private until it is shared', async () => {
@@ -101,7 +101,7 @@ test('any contributor changes and deletes a shared view', async () => {
   expect(await list(ann)).toEqual([]);
 });
 
-test('other projects and other people of the workspace do not see it', async () => {
+test('a view is not visible in other projects and workspaces', async () => {
   const { id } = await create(ann, { shared: true });
   const { contributor } = await createTestProject(services, tenant, `other${count}`);
   const stranger = contextFor(services, contributor);

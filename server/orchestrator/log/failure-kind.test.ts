@@ -90,8 +90,8 @@ test('a batch is written in the order of its run ids, and its callers learn of i
   const commit = async (batch: readonly LogEntry[]) => void written.push(batch.map(({ runId }) => runId));
   const log = new GroupCommitLog({ commit }, () => expect.fail('the leader steps down'));
   const entries = [entry(), entry(), entry()].reverse();
-  const told: string[] = [];
-  await Promise.all(entries.map(each => log.append(each).then(() => told.push(each.runId))));
+  const notified: string[] = [];
+  await Promise.all(entries.map(each => log.append(each).then(() => notified.push(each.runId))));
   expect(written).toEqual([entries.map(({ runId }) => runId).reverse()]);
-  expect(told).toEqual(entries.map(({ runId }) => runId));
+  expect(notified).toEqual(entries.map(({ runId }) => runId));
 });

@@ -36,7 +36,7 @@ export class Clients {
   start(scenario: Scenario): void {
     const { runId, tenantId, projectId, workflowId, data } = scenario;
     const call = (server: Server) => server.orchestrator.start({ runId, tenantId, projectId, workflowId, data });
-    const again = () => this.start(scenario);
+    const retry = () => this.start(scenario);
     const refused = this.#refusal(scenario);
     this.#ask({ what: `start of ${runId}`, tenantId }, call, {
       resolved: () => {
@@ -49,10 +49,10 @@ export class Clients {
           server.runtime?.credits.checkRefused(tenantId);
           this.postponed.add(scenario);
         } else if (error.status === 429 && this.#at.calm) this.postponed.add(scenario);
-        else if (error.status === 503 || error.status === 429) this.#at.agenda.after(PATIENCE_MS, again);
+        else if (error.status === 503 || error.status === 429) this.#at.agenda.after(PATIENCE_MS, retry);
         refused(error, server);
       },
-      unknown: again,
+      unknown: retry,
     });
     if (this.#at.random.chance(0.05)) this.#twice(() => this.#startOnce(scenario));
   }
@@ -93,7 +93,7 @@ export class Clients {
     // completeTask() sends the same command, but does not return the snapshot.
     const asked = command as Parameters<Orchestrator['command']>[1];
     const call = (server: Server) => server.orchestrator.command(refOf(scenario), asked);
-    const again = () => {
+    const retry = () => {
       if (tries > 1) this.command(scenario, command, tries - 1);
     };
     this.#ask({ what: `${command.type} of ${scenario.runId}`, tenantId: scenario.tenantId }, call, {
@@ -108,10 +108,10 @@ export class Clients {
         ),
       rejected: (error, server) => {
         if (error.code === 'too_many_writes') server.runtime?.shares.checkRefused(scenario.tenantId);
-        if (error.status === 503 || error.status === 429) this.#at.agenda.after(PATIENCE_MS, again);
+        if (error.status === 503 || error.status === 429) this.#at.agenda.after(PATIENCE_MS, retry);
         this.#promises.refused(scenario, command, error, known);
       },
-      unknown: again,
+      unknown: retry,
     });
     if (tries === 3 && this.#at.random.chance(0.08)) this.#twice(() => this.command(scenario, command, 1));
   }

@@ -18,7 +18,7 @@ export class Surroundings {
   /** Draws hostile values. A separate source, so that they change nothing else of a seed. */
   readonly values: Random;
   readonly #badTimes = new Map<string, Date | number | null>();
-  /** Draws what steps that are decided ahead take. */
+  /** Draws how long the steps that are decided ahead take. */
   readonly ahead: Random;
   readonly agenda: Agenda;
   readonly knobs: Knobs;
@@ -45,16 +45,19 @@ export class Surroundings {
   #violation: Error | null = null;
 
   constructor(
-    of: Pick<Surroundings, 'random' | 'values' | 'ahead' | 'agenda' | 'knobs' | 'coverage' | 'scenarios' | 'economy'>,
+    parts: Pick<
+      Surroundings,
+      'random' | 'values' | 'ahead' | 'agenda' | 'knobs' | 'coverage' | 'scenarios' | 'economy'
+    >,
   ) {
-    this.random = of.random;
-    this.values = of.values;
-    this.ahead = of.ahead;
-    this.agenda = of.agenda;
-    this.knobs = of.knobs;
-    this.coverage = of.coverage;
-    this.scenarios = of.scenarios;
-    this.economy = of.economy;
+    this.random = parts.random;
+    this.values = parts.values;
+    this.ahead = parts.ahead;
+    this.agenda = parts.agenda;
+    this.knobs = parts.knobs;
+    this.coverage = parts.coverage;
+    this.scenarios = parts.scenarios;
+    this.economy = parts.economy;
   }
 
   /** Returns true with this probability until faults have ended. */

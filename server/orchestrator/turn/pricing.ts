@@ -9,7 +9,7 @@ import { cost, MAX_MICROCREDITS } from '../ports/microcredits.ts';
 export const MAX_PER_ATTEMPT = 1_000_000_000_000;
 
 /** Called when an attempt reports more usage than can be charged. */
-export type OnExcess = (step: string, said: readonly Consumption[]) => void;
+export type OnExcess = (step: string, reported: readonly Consumption[]) => void;
 
 /**
  * Returns the command with the cost of the attempt that it ends, if it ends one: the step itself and its usage, at

@@ -223,7 +223,7 @@ describe('a rebound name', () => {
     expect(seen).toEqual([]);
   });
 
-  test('is refused after the connection, although one is kept', async () => {
+  test('is refused after a connection, even while one is kept open', async () => {
     const { port, seen } = await serve(ok);
     dns.set('later.test', ['127.0.0.1'], ['127.0.0.1'], ['10.0.0.1']);
     const { fetch } = egress({ allowPrivate: ['127.0.0.1'] });
@@ -316,7 +316,7 @@ describe('redirects', () => {
     [303, 'POST', 'GET', ''],
     [307, 'POST', 'POST', 'body'],
     [308, 'PATCH', 'PATCH', 'body'],
-  ])('%i after %s goes on as %s', async (status, method, then, body) => {
+  ])('%i after %s continues as %s', async (status, method, then, body) => {
     const target = await serve(ok);
     const { port } = await redirectTo(status, `http://127.0.0.1:${target.port}/`);
     await egress({ allowPrivate }).fetch(new Request(`http://127.0.0.1:${port}/`, { method, body: 'body' }));

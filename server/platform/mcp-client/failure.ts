@@ -50,17 +50,22 @@ const isServerError = (code: number): boolean => code <= -32_000 && code >= -32_
 
 /** Returns the failure of a request that a server answered with a JSON-RPC error. */
 export function serverFailure({ code, message, data }: WireError): McpFailure {
-  const of = { data };
+  const details = { data };
   switch (code) {
     case INTERNAL_ERROR:
-      return new McpFailure('mcp_internal_error', `The MCP server failed: ${message}`, true, of);
+      return new McpFailure('mcp_internal_error', `The MCP server failed: ${message}`, true, details);
     case INVALID_PARAMS:
-      return new McpFailure('mcp_invalid_params', `The MCP server refused the arguments: ${message}`, false, of);
+      return new McpFailure('mcp_invalid_params', `The MCP server refused the arguments: ${message}`, false, details);
     case URL_ELICITATION_REQUIRED:
-      return new McpFailure('mcp_elicitation_required', `The MCP server wants to ask a person: ${message}`, false, of);
+      return new McpFailure(
+        'mcp_elicitation_required',
+        `The MCP server wants to ask a person: ${message}`,
+        false,
+        details,
+      );
     default: {
       const text = `The MCP server answered with error ${code}: ${message}`;
-      return new McpFailure('mcp_error', text, isServerError(code), of);
+      return new McpFailure('mcp_error', text, isServerError(code), details);
     }
   }
 }

@@ -36,7 +36,7 @@ export async function listModels(
   return { kind: 'failed', code: 'model_answer_malformed', message, retryable: false };
 }
 
-/** The default pages of some are short. */
+/** The default pages of some providers are short. */
 const pageSize = {
   openai: '',
   anthropic: '?limit=500',

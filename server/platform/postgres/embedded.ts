@@ -125,7 +125,7 @@ async function ensureRunning(
 ): Promise<Listen> {
   for (let attempt = 1; ; attempt++) {
     const running = (await isRunning(cluster)) ? await postmaster(cluster.dataDir) : undefined;
-    if (running && (await answers(running.listen, password))) return running.listen;
+    if (running && (await acceptsConnection(running.listen, password))) return running.listen;
     // It is about to listen or to end: the next attempt will show which.
     const failure = running
       ? `process ${running.pid} runs on ${cluster.dataDir} and does not answer`
@@ -164,7 +164,7 @@ async function tryStart(
 }
 
 /** Returns whether a running server accepts our connection, waiting while it starts or recovers; false if it ends. */
-async function answers(listen: Listen, password: string): Promise<boolean> {
+async function acceptsConnection(listen: Listen, password: string): Promise<boolean> {
   for (let attempt = 0; attempt < 600; attempt++) {
     const client = connection(listen, password);
     try {

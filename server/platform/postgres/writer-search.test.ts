@@ -29,9 +29,9 @@ function world(states: Record<string, State>, sameServer = false) {
     states,
     clock,
     server: (host: string) => servers.find(one => one.host === host) ?? expect.fail(host),
-    /** Returns whom was asked since the last call. */
+    /** Returns the hosts that were queried since the last call. */
     asked: () => asked.splice(0).join(''),
-    /** Finds the writer, while every alarm rings that is waited for. */
+    /** Finds the writer, and meanwhile rings every pending alarm. */
     async find(): Promise<string> {
       let isOver = false;
       const found = search.find().finally(() => {
@@ -48,23 +48,23 @@ function world(states: Record<string, State>, sameServer = false) {
   };
 }
 
-test('all are asked at once, in any order, and the one that can write is kept', async () => {
+test('all servers are queried at once, and the one that accepts writes is kept', async () => {
   const { find, asked, states, clock } = world({ a: 'standby', b: 'primary', c: 'refuses' });
   expect(await find()).toBe('b');
   expect(asked()).toBe('abc');
-  // For a moment it is not asked again, and then alone.
+  // For a moment it is not queried again, and then it alone.
   expect(await find()).toBe('b');
   expect(asked()).toBe('');
   clock.advance(2_000);
   expect(await find()).toBe('b');
   expect(asked()).toBe('b');
-  // Another one that claims the same is not believed while the known one answers.
+  // Another server that claims to be the primary is ignored while the known one answers.
   states.a = 'primary';
   clock.advance(2_000);
   expect(await find()).toBe('b');
 });
 
-test('a server that swallows everything costs neither the first search nor a later one', async () => {
+test('a server that never answers delays no search', async () => {
   const { find, states, clock, server, search } = world({ a: 'swallows', b: 'primary', c: 'standby' });
   expect(await find()).toBe('b');
   states.b = 'swallows';
@@ -77,7 +77,7 @@ test('a server that swallows everything costs neither the first search nor a lat
   expect(await find()).toBe('b');
 });
 
-test('a connection that was lost makes the next search ask all, of which there is one at a time', async () => {
+test('a lost connection makes the next search query all servers, and only one search runs at a time', async () => {
   const { find, asked, search, server } = world({ a: 'primary', b: 'standby' });
   await find();
   asked();
@@ -102,7 +102,7 @@ test('when another server can write, connections to the old one are dropped, and
   await find();
   await find();
   expect([dropped, changes]).toEqual([['one'], ['ab']]);
-  // A connection that was on its way to the old one.
+  // A connection to the old server that was being opened.
   search.join(server('a'), () => dropped.push('late'));
   search.join(server('b'), () => dropped.push('right'));
   expect(dropped).toEqual(['one', 'late']);
@@ -130,7 +130,7 @@ test('two names of one server are one server, and the known name is kept', async
   expect(await find()).toBe('b');
 });
 
-test('where none can write, the error says why of each; where none answers, that too', async () => {
+test('if no server accepts writes, the error gives the reason for each server, or says that none answers', async () => {
   const { find, states } = world({ a: 'standby', b: 'refuses' });
   await expect(find()).rejects.toMatchObject({
     message: 'None of the servers in DATABASE_URL accepts writes: a:5432 is a standby; b:5432 connect ECONNREFUSED',

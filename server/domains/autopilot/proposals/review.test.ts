@@ -227,7 +227,7 @@ describe('a merge that cannot be published', () => {
       ['steps.b'],
     ],
     [
-      'a branch of what is no condition any more',
+      'a branch of a step that is no longer a condition',
       [{ type: 'update_step', step: 'check', set: { type: 'lua_script', script: 'return 1' }, unset: ['expression'] }],
       [{ type: 'connect', from: 'check', to: 'y', branch: 'then' }],
       ['steps.check.then'],

@@ -108,7 +108,7 @@ describe('the signature', () => {
 });
 
 describe('an event', () => {
-  const made = (type: string, object: object): StoredEvent => ({
+  const eventOf = (type: string, object: object): StoredEvent => ({
     id: `evt_made_${type}_${Math.trunc(service.clock.now())}`,
     object: 'event',
     api_version: '2020-08-27',
@@ -121,7 +121,7 @@ describe('an event', () => {
   });
 
   test('of an unknown type is received and not stored', async () => {
-    const event = made('something.new', { id: 'x' });
+    const event = eventOf('something.new', { id: 'x' });
     expect(await service.deliver([event])).toEqual([200]);
     expect(await rows(event.id)).toEqual([]);
   });
@@ -156,7 +156,7 @@ describe('an event', () => {
     const { body } = await member.call('POST', 'topups/payg/intent', { amount: 1_000 });
     const id = (body.checkout?.client_secret ?? '').split('_secret_')[0];
     expect(
-      await service.deliver([made('payment_intent.succeeded', { id, status: 'succeeded', amount: 9_999 })]),
+      await service.deliver([eventOf('payment_intent.succeeded', { id, status: 'succeeded', amount: 9_999 })]),
     ).toEqual([200]);
     expect((await member.balances()).payg).toBe(0);
   });
@@ -174,9 +174,9 @@ describe('an event', () => {
 });
 
 /** Everything that can happen to a workspace in a month. Events are delivered only as far as the next step needs them. */
-async function live(member: Member): Promise<void> {
+async function simulateMonth(member: Member): Promise<void> {
   const { stripe } = service;
-  const tellLast = async (type: string) => {
+  const deliverLast = async (type: string) => {
     const last = member.events().findLast(event => event.type === type);
     if (!last) throw new Error(`there was no ${type}`);
     await service.deliver([last]);
@@ -184,7 +184,7 @@ async function live(member: Member): Promise<void> {
   const subscribed = await member.call('POST', 'subscription', PRO);
   stripe.confirm(subscribed.body.checkout?.client_secret ?? '', 'declined');
   stripe.confirm(subscribed.body.checkout?.client_secret ?? '', 'ok');
-  await tellLast('customer.subscription.updated');
+  await deliverLast('customer.subscription.updated');
   const topUp = await member.call('POST', 'topups/payg/intent', { amount: 2_000 });
   const secret = topUp.body.checkout?.client_secret ?? '';
   stripe.confirm(secret, 'declined');
@@ -195,7 +195,7 @@ async function live(member: Member): Promise<void> {
   expect((await member.call('POST', 'subscription/cancel', {})).status).toBe(200);
 }
 
-async function whole(member: Member): Promise<unknown> {
+async function readState(member: Member): Promise<unknown> {
   const { body: status } = await member.call('GET', 'status');
   const { body: history } = await member.call('GET', 'payment-history');
   const payments = history.payments
@@ -209,9 +209,9 @@ async function whole(member: Member): Promise<unknown> {
 describe('events in any order, any number of times', () => {
   test('lead to the same state', async () => {
     const straight = await join();
-    await live(straight);
+    await simulateMonth(straight);
     await service.deliver(straight.events());
-    const expected = await whole(straight);
+    const expected = await readState(straight);
     expect(expected).toMatchObject({
       status: { status: 'active', plan_code: 'business', cancel_at_period_end: true },
       balances: { payg: 12_500_000_000 },
@@ -221,7 +221,7 @@ describe('events in any order, any number of times', () => {
       fc.asyncProperty(fc.infiniteStream(fc.nat()), async numbers => {
         const next = () => Number(numbers.next().value);
         const member = await join();
-        await live(member);
+        await simulateMonth(member);
         const events = member.events();
         // Each event at least once, some of them twice, all shuffled, a few at the same time.
         const queue = [...events, ...events.filter(() => next() % 3 === 0)]
@@ -233,7 +233,7 @@ describe('events in any order, any number of times', () => {
           const answers = await Promise.all(batch.map(event => service.deliver([event])));
           expect(new Set(answers.flat())).toEqual(new Set([200]));
         }
-        expect(await whole(member)).toEqual(expected);
+        expect(await readState(member)).toEqual(expected);
       }),
       { numRuns: 8 },
     );

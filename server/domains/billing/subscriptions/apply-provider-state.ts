@@ -192,10 +192,10 @@ async function firstPeriod(
   const { db, at } = context;
   await recordEvent(db, { tenantId: row.tenantId, kind: 'subscribed', data: { plan_code: plan.planCode }, at });
   if (next.status !== 'active') return;
-  await startPeriod(db, row.tenantId, plan, whole(context, next, plan));
+  await startPeriod(db, row.tenantId, plan, wholePeriod(context, next, plan));
 }
 
-const whole = (context: ProviderStateContext, next: ProviderSubscription, plan: PlanRow): Period => ({
+const wholePeriod = (context: ProviderStateContext, next: ProviderSubscription, plan: PlanRow): Period => ({
   planCode: plan.planCode,
   subscriptionId: next.subscriptionId,
   ...next.period,
@@ -232,15 +232,15 @@ async function changePeriod(
   }
   if (next.status !== 'active') return;
   if (begun || last === null) {
-    await startPeriod(db, tenantId, plan, whole(context, next, plan), { carried, owed });
+    await startPeriod(db, tenantId, plan, wholePeriod(context, next, plan), { carried, owed });
   } else if (changed) {
-    const rest: Period = { ...whole(context, next, plan), from: at, anchor: last.anchor };
+    const rest: Period = { ...wholePeriod(context, next, plan), from: at, anchor: last.anchor };
     await startPeriod(db, tenantId, plan, rest, {
       credits: share(plan.includedCredits, to - at, to - from),
       carried,
       owed,
     });
   } else if (row.status === 'past_due') {
-    await startPeriod(db, tenantId, plan, whole(context, next, plan));
+    await startPeriod(db, tenantId, plan, wholePeriod(context, next, plan));
   }
 }

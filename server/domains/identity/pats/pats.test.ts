@@ -199,7 +199,7 @@ describe('a token that creates tokens', () => {
 });
 
 describe('listing', () => {
-  it('shows people their own, an administrator all of the project, newest first in pages, never a token', async () => {
+  it('shows people their own tokens, and administrators those of the project, in pages, newest first, and without secrets', async () => {
     const tenant = await createTestTenant(services, { slug: 'lists' });
     const mine = [await make(tenant.contributor), await make(tenant.contributor), await make(tenant.contributor)];
     const owners = await make(tenant.owner);
@@ -260,7 +260,7 @@ describe('revealing', () => {
     await expect(call(acme.contributor, 'pats_reveal', { id: revoked.id })).rejects.toMatchObject(missing);
   });
 
-  it('lets a token reveal none that is stronger, and a viewer their own', async () => {
+  it('lets a token reveal only tokens that are no stronger, and a viewer reveal their own', async () => {
     const { id, token } = await make(acme.contributor, { scopes: [...scopes] });
     const narrow = await createTestPat(services, acme.contributor, ['pat:manage', 'workflow:read']);
     const error = { status: 403, code: 'insufficient_scope' };
@@ -271,7 +271,7 @@ describe('revealing', () => {
 });
 
 describe('revoking', () => {
-  it('revokes one’s own, for an administrator any of the project, and no others', async () => {
+  it('lets people revoke their own tokens, and administrators those of the project', async () => {
     const colleague = await createTestMember(services, acme, 'project_contributor', 'colleague@acme.example.com');
     const { id, token } = await make();
     await expect(call(colleague, 'pats_revoke', { id })).rejects.toMatchObject(missing);

@@ -121,8 +121,8 @@ const placeOf = ({ tenantId }: MemoryScope, episode: EpisodeRow): ItemPlace => (
  */
 async function readMessages({ services, scope }: Work, episode: EpisodeRow, part: PartRow): Promise<ReadMessage[]> {
   const { pool } = services;
-  const of = { episodeIds: [episode.id], from: part.from_position, limit: CHUNKS_PER_PART };
-  const chunks = await listChunks(pool, scope, of);
+  const selection = { episodeIds: [episode.id], from: part.from_position, limit: CHUNKS_PER_PART };
+  const chunks = await listChunks(pool, scope, selection);
   const runId = episode.source === 'run' ? episode.source_ref : null;
   const recalled = await readRecalled(pool, scope, { ...episode, runId });
   const isEcho = createEchoDetector(recalled);

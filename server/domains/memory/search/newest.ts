@@ -4,7 +4,10 @@ import { areEquallyNear, cosine } from '../embeddings/quantize.ts';
 import { readCodes } from '../embeddings/store.ts';
 import { jaccard } from './fuse.ts';
 
-/** Two statements that share this part of their words may be one that has changed, such as “lives in Lisbon” and “lives in Oslo”. */
+/**
+ * Two statements that share at least this fraction of their words may be one that has changed, such as “lives in Lisbon” and
+ * “lives in Oslo”.
+ */
 const RESTATED = 0.5;
 
 export type Statement = {
@@ -18,8 +21,8 @@ export type Statement = {
 export type AreAlike = (one: string, other: string) => boolean;
 
 /**
- * Puts the newest of statements that say the same of something, with another value, before the older ones: the query fits all of them, and
- * what ranks one higher is chance. Hits are best first; one that moves up takes the score of the one that it passes.
+ * Among statements about the same thing with different values, puts newer ones before older ones: the query fits all of them,
+ * so the rank of each is chance. Hits are best first; a hit that moves up gets the score of the hit that it passes.
  */
 export function putNewestFirst<H extends Statement>(hits: readonly H[], areAlike: AreAlike): H[] {
   const ordered: H[] = [];
@@ -35,7 +38,7 @@ export function putNewestFirst<H extends Statement>(hits: readonly H[], areAlike
   return ordered;
 }
 
-/** Returns the comparison by vectors. What has no embedding yet may have been said a moment ago: vectors say nothing against it. */
+/** Returns a comparison by vectors. A memory without an embedding may be very new, so it counts as alike. */
 export async function compareByMeaning(
   pool: Pool,
   tenantId: string,

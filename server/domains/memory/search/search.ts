@@ -27,14 +27,14 @@ import { COMMON_FROM, countsOfWords } from './word-counts.ts';
 
 /** Candidates whose words are weighed at most, for each table. */
 const MAX_CANDIDATES = 2_000;
-/** The number of memories that weights are computed for: above the limit of counting it changes no order. */
+/** The number of memories for which weights are computed. Above the limit of counting, it does not change the order. */
 const ASSUMED_MEMORIES = 20_000;
-/** Hits that hold less of the query's weight, and that no other signal names, are no answer. */
+/** The minimum fraction of the query's weight that a hit has, unless another signal finds it. */
 const MIN_COVERAGE = 0.2;
 /** Words without a hit that are searched by their trigrams at most; each takes its own scan of the index. */
 const MAX_TRIGRAM_WORDS = 4;
 const MIN_TRIGRAM_LENGTH = 3;
-/** Read of the fused candidates, for each hit that is asked for. */
+/** The number of fused candidates that are read for each requested hit. */
 const READ_PER_HIT = 3;
 /** Less than one rank of another signal: recency decides between hits that are otherwise equally good. */
 const RECENCY_WEIGHT = 0.02;
@@ -48,13 +48,13 @@ type SearchRequest = {
   query: ParsedQuery;
 };
 
-/** POST /v1/memory/search. What a signal cannot answer is in `degraded`; a search itself does not fail for it. Throws AppError 404. */
+/** POST /v1/memory/search. Signals that cannot answer are listed in `degraded`, and do not fail the search. Throws AppError 404. */
 export async function searchMemory(ctx: Context, input: Input): Promise<z.input<typeof SearchOutput>> {
   await requireAbout(ctx, input);
   return searchIn(ctx.services, scopeOf(ctx.principal), input);
 }
 
-/** The same for the principal of this scope; `narrowing` restricts it beside the input. */
+/** Searches for the principal of this scope. `narrowing` restricts the search further than the input. */
 export async function searchIn(
   services: Pick<Services, 'pool' | 'clock' | 'embed'>,
   scope: MemoryScope,
@@ -124,15 +124,15 @@ const unlevelled = (candidates: readonly { id: string }[]) => candidates.map(({ 
 type Lexical = {
   text: Candidate[];
   trigram: Candidate[];
-  /** The part of the query's weight that is in words which full text knows. */
+  /** The fraction of the query's weight that is in words known to full-text search. */
   known: number;
   canUseTrigrams: boolean;
 };
 
 /**
- * Full text by weighed words, and trigrams for the words that it does not know: those are misspelt, parts of identifiers, or not there.
- * PostgreSQL's own ranking knows nothing of how rare a word is, which is what tells an answer from a text that shares the question's
- * common words.
+ * Searches by full text with weighted words, and by trigrams for unknown words: misspelt words, parts of identifiers, and absent
+ * words. PostgreSQL's own ranking ignores how rare a word is, but rarity distinguishes an answer from a text that shares only the
+ * question's common words.
  */
 async function searchLexically(request: SearchRequest): Promise<Lexical> {
   const { pool, now, scope, filter, query } = request;
@@ -162,13 +162,13 @@ async function searchLexically(request: SearchRequest): Promise<Lexical> {
   return {
     text: [...inPhrases.map(each => ({ ...each, level: total })), ...covered.filter(({ id }) => !isPhrase.has(id))],
     trigram,
-    // A phrase that is found speaks for all of the query.
+    // A found phrase counts as the whole query.
     known: inPhrases.length > 0 ? 1 : totalOf(known) / Math.max(total, Number.MIN_VALUE),
     canUseTrigrams: usable,
   };
 }
 
-/** No memory may hold all of many common words, and two of them say more than nothing. */
+/** Searches for all common words, or for any two of them if no memory has all. */
 async function searchByWords(
   { pool, scope, filter }: SearchRequest,
   search: Omit<TextSearch, 'together'>,
@@ -181,7 +181,7 @@ async function searchByWords(
 const weightOf = (found: number): number => Math.log(1 + (ASSUMED_MEMORIES - found + 0.5) / (found + 0.5));
 const totalOf = (words: readonly WeighedWord[]): number => words.reduce((sum, { weight }) => sum + weight, 0);
 
-/** The part of the query that the longest subject takes: a query that is a subject means that subject. */
+/** Returns the fraction of the query that the longest subject makes up: a query that is a subject means that subject. */
 function subjectWeight({ words, ids }: ParsedQuery, named: readonly Candidate[]): number {
   if (ids.length > 0) return 1;
   const longest = named[0]?.score ?? 0;
@@ -218,7 +218,7 @@ function rank(lists: readonly RankedList[], rows: readonly HitRow[], k: number, 
   const fresh = [...rows].sort(
     (a, b) => b.fresh_at.getTime() - a.fresh_at.getTime() || b.uses - a.uses || (a.id < b.id ? 1 : -1),
   );
-  // What may not be shown takes no rank of what may.
+  // Hits that may not be shown take no ranks.
   const shown = lists.map(list => ({ ...list, candidates: list.candidates.filter(({ id }) => byId.has(id)) }));
   const all = fuse([
     ...shown,
@@ -234,7 +234,7 @@ function rank(lists: readonly RankedList[], rows: readonly HitRow[], k: number, 
   return diversify(withoutRepetitions(putNewestFirst(hits, areAlike)), k);
 }
 
-/** The same text is shown once. */
+/** Returns the hits without those that repeat the text of an earlier one. */
 function withoutRepetitions(hits: readonly RankedHit[]): RankedHit[] {
   const said = new Set<string>();
   return hits.filter(({ row }) => {

@@ -37,7 +37,7 @@ async function startAgent(agent: string, message: string, by?: By): Promise<stri
   return run;
 }
 
-test('a run says what it was given of memory, and an item which runs used it', async () => {
+test('a run lists the memories that it was given, and an item lists the runs that used it', async () => {
   const office = await remember('office', 'The office is in Lisbon.', shared);
   const agent = await newAgent();
   const first = await startAgent(agent, 'Where is the office?');
@@ -55,7 +55,7 @@ test('a run says what it was given of memory, and an item which runs used it', a
   ]);
   const rest = await usesOf(office, { limit: 1, cursor: next_cursor });
   expect(rest).toMatchObject({ uses: [{ run_id: first }], next_cursor: null });
-  // What is forgotten is counted, and not shown.
+  // Forgotten memories are counted, but not shown.
   await chat.act('memory_items_delete', { id: office });
   expect(await recalledBy({ runID: first })).toEqual({ memories: [], total: 1 });
 });
@@ -66,7 +66,7 @@ test('a search of a program is a use without a run', async () => {
   expect((await usesOf(id)).uses).toMatchObject([{ via: 'tool', mine: true, run_id: null, workflow_id: null }]);
 });
 
-test('a private chat is nobody else’s: who reads a shared memory sees that it was used there, and no more', async () => {
+test('other readers of a shared memory see that a private chat used it, but not which chat', async () => {
   const bridge = await remember('bridge', 'The bridge opens at noon.', shared);
   const agent = await newAgent();
   const thread = await chat.thread({ agent_id: agent });
@@ -95,7 +95,7 @@ test('a private chat is nobody else’s: who reads a shared memory sees that it 
   expect((await recalledBy({ runID: run }, viewer)).total).toBe(1);
 });
 
-test('what is private to one person is counted for others, and not shown', async () => {
+test('memories that are private to one person are counted for others, but not shown', async () => {
   const secret = await remember('tower', 'The tower of Ada is tall.');
   const run = await startAgent(await newAgent(), 'How is the tower?');
   expect((await recalledBy({ runID: run })).memories).toMatchObject([{ id: secret }]);
@@ -110,7 +110,7 @@ test('what is private to one person is counted for others, and not shown', async
   await expect(recalledBy({ runID: run, step_id: 1 })).rejects.toMatchObject({ status: 422 });
 });
 
-test('the assistant is given what is known of the question, and an answer says that it was', async () => {
+test('the assistant is given memories about the question, and its answer says so', async () => {
   const item = { subject: 'ferry', text: 'The ferry leaves at nine.' };
   const made = await chat.act('memory_propose_items', { items: [item], remember: true });
   const thread = await chat.thread();
@@ -124,7 +124,7 @@ test('the assistant is given what is known of the question, and an answer says t
   expect((await usesOf(id)).uses).toMatchObject([{ via: 'chat', thread_id: thread }]);
 });
 
-test('what a run was given is no news, whoever extracts memories from the run', async () => {
+test('memories that a run was given are not extracted from it again', async () => {
   const by = await createTestMember(services(), chat.acme, 'project_contributor', 'extracts@example.com');
   await remember('garden', 'The garden of Ada has a gate.');
   const agent = await newAgent();

@@ -66,8 +66,8 @@ function resultOf(called: Called): ToolResultPart {
   const part = { type: 'tool_result' as const, id: call.id, name: call.name };
   if (output.type === 'denied' || output.type === 'json') return { ...part, output };
   const changed = changedBy(called);
-  const told = `\n[This is the same call with the same result for the ${times}th time. Do something else, or answer.]`;
-  const value = `${changed === null ? '' : `[${changed}]\n`}${output.value}${times < MIN_REPEATED_CALLS ? '' : told}`;
+  const warning = `\n[This is the same call with the same result for the ${times}th time. Do something else, or answer.]`;
+  const value = `${changed === null ? '' : `[${changed}]\n`}${output.value}${times < MIN_REPEATED_CALLS ? '' : warning}`;
   return { ...part, output: { ...output, value } };
 }
 

@@ -28,8 +28,8 @@ function execute(items: string, { fields = {}, input = {}, results = {}, more = 
   };
   return type.execute(attempt, new AbortController().signal);
 }
-const itemsOf = async (...of: Parameters<typeof execute>) => {
-  const outcome = await execute(...of);
+const itemsOf = async (...args: Parameters<typeof execute>) => {
+  const outcome = await execute(...args);
   return outcome.kind === 'expanding' ? outcome.items : outcome;
 };
 
@@ -46,13 +46,13 @@ describe('items', () => {
     expect(await itemsOf(items, { input, results: { before: { rows: ['x', 'y'] } } })).toEqual(expected);
   });
 
-  test('may be those of the item of an outer loop', async () => {
+  test('may come from the item of an outer loop', async () => {
     const more = { item: { item: { rows: [1, 2] }, index: 4 } };
     expect(await itemsOf('{{item.rows}}', { more })).toEqual([1, 2]);
     expect(await itemsOf('item.rows.map(row, row + index)', { more })).toEqual([5, 6]);
   });
 
-  test('of a large expression come from a worker', async () => {
+  test('of a large expression are computed by a worker', async () => {
     const list = Array.from({ length: 4_000 }, (_, n) => n);
     const results = { before: list };
     const more = { item: { item: 1, index: 2 } };
@@ -133,7 +133,7 @@ test.each([
   ['{{steps.a.result}}', ['a']],
   ['steps.a.result.map(x, steps.b.result)', ['a', 'b']],
   ['{{input.x}}', []],
-])('%s names what is to be loaded', (items, expected) => {
+])('%s declares which results it reads', (items, expected) => {
   const step = { id: 'each', type: 'for_each', items, steps: [{ id: 'x', type: 'y', z: '{{steps.other.result}}' }] };
   expect([...(type.reads?.(step) ?? [])]).toEqual(expected);
 });
