@@ -10,7 +10,7 @@ export type Frontend = {
   request(...request: Parameters<RequestListener>): void | Promise<void>;
   /** Accepts the upgrade to WebSocket and returns true; returns false, without any effect, if the path has none. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
-  /** Returns whether an address is that of another node, whose connections are not limited. Absent outside of a cluster. */
+  /** Returns whether an address belongs to another node, whose connections are not limited. Absent outside of a cluster. */
   isNode?(address: string): boolean;
 };
 

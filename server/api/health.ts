@@ -7,8 +7,8 @@ import type { Page } from './rest.ts';
 const json = 'application/json; charset=utf-8';
 
 /**
- * The process is up, and in a cluster which node it is. No dependency is checked: otherwise a container orchestrator would
- * restart us when the database fails.
+ * Reports that the process is up, and in a cluster the id of the node. Checks no dependency: otherwise a container orchestrator
+ * would restart the process when the database fails.
  */
 export function healthz({ cluster }: Pick<Services, 'cluster'>): Page {
   const body = JSON.stringify({ status: 'ok', ...(cluster === null ? {} : { node: cluster.node.id }) });
@@ -51,8 +51,8 @@ export function readyz(services: Pick<Services, 'pool' | 'orchestrator' | 'logge
 }
 
 /**
- * Returns why a node of a cluster cannot serve, as a sentence without secrets; null if it can. A node that stands by serves
- * with the help of another, whom it must reach; one that leads everything needs nobody.
+ * Returns why a node of a cluster cannot serve, as a sentence without secrets; null if it can. A standby node must reach
+ * another node to serve. A node that leads all shards needs no other.
  */
 function clusterFault(cluster: Cluster, engine: Pick<Orchestrator, 'status' | 'shards'>): string | null {
   const orchestrator = engine.status();

@@ -8,7 +8,7 @@ import type { RegisteredOperation } from './registry.ts';
 const many = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
 const unknownFields = (count: number): object => Object.fromEntries(many(count, n => [`k${n}`, n]));
 
-/** Returns what the operation's schema alone says of an input: the result of zod, each of its issues as a detail. */
+/** Returns the result of the operation's schema for an input, with each of zod's issues as a detail. */
 function expected({ operation, pathParameters }: RegisteredOperation, input: object): unknown {
   const parsed = operation.input.safeParse(input);
   if (parsed.success) return parsed.data;
@@ -34,7 +34,7 @@ function parsed(entry: RegisteredOperation, input: object): unknown {
   }
 }
 
-/** An error as its response shows it. */
+/** Returns an error as its response shows it. */
 const problemOf = (result: unknown) =>
   result instanceof AppError ? { status: result.status, code: result.code, details: result.details } : result;
 

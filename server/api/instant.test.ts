@@ -12,7 +12,7 @@ const parse = (text: string) => {
 };
 const pad = (value: number, width = 2) => String(value).padStart(width, '0');
 
-/** Writes an instant as RFC 3339 allows: with any offset, any fraction, and letters in either case. */
+/** An instant in any form of RFC 3339: with any offset, any fraction, and letters of either case. */
 const written = fc
   .record({
     // At any offset, these instants have a year of four digits.

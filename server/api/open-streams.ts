@@ -44,7 +44,7 @@ export class OpenStreams {
     this.#timer.unref();
   }
 
-  /** AppError 503 once the server shuts down. */
+  /** Throws AppError 503 once the server shuts down. */
   refuseWhileClosing(): void {
     if (!this.#closing) return;
     throw new AppError(503, 'shutting_down', 'The server is shutting down.', { headers: { 'Retry-After': '5' } });

@@ -104,7 +104,7 @@ test('a request that requires a body has an example, and a created resource link
   });
 });
 
-test('every link names an operation and all that is in its path', () => {
+test('every link names an operation and all its path parameters', () => {
   const { byName } = createRegistry(operations);
   const links = [...JSON.stringify(document).matchAll(/\{"operationId":"(\w+)","parameters":(\{[^}]*\})/g)];
   expect(links.length).toBeGreaterThan(20);

@@ -102,7 +102,7 @@ const presetSchemes = {
 };
 const deliverySecurity = [{ token: [], signature: [] }, ...Object.keys(presetSchemes).map(name => ({ [name]: [] }))];
 
-/** The OpenAPI 3.1 description of every route, derived from the registry. `serverUrl` is the public base URL. */
+/** Returns the OpenAPI 3.1 description of every route, derived from the registry. `serverUrl` is the public base URL. */
 export function describeApi(registry: Registry, serverUrl: string): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
   const schemas = new Schemas();
@@ -159,7 +159,7 @@ class Schemas {
   readonly #names = new Map<z.ZodType, string>();
   readonly #schemas: Record<string, JsonSchema> = { Error: errorSchema };
 
-  /** A reference to the output schema; the first operation that uses it gives the name. */
+  /** Returns a reference to the output schema, which is named after the first operation that uses it. */
   output(entry: RegisteredOperation): JsonSchema {
     const { operation } = entry;
     const schema = operation.output;
@@ -263,7 +263,7 @@ function describeParameters(entry: RegisteredOperation): unknown[] {
   });
 }
 
-/** The body: the input without its path parameters. */
+/** Returns the schema of the body: the input without its path parameters. */
 function describeBody(entry: RegisteredOperation, schemas: Schemas): Record<string, unknown> {
   if (entry.carrier === 'query') return {};
   if (entry.operation.raw) {

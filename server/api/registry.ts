@@ -26,7 +26,7 @@ export type RegisteredOperation = {
   readonly fields: ReadonlySet<string>;
   /** How path and query parameters are read from text; body fields are not included. */
   readonly parameters: ReadonlyMap<string, ParameterType>;
-  /** The parameters of the whole input, including those of the path. */
+  /** Returns the types of all fields of the input, including the path parameters. */
   readonly inputSchema: JsonSchema;
   readonly outputSchema: JsonSchema;
 };

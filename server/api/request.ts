@@ -70,7 +70,7 @@ export function tooLarge(limit: number): AppError {
   return new AppError(413, 'body_too_large', `The request body is larger than ${limit} bytes.`);
 }
 
-/** AppError 413 based on the Content-Length alone, before a byte is read. */
+/** Throws AppError 413 based on the Content-Length alone, before any byte is read. */
 export function checkContentLength(header: ApiRequest['header'], limit: number): void {
   if (Number(header('content-length') ?? 0) > limit) throw tooLarge(limit);
 }
@@ -121,7 +121,7 @@ export function toFetch(response: ApiResponse): Response {
   return new Response(stream === undefined ? body : readable(stream), { status, headers });
 }
 
-/** Streamed text as bytes that are produced as they are read. */
+/** Returns streamed text as bytes, which are produced on demand. */
 function readable({ text, ended, abandon }: StreamedText): ReadableStream<Uint8Array> {
   const pieces = text[Symbol.asyncIterator]();
   const encoder = new TextEncoder();

@@ -268,7 +268,10 @@ function rawRequest(
   };
 }
 
-/** Query parameters, or the fields of the JSON body; a route that takes a body takes only the query parameters that it declares. */
+/**
+ * Returns the query parameters, or the fields of the JSON body. A route with a body accepts only the query parameters that it
+ * declares.
+ */
 async function readFields(entry: RegisteredOperation, request: ApiRequest): Promise<Record<string, unknown>> {
   const query = readQuery(entry, request.search);
   if (entry.carrier === 'query') return query;

@@ -20,7 +20,7 @@ function isOwn(origin: string, requestedHost: string | undefined, publicUrl: str
   return normal === new URL(publicUrl).origin || host === requestedHost;
 }
 
-/** AppError 403 for a cookie-authenticated, state-changing request that did not come from our own pages. */
+/** Throws AppError 403 for a cookie-authenticated, state-changing request that was not sent by our own pages. */
 export function refuseCrossSite(header: Headers, publicUrl: string): void {
   if (senderOf(header, publicUrl) !== 'own') throw crossSite();
 }

@@ -11,7 +11,7 @@ const PING_EVERY_MS = 15_000;
 /** How long a client waits before it comes back, in ms. */
 const RETRY_MS = 1_000;
 
-/** Headers of a stream: without them nginx would hold the stream back until its buffer is full. */
+/** Headers of a stream. Without them, nginx would delay the stream until its buffer is full. */
 export const streamHeaders = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' } as const;
 
 /** A client that may get a stream. */
@@ -80,7 +80,7 @@ export class EventStream {
   }
 }
 
-/** The text of frames, with a comment now and then, so that proxies see a connection in use. */
+/** Yields the text of frames, with a periodic comment, so that proxies see a connection in use. */
 async function* textOf(
   frames: AsyncIterable<StreamFrame>,
   on: { alarm: Alarm; check(frame: StreamFrame): void; failed(thrown: unknown): string; done(): void },
@@ -113,7 +113,7 @@ async function* textOf(
   }
 }
 
-/** JSON has no line breaks, so that it is one line of data. */
+/** Returns an event with one line of data, because JSON has no line breaks. */
 function textOfFrame({ id, json }: StreamFrame): string {
   return id === undefined ? `data: ${json}\n\n` : `id: ${id}\ndata: ${json}\n\n`;
 }

@@ -13,7 +13,7 @@ const frames = new WeakMap<CommittedEvent | RejectedStart, Buffer>();
 /** All frames of a publication, by the array that every listener gets. */
 const batches = new WeakMap<readonly StreamItem[], Buffer>();
 
-/** The text frame of an item (docs/specification/events.md#frames). */
+/** Returns the text frame of an item (docs/specification/events.md#frames). */
 export function frameOf(of: StreamItem): Buffer {
   const known = frames.get(of.item);
   if (known) return known;
@@ -22,7 +22,7 @@ export function frameOf(of: StreamItem): Buffer {
   return frame;
 }
 
-/** The frames of all items, one after the other; made once where listeners share the array. */
+/** Returns the frames of all items in sequence. They are created once for listeners that share the array. */
 export function framesOf(items: readonly StreamItem[]): Buffer {
   const [only] = items;
   if (only && items.length === 1) return frameOf(only);
@@ -33,7 +33,7 @@ export function framesOf(items: readonly StreamItem[]): Buffer {
   return batch;
 }
 
-/** One unmasked, final text frame. */
+/** Returns one unmasked, final text frame. */
 function textFrame(text: string): Buffer {
   const length = Buffer.byteLength(text);
   const head = length < 126 ? 2 : length < 65_536 ? 4 : 10;

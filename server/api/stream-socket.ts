@@ -25,14 +25,14 @@ export const closeCode = {
 export const INTERRUPTED = { code: closeCode.restart, reason: 'the feed was interrupted; resume with ?after=' };
 
 /**
- * A WebSocket and the connection under it, to which finished frames are written directly. That keeps their order with the frames that
- * `ws` writes (pings, pongs, close): without compression it writes at once and holds nothing back.
+ * A WebSocket and its connection, to which finished frames are written directly. Their order with the frames of `ws` (pings,
+ * pongs, close) is preserved, because `ws` writes immediately without compression.
  */
 export type FedSocket = { socket: WebSocket; raw: Duplex };
 
 /**
- * Feeds one socket: subscribes first and holds live items back, replays the log after `after`, says `ready`, sends what was held
- * (less what the replay already showed), then goes live. So there is no gap and no duplicate. Returns when live; the subscription
+ * Feeds one socket without gaps or duplicates: subscribes and buffers live items, replays the log after `after`, sends `ready`,
+ * sends the buffered items that the replay did not contain, then sends live items directly. Returns when live; the subscription
  * ends with the socket. `readable`: the items that the caller may read.
  */
 export async function feed(

@@ -396,7 +396,7 @@ describe('closing', () => {
     const pinged = Promise.all([once(dead.socket, 'ping'), once(alive.socket, 'ping')]);
     ring();
     await pinged;
-    // The answer to the ping comes before that to a ping of its own.
+    // The client's ping is answered before the server's own ping.
     alive.socket.ping();
     await once(alive.socket, 'pong');
     ring();

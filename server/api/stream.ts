@@ -158,7 +158,7 @@ type Client = Counted & { principal: Principal; credential: Credential; header: 
 /** Makes the checks that need no workspace, in the order of the other surfaces: 401, 429, 403, 422. */
 async function admit(options: StreamOptions, request: IncomingMessage, url: Target): Promise<Client> {
   const { services } = options;
-  // A browser cannot set headers on a socket, so the scope may stand in the query.
+  // A browser cannot set headers on a socket, so the scope may be in the query.
   const header: Headers = name => [request.headers[name]].flat()[0] ?? scopeInQuery(url.search, name);
   const credential = streamCredential(header, servedOverHttps(services.config));
   const principal = await authenticate(options, credential, header);
@@ -187,7 +187,10 @@ async function findTarget({ services }: StreamOptions, client: Client, url: Targ
   return { principal, credential, header, target: { principal, workflowId: id, query }, readable };
 }
 
-/** The header, the cookie, or `Sec-WebSocket-Protocol: bearer, <PAT>` (browsers cannot set Authorization on a socket). */
+/**
+ * Reads the credential from the header, the cookie, or `Sec-WebSocket-Protocol: bearer, <PAT>` (browsers cannot set
+ * Authorization on a socket).
+ */
 function streamCredential(header: Headers, https: boolean): Credential {
   const credential = readCredential(header, https);
   if (header('authorization') !== undefined) return credential;
@@ -220,7 +223,7 @@ function refuse(options: StreamOptions, socket: Duplex, thrown: unknown): void {
   );
 }
 
-/** A replay failed: the client gets an error and can resume. */
+/** Closes the socket after a failed replay with an error, so that the client can resume. */
 function fail(options: StreamOptions, socket: WebSocket, thrown: unknown): void {
   const error = asAppError(thrown);
   logFailure(options.services.logger, error, { requestId: '', operation: 'stream' });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** A client over real HTTP, like the console's in a browser; `answers` keeps the responses. */
+/** Creates a client over real HTTP, like the console's in a browser. `answers` collects the responses. */
 function client(headers: Record<string, string>, { batched = false, at = api as TestApi } = {}) {
   const answers: Response[] = [];
   const options = {

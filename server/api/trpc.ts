@@ -38,7 +38,7 @@ type TrpcContext = {
   marked: boolean;
 };
 
-/** The data of `error.data` on the client, beside tRPC's own `code` and `path`. */
+/** The fields of `error.data` on the client, in addition to tRPC's own `code` and `path`. */
 export type TrpcErrorData = {
   /** The stable snake_case code of the API's errors. */
   code: string;
@@ -245,7 +245,7 @@ function markedSearch(search: string): string {
   return `?${parameters}`;
 }
 
-/** The input with its exact numbers. Throws AppError 422 for one that would have been rounded. */
+/** Returns the input with exact numbers. Throws AppError 422 for a number that would be rounded. */
 function exactInput(input: unknown, { marked }: TrpcContext): unknown {
   return marked ? checkedNumbers(() => reviveNumbers(input as Json, refuseNumber)) : input;
 }

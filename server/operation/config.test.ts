@@ -91,7 +91,7 @@ describe('an unknown variable', () => {
     ['BATON_MASTERKEY', 'BATON_MASTER_KEY'],
     ['BATON_PORT', 'PORT'],
     ['BATON_DATABASE_URL', 'DATABASE_URL'],
-  ])('%s is warned of, with the name %s', (name, meant) => {
+  ])('a warning about %s suggests %s', (name, meant) => {
     expect(unknownVariables({ [name]: 'x' })).toEqual([
       `${name} is not a setting and is ignored: did you mean ${meant}?`,
     ]);
@@ -211,7 +211,7 @@ describe('a cluster', () => {
       BATON_SHARDS: '1024',
       BATON_URL: 'https://baton.example/',
     };
-    expect(readConfig({ ...on, ...told }).cluster).toEqual({
+    expect(readConfig({ ...on, ...settings }).cluster).toEqual({
       nodeUrl: 'http://[fd00::5]:3000',
       leads: false,
       shards: 1_024,
@@ -221,7 +221,7 @@ describe('a cluster', () => {
       expect(problems({ ...on, BATON_SHARDS: shards })).toBe('BATON_SHARDS: must be a power of two up to 1024');
   });
 
-  test('serves the demo only where that is asked for, since its sessions are in one process', () => {
+  test('serves the demo only if configured, because its sessions are in one process', () => {
     const seeded = { ...on, BATON_SEED: 'example' };
     expect([readConfig(seeded).demoMcp, readConfig({ ...seeded, BATON_DEMO_MCP: 'true' }).demoMcp]).toEqual([
       false,

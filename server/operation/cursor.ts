@@ -38,8 +38,8 @@ export function decodeCursor<S extends z.ZodType>(schema: S, cursor: string | un
 }
 
 /**
- * Cuts a page out of `limit + 1` rows: the extra row only says that there is more.
- * `keyOf` gives the keyset of a row, in the order the list is sorted by.
+ * Takes a page from `limit + 1` rows: the extra row only shows that there are more. `keyOf` returns the keyset of a row, in the
+ * sort order of the list.
  */
 export function cutPage<Row>(
   rows: readonly Row[],

@@ -4,7 +4,7 @@ import type { Config } from './config.ts';
 /** Parts of the API that exist only if the operator has configured them; otherwise their operations are 404. */
 export type Feature = 'suite' | 'messaging' | 'messaging_signup' | 'mail' | 'billing' | 'memory' | 'agents';
 
-/** The features that this configuration switches on. */
+/** Returns the features that this configuration enables. */
 export function featuresOf({
   suite,
   messaging,
@@ -31,7 +31,7 @@ export function featuresOf({
  */
 export const isAnnounced = (feature: Feature): boolean => feature === 'memory';
 
-/** The error of an operation whose feature is off. */
+/** Returns the error of an operation whose feature is disabled. */
 export function featureOff(feature: Feature): AppError {
   if (!isAnnounced(feature)) return notFound('Route');
   return new AppError(404, `${feature}_not_configured`, 'Memory is not configured on this deployment.');

@@ -80,7 +80,7 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
     tool?: false;
     /** Never given to agents, even if their author lists it: a text that an agent reads must not change the rights of agents. */
     agents?: false;
-    /** For an operation whose method does not say what it does: see `toolHints`. */
+    /** For an operation whose method does not show its effects: see `toolHints`. */
     hints?: Partial<ToolHints>;
   };
   /** Scopes that a token needs only in certain cases. `run` checks them; this is for the description. */
@@ -96,7 +96,10 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
   refused?(ctx: Context, error: unknown): Promise<unknown>;
   /** Left out of the audit log: the operation is called frequently and changes nothing that an administrator manages. */
   unaudited?: true;
-  /** Returns short texts of the input, or of the output where it succeeded, that the audit log records beside the ids of the path. */
+  /**
+   * Returns short texts of the input, or of the output after success, that the audit log records in addition to the ids of the
+   * path.
+   */
   audited?(input: z.output<I>, output: z.input<O> | undefined): Record<string, string>;
   /** A deployment feature without which the operation is 404. */
   feature?: Feature;

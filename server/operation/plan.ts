@@ -25,7 +25,7 @@ export type PlanRow = {
   retired: boolean;
 };
 
-/** The limits of a top-up and what it buys; money in minor units. */
+/** The limits of a top-up, and the credits that it buys; money in minor units. */
 export type TopUpTerms = {
   currency: string;
   minimumAmount: number;

@@ -18,14 +18,17 @@ export type RateLimitKind =
  */
 export type RequestLimiter = RateLimiter<RateLimitKind>;
 
-/** Mails an hour to one address: enough for a person who lost one, too few to flood a mailbox. */
+/** The maximum number of mails per hour to one address: enough for a person who lost one, too few to flood a mailbox. */
 const MAX_MAILS_PER_HOUR = 5;
-/** Tests of a person's notifications: enough to set up a channel, too few to bother a stranger's server. */
+/**
+ * The maximum number of tests of a person's notifications: enough to set up a channel, too few to burden somebody else's
+ * server.
+ */
 const MAX_NOTIFICATION_TESTS_PER_HOUR = 10;
 
 /**
- * The kinds that limit guesses and mails: with as many nodes, there would be as many guesses. Requests are counted by each node,
- * because a row for each would cost more than most requests do.
+ * Returns whether a kind is counted for all nodes together. These kinds limit guesses and mails: otherwise each node would
+ * allow as many. Each node counts its own requests, because a row for each would cost more than most requests.
  */
 const isShared = (kind: RateLimitKind): boolean => kind !== 'principal' && kind !== 'address';
 

@@ -38,7 +38,7 @@ export type Services = {
   secrets: SecretStore;
   /** The only way to call an address that a user gave. */
   egress: Egress;
-  /** Reads the header by which requests of steps to this service say which run they belong to. */
+  /** Reads the header that names the run of a step's request to this service. */
   lineage: LineageSeal;
   /** The embedding models of workspaces, by their own keys. */
   embed: Embed;
@@ -51,7 +51,7 @@ export type Services = {
   mail: Mailer | null;
   /** The payment provider: Stripe if it is configured, otherwise manual payments. */
   payments: PaymentProvider;
-  /** The limits of a top-up and what it buys. */
+  /** The limits of a top-up, and the credits that it buys. */
   topUp: TopUpTerms;
   /** How the database replicates; absent or null for the embedded one, which does not. */
   replication?: Pick<ReplicationWatch, 'state'> | null;

@@ -20,7 +20,7 @@ const rfc3339 =
 /** Outside of these limits, a timestamp has no four-digit year. */
 const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z');
 
-/** The milliseconds since the epoch of an RFC 3339 timestamp, truncated; NaN for any other text. */
+/** Returns the milliseconds since the epoch of an RFC 3339 timestamp, truncated; NaN for any other text. */
 function parseInstant(text: string): number {
   const [matched, date = '', minutes = '', seconds = '', fraction = '', sign = '+', hours = '0', rest = '0'] =
     rfc3339.exec(text) ?? [];
@@ -85,8 +85,8 @@ export const kindFilter = z.enum(WORKFLOW_KINDS).default(DEFAULT_KIND).meta({
 export const MAX_INTEGER = 2_147_483_647;
 
 /**
- * Checks with `schema` and returns the value as it was sent: z.looseObject() silently drops a key `__proto__`. Not for
- * a schema that changes what it parses.
+ * Checks a value with `schema` and returns it unchanged, because z.looseObject() silently drops a key `__proto__`. Not for a
+ * schema that changes its values.
  */
 export function asSent<S extends z.ZodType>(schema: S) {
   return z
@@ -122,12 +122,12 @@ function describedAs(schema: z.ZodType) {
   return described;
 }
 
-/** Text that PostgreSQL can store: no NUL, no half of a surrogate pair. */
+/** Returns a schema for text that PostgreSQL can store: without NUL and half surrogate pairs. */
 export const PlainText = (max: number) =>
   z
     .string()
     .max(max)
     .refine(text => text.isWellFormed() && !text.includes('\0'), 'must be well-formed text without NUL');
 
-/** A name for people: trimmed, and not blank. */
+/** Returns a schema for a name: trimmed, and not blank. */
 export const NameText = (max: number) => PlainText(max).trim().regex(/\S/, 'must not be blank');

@@ -3,8 +3,9 @@ import { z } from 'zod';
 type Bounds = { noun: string; least: number; most: number };
 
 /**
- * A record with a limited number of entries. The entries are counted before each is checked: checking 90,000 invalid entries of a
- * request took 400 ms. zod silently drops a key `__proto__` from a record; input must not be lost, so such a key is refused.
+ * Returns a schema for a record with a limited number of entries. The entries are counted before each is checked: checking
+ * 90,000 invalid entries of a request took 400 ms. zod silently drops a key `__proto__` from a record. Input must not be lost,
+ * so such a key is refused.
  */
 export function BoundedRecord<Key extends z.core.$ZodRecordKey, Value extends z.ZodType>(
   record: z.ZodRecord<Key, Value>,

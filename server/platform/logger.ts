@@ -13,9 +13,9 @@ const REDACTED = '[redacted]';
 const DEEPEST = 8;
 
 /**
- * Structured logs on standard output (docs/observability.md). Credentials are removed by name at every depth, so that a
- * careless `logger.info({ headers })` leaks nothing, and by value while they are in use, because messages and stacks of
- * libraries quote them. `traces`: a line about a run also names its trace.
+ * Creates a logger that writes structured logs to standard output (docs/observability.md). Credentials are removed by name at
+ * every depth, so that a careless `logger.info({ headers })` leaks nothing, and by value while they are in use, because
+ * messages and stacks of libraries quote them. `traces`: a line about a run also names its trace.
  */
 export function createLogger(
   level: string,

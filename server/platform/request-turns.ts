@@ -1,7 +1,7 @@
 import type { Alarm, Clock } from './clock.ts';
 import { Fifo } from './fifo.ts';
 
-/** How many requests of one tenant are in progress at a time while others are present. */
+/** The maximum number of concurrent requests of one tenant while others are present. */
 const AT_ONCE = 4;
 /** A tenant is present for this long after its last request. */
 const PRESENT_MS = 1_000;

@@ -6,7 +6,7 @@ export const optional = z
   .transform(value => value.trim() || undefined)
   .optional();
 
-/** An integer between two bounds, inclusive. */
+/** Returns a schema for an integer between two bounds, inclusive. */
 export const integer = (fallback: number, min: number, max: number) => {
   const message = `must be a whole number from ${min} to ${max}`;
   return z.coerce.number(message).int(message).min(min, message).max(max, message).default(fallback);

@@ -17,7 +17,7 @@ import { operations } from '../operations.ts';
 import type { RegisteredOperation } from '../registry.ts';
 
 /**
- * Tests that each operation, on each surface, has the answer of the node that leads where another node receives it. The other node
+ * Tests that another node answers each operation, on each surface, as the leading node does. The other node
  * has no engine: an operation that it handled itself would fail, or not be counted as forwarded.
  */
 let worlds: TestWorlds;

@@ -397,7 +397,7 @@ describe('a stream of events', () => {
   });
 });
 
-/** A node that answers with these bytes; closing it cuts its connections. */
+/** Starts a node that answers with these bytes. Closing it breaks its connections. */
 async function startBroken(answer: (socket: Socket) => unknown) {
   const sockets = new Set<Socket>();
   const server = createServer(socket => {

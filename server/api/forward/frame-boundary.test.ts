@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { closeFrame, FrameBoundary } from './frame-boundary.ts';
 
 const TEXT = 0x81;
-/** A frame with a content of `length` bytes, each of which looks like the head of a close frame. */
+/** Returns a frame with `length` bytes of content, each of which looks like the head of a close frame. */
 function frame(first: number, length: number): Buffer {
   const head =
     length < 126

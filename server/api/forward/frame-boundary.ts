@@ -12,7 +12,7 @@ export class FrameBoundary {
   #head: number[] = [];
   #isClosing = false;
 
-  /** Whether another frame may follow: what was sent ends with the end of a frame, which was no close frame. */
+  /** Returns whether another frame may follow: the sent bytes end with a complete frame that is not a close frame. */
   get isOpen(): boolean {
     return this.#left === 0 && this.#head.length === 0 && !this.#isClosing;
   }

@@ -8,9 +8,9 @@ import { relayed } from './relay.ts';
 
 /** Files of a build, whose names change with their contents. */
 const ASSET = /^\/_next\/static\/[A-Za-z0-9_.~/-]{1,200}\.(css|js|json|png|svg|txt|woff2|ico)$/;
-/** Questions at a time: unknown paths cost nothing to ask for. */
+/** The maximum number of concurrent requests to other nodes, because anyone may request unknown paths. */
 const MAX_AT_ONCE = 8;
-/** Paths that no node knew, which are not asked for again for a while. */
+/** Paths that no node knew, which are not requested again for a while. */
 const MAX_UNKNOWN = 1_000;
 const UNKNOWN_FOR_MS = 10_000;
 

@@ -6,7 +6,7 @@ import { Liveness } from './liveness.ts';
 
 /** A request was not delivered, so it may be sent again. */
 export class UndeliveredError extends Error {}
-/** A request was delivered, perhaps, and no answer came: nobody knows whether it was carried out. */
+/** A request may have been delivered, but was not answered, so it is unknown whether it was executed. */
 export class UnansweredError extends Error {}
 
 export type PeerRequest = {
@@ -21,8 +21,8 @@ export type PeerRequest = {
 export type Upgraded = { opened: Duplex; response: IncomingMessage; head: Buffer };
 
 /**
- * A connection that takes longer is given up, and the request is tried again: a machine that is gone accepts none, and refuses
- * none either.
+ * The time limit for connecting, after which the request is retried: a machine that is gone neither accepts nor refuses
+ * connections.
  */
 const CONNECT_TIMEOUT_MS = 1_000;
 
@@ -30,8 +30,8 @@ const CONNECT_TIMEOUT_MS = 1_000;
 const PROBE_TIMEOUT_MS = 3_000;
 
 /**
- * Requests to other nodes, on connections that stay open. Node's own client is used: undici, which is faster by itself, cannot
- * relay the answer that refuses an upgrade.
+ * Sends requests to other nodes on connections that stay open. It uses Node's own client: undici is faster, but cannot relay
+ * the answer that refuses an upgrade.
  */
 export class Peers {
   readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 256 });
@@ -44,7 +44,7 @@ export class Peers {
 
   /**
    * Returns the response as soon as its head has arrived; its body may break off later. `signal`: the client has left. Throws
-   * UndeliveredError or UnansweredError. While the answer is awaited or read, the node is asked now and then whether it is there.
+   * UndeliveredError or UnansweredError. While the answer is awaited or read, the node is regularly asked whether it is alive.
    */
   send(url: string, asked: PeerRequest, signal: AbortSignal): Promise<IncomingMessage> {
     return this.#exchange(url, asked, signal, (request, resolve) => {
@@ -54,7 +54,7 @@ export class Peers {
     });
   }
 
-  /** Like `send`, for a request to upgrade the connection. */
+  /** Does the same as `send` for a request to upgrade the connection. */
   upgrade(url: string, asked: PeerRequest, signal: AbortSignal): Promise<Upgraded | IncomingMessage> {
     return this.#exchange<Upgraded | IncomingMessage>(url, asked, signal, (request, resolve) => {
       request.once('response', resolve);
@@ -89,7 +89,7 @@ export class Peers {
       path: target,
       headers: { ...headers },
       agent: secure ? this.#secureAgent : this.#agent,
-      // The header of the client names this service, not this node, whose certificate is asked for.
+      // The client's header names this service, but the certificate must be this node's.
       ...(secure && { servername: hostname }),
     });
     const delivery = deliveryOf(request, secure);
@@ -110,7 +110,10 @@ export class Peers {
     });
   }
 
-  /** Not by the agents: an open connection may be broken where a new one is not, and the other way round. */
+  /**
+   * Returns whether the node answers on a new connection, not on one of the agents: an open connection may be broken while a
+   * new one works, and vice versa.
+   */
   #isAlive(url: string): Promise<boolean> {
     return new Promise(resolve => {
       const ask = url.startsWith('https:') ? httpsRequest : httpRequest;
@@ -125,7 +128,7 @@ export class Peers {
   }
 }
 
-/** Tells whether anything of a request may have reached the other node. */
+/** Returns whether any part of a request may have reached the other node. */
 function deliveryOf(request: ReturnType<typeof httpRequest>, secure: boolean): { begun(): boolean } {
   let isConnected = false;
   request.once('socket', socket => {

@@ -4,8 +4,8 @@ import type { ApiRequest, ApiResponse } from '../request.ts';
 import { UnansweredError } from './peers.ts';
 
 /**
- * Headers that concern one connection only (RFC 9110, 7.6.1), and those that Node writes itself for the next one. `Expect` has been
- * answered where the request arrived.
+ * Headers that concern only one connection (RFC 9110, 7.6.1), and headers that Node itself writes for the next one. The node
+ * that received the request has already answered `Expect`.
  */
 const HOP_BY_HOP = new Set([
   'connection',
@@ -47,8 +47,8 @@ export function responseHeaders({ headers, rawHeaders }: IncomingMessage): Recor
 }
 
 /**
- * Returns another node's answer for the client. An answer of known length is read first, so that one that breaks off is not taken
- * for an answer. Throws UnansweredError.
+ * Returns another node's answer for the client. An answer of known length is first read completely, so that an incomplete one
+ * is not relayed. Throws UnansweredError.
  */
 export async function relayed(response: IncomingMessage, { method }: { method: string }): Promise<ApiResponse> {
   const answer = { status: response.statusCode ?? 502, headers: responseHeaders(response), body: null };
@@ -70,8 +70,8 @@ async function wholeBody(response: IncomingMessage): Promise<Buffer> {
 }
 
 /**
- * Sends an answer as it comes, and reads no faster than the client. Server-sent events that break off between two events end as an
- * interrupted stream of this node would, so that the client comes back with its position; any other answer is cut off.
+ * Streams an answer, and reads no faster than the client. Server-sent events that break off between two events end like an
+ * interrupted stream of this node, so that the client resumes at its position. Any other answer is aborted.
  */
 export function sendRelayed({ status, headers }: ApiResponse, body: Readable, response: ServerResponse): Promise<void> {
   const isEvents = Object.entries(headers).some(

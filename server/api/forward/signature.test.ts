@@ -83,7 +83,7 @@ test('a header holds for thirty seconds, in both directions of the clocks', () =
   }
 });
 
-/** A generator whose sequence depends on its seed alone. */
+/** Returns a generator whose sequence depends only on its seed. */
 function random(seed: number): (below: number) => number {
   let state = seed;
   return below => {

@@ -11,12 +11,12 @@ const ONE: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'not'
 const LIST: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
 const NAMED: ReadonlySet<string> = new Set(['properties', '$defs', 'patternProperties']);
 
-/** The descriptions of every id and every point in time, which tell a model nothing. */
+/** The descriptions of all ids and times, which are useless to a model. */
 const KNOWN: ReadonlySet<unknown> = new Set([Id, Instant.in, Timestamp].map(each => each.meta()?.description));
 /** Bounds of the type itself. */
 const MAX_INT = 2 ** 31 - 1;
 
-/** Returns a JSON Schema without what only repeats or bounds it: examples, lengths, and patterns where the format says the same. */
+/** Returns a JSON Schema without redundant and limiting keywords: examples, lengths, and patterns that repeat the format. */
 export function briefSchema(schema: JsonMap): JsonMap {
   const kept = Object.entries(schema).filter(([key, value]) => !LEFT_OUT.has(key) && !isIdle(key, value, schema));
   return Object.fromEntries(kept.map(([key, value]) => [key, briefValue(key, value)]));

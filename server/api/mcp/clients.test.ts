@@ -26,7 +26,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Sends exactly these headers: fetch adds an `Accept` of its own. */
+/** Sends exactly these headers, unlike fetch, which adds an `Accept`. */
 function post(body: unknown, more: Record<string, string | undefined> = {}, path = '/mcp'): Promise<Answer> {
   const all = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', Accept: '*/*', ...more };
   const headers = Object.fromEntries(

@@ -39,7 +39,7 @@ so describe a tool before you use it for the first time.`,
   };
 }
 
-/** Returns the tool as MCP defines one, without its output schema unless it is asked for: that is often the longest part. */
+/** Returns the tool in MCP's form. The output schema, which is often the longest part, is included only if requested. */
 export function fullDescription({ definition }: PlatformTool, output: boolean) {
   const { name, title, description, inputSchema, outputSchema, annotations } = definition;
   return {

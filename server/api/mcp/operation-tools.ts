@@ -78,7 +78,7 @@ export function invokeOperation(
   return invokeRead(options, entry, caller, () => parseObject(entry, input));
 }
 
-/** The same with the input that `read` returns, which is called once the caller is known to be allowed. */
+/** Does the same with the input that `read` returns. `read` is called after the caller's rights are checked. */
 export async function invokeRead(
   options: McpOptions,
   entry: RegisteredOperation,
@@ -153,7 +153,7 @@ function renamed(schema: JsonSchema, pathParameters: readonly string[]): Tool['i
   };
 }
 
-/** MCP requires an object at the root. Other schemas are left out, and clients then only get the text. */
+/** Returns the output schema if its root is an object, as MCP requires. Without a schema, clients get only the text. */
 function outputSchema(entry: RegisteredOperation): Tool['outputSchema'] {
   const { $schema: _, ...json } = entry.outputSchema;
   return json.type === 'object' ? (json as Tool['outputSchema']) : undefined;

@@ -119,7 +119,7 @@ async function respond(
     : { status, headers: { ...headers, 'Content-Type': 'application/json' }, body };
 }
 
-/** 401 without a valid token, 400 with X-Tenant-Id, 429 over the limit. */
+/** Authenticates the request. Answers 401 without a valid token, 400 with X-Tenant-Id, 429 over the limit. */
 async function admit(
   options: McpSurfaceOptions,
   request: ApiRequest,
@@ -168,7 +168,10 @@ function readValue(contentType: string | undefined, bytes: Uint8Array): unknown 
   return value;
 }
 
-/** The transport reads the method and these headers; the body has already been parsed, and `Accept` been read. */
+/**
+ * Returns the request for the transport, which reads only the method and these headers. The body and `Accept` have already been
+ * read.
+ */
 function asFetchRequest({ header }: ApiRequest): Request {
   const headers = new Headers({
     accept: 'application/json, text/event-stream',

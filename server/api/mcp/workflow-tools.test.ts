@@ -55,7 +55,7 @@ async function publish(name: string, graph: Json = {}, as = acme.contributor): P
   await call(as, 'workflows_publish_version', { id });
   return id;
 }
-/** The names of the tools that are workflows, of all pages. */
+/** Returns the names of the tools that are workflows, from all pages. */
 async function listedTools(of = client): Promise<string[]> {
   const found: string[] = [];
   for (let cursor: string | undefined, more = true; more; ) {
@@ -97,7 +97,7 @@ describe('a published workflow that declares a tool', () => {
     expect(result.isError ?? false).toBe(false);
     expect(result.structuredContent).toMatchObject({ workflow_id: id, status: 'completed', output: 42 });
     expect(textOf(result)).toEqual(result.structuredContent);
-    // An argument is input, whatever its name.
+    // Arguments are input, regardless of their names.
     const { run_id } = result.structuredContent as { run_id: string };
     expect(await call(acme.contributor, 'runs_get_context', { id, runID: run_id })).toMatchObject({
       input: { n: 21, mode: 'episode' },
@@ -153,7 +153,7 @@ describe('no other caller', () => {
     for (const stranger of [globex.owner, contributor]) {
       const theirs = await connect(stranger);
       expect(await listedTools(theirs)).toEqual([]);
-      // In the words for a tool that nobody has.
+      // The message is the same as for a tool that does not exist.
       await expect(use('ours', { n: 1 }, theirs)).rejects.toThrow('There is no tool ours');
       await expect(use('nothing', {}, theirs)).rejects.toThrow('There is no tool nothing');
       expect(textOf(await use('describe_tool', { name: 'ours' }, theirs))).toMatchObject({ code: 'not_found' });

@@ -131,8 +131,9 @@ const OUTPUT: NonNullable<Tool['outputSchema']> = {
 };
 
 /**
- * Starts a run with the arguments as its input, and waits a bounded time for its output. The run is durable: it goes on when the
- * time is up or the client leaves. Throws AppError for a start that is refused and for a run that fails, with the id of the run.
+ * Starts a run with the arguments as its input, and waits for its output for a limited time. The run is durable: it continues
+ * after the time limit and if the client disconnects. Throws AppError for a refused start and for a failed run, with the id of
+ * the run.
  */
 async function call(
   options: McpOptions,

@@ -91,7 +91,7 @@ async function childOf(ref: Ref, step = 'agent.1.1'): Promise<Ref> {
 }
 const outputOf = async (ref: Ref) =>
   ((await callOperation('runs_get_summary', ref)) as unknown as { output: { text: string; outside?: string } }).output;
-/** The last request to the model. */
+/** Returns the last request to the model. */
 const lastSent = () => JSON.stringify(chat.fake.requests.at(-1)?.body);
 
 const stateOf = async (ref: Ref) =>

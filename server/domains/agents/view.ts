@@ -75,7 +75,7 @@ export function agentArchived(): AppError {
   return conflict('agent_archived', 'The agent is archived and can no longer be changed.');
 }
 
-/** The error for an If-Match that names an older state of the agent. */
+/** Returns the error for an If-Match with an older state of the agent. */
 export function agentChanged({ workflow }: AgentRow): AppError {
   const message = 'The agent has changed since it was read. Read it again before saving.';
   return new AppError(412, 'etag_mismatch', message, { headers: { ETag: etagOf(workflow) } });

@@ -95,7 +95,7 @@ describe('runs of older releases', () => {
 });
 
 describe('the job', () => {
-  /** Alarms that ring when the test says so. */
+  /** Returns alarms that the test triggers. */
   function alarms() {
     const set: { ms: number; ring: () => void }[] = [];
     const alarm = (ms: number, ring: () => void) => {

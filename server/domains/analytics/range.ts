@@ -53,7 +53,9 @@ const lengths: readonly (readonly [Granularity, number])[] = [
   ['month', 28 * DAY_MS],
 ];
 
-/** The default granularity: hours up to three days, days up to three months, weeks up to two years, then months. */
+/**
+ * Returns the default granularity: hours up to three days, days up to three months, weeks up to two years, otherwise months.
+ */
 export function defaultGranularity({ from, to }: Pick<Range, 'from' | 'to'>): Granularity {
   const days = (to - from) / DAY_MS;
   return days <= 3 ? 'hour' : days <= 92 ? 'day' : days <= 731 ? 'week' : 'month';

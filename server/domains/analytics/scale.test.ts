@@ -40,8 +40,8 @@ type Plan = {
   Plans?: Plan[];
 };
 
-/** A client that explains each question before it is answered. */
-function explaining(text: unknown): text is string {
+/** Returns whether a statement is a query, which is explained before it is executed. */
+function isQuery(text: unknown): text is string {
   return typeof text === 'string' && /^\s*select/i.test(text);
 }
 
@@ -63,7 +63,7 @@ beforeAll(async () => {
         return Object.create(client, {
           query: {
             value: async (text: unknown, values?: unknown[]) => {
-              if (explaining(text) && !measured) {
+              if (isQuery(text) && !measured) {
                 const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
                 plans.push(rows[0]['QUERY PLAN'][0].Plan);
               }

@@ -103,7 +103,7 @@ export async function topWorkflows(
   return rows.map(row => ({ id: row.id, name: row.name, totals: numbers(row) }));
 }
 
-/** Returns the runs started by trigger type, most first. */
+/** Returns the number of started runs per trigger type, largest first. */
 export async function sumTriggers(
   db: Queryable,
   scope: Scope,
@@ -145,7 +145,10 @@ export async function sumSteps(db: Queryable, scope: Scope, segments: readonly S
 
 export type DurationRow = { runs: number; totalMs: number; minMs: number; maxMs: number; bins: Buffer };
 
-/** Durations of runs that completed or failed, bucket by bucket, by workflow; the id of a whole (`subjectOf`) is all of them. */
+/**
+ * Returns the durations of runs that completed or failed, by workflow and bucket. The id of a whole project (`subjectOf`) stands
+ * for all its workflows.
+ */
 export async function listDurations(
   db: Queryable,
   scope: Scope,

@@ -35,9 +35,15 @@ const firstDayOf = (unit: Exclude<Unit, 'hour'>, day: Day): Day => {
 export function createZone(name: string): Zone {
   const clock = (at: number) => Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(name);
   clock(0);
-  /** The first instant of a day: midnight, the first of two, or the end of the gap if the clocks skip midnight. */
+  /**
+   * Returns the first instant of a day: midnight, the first of two midnights, or the end of the gap if the clocks skip
+   * midnight.
+   */
   const beginning = (day: Day): number => day.toZonedDateTime(name).epochMilliseconds;
-  /** The day of an instant. If clocks go back over midnight, the repeated hour belongs to the day that has already begun. */
+  /**
+   * Returns the day of an instant. If clocks go back over midnight, the repeated hour belongs to the day that has already
+   * begun.
+   */
   const dayAt = (at: number): Day => {
     const day = clock(at).toPlainDate();
     const next = day.add({ days: 1 });

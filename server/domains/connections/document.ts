@@ -26,7 +26,7 @@ const Stored = z.record(z.string(), z.unknown());
 /** Stands for the key of a server that requires none, since a connection has at least one credential. It is not secret. */
 export const NO_SECRET = 'no-key-needed';
 
-/** The name of a connection's document in the secret store. */
+/** Returns the name of a connection's document in the secret store. */
 export const connectionSecret = (connectionId: string) => `connection/${connectionId}`;
 
 /**

@@ -38,7 +38,7 @@ export function withConnectionLock<T>(
   return locked(pool, connectionId, 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', work);
 }
 
-/** The same, but returns immediately, without `work`, if the connection is held. */
+/** Does the same, but returns immediately without `work` if the connection is locked. */
 export async function tryWithConnectionLock(
   { pool }: { pool: Pool },
   connectionId: string,

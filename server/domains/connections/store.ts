@@ -104,7 +104,7 @@ export async function findConnection(prisma: Models, ref: ConnectionRef): Promis
   return row && toRow(row);
 }
 
-/** The same with the number of instances and profiles that use it. */
+/** Returns the same with the number of instances and profiles that use it. */
 export async function findCounted(prisma: Models, ref: ConnectionRef): Promise<CountedRow | null> {
   // Prisma counts in a subquery that is independent of the joined row: without the id it would
   // count for every connection.

@@ -192,7 +192,7 @@ describe('a status', () => {
     ...[300, 304, 400, 401, 403, 404, 405, 409, 410, 412, 413, 415, 422, 423, 451, 501, 505].map(
       code => [code, false] as const,
     ),
-  ])('%i: may a repetition help? %s', async (code, retryable) => {
+  ])('%i: a repetition may succeed: %s', async (code, retryable) => {
     for (const method of ['GET', 'POST']) {
       const answer = await callWith(status(code), { method });
       expect(answer).toMatchObject({ code: 'unexpected_status', retryable, details: { status: code } });

@@ -136,10 +136,10 @@ test('progress is reported although its total is null', async () => {
   for (const progress of ['plain', 'null-total', 'text-numbers'] as const) {
     server.set({ transport: 'events', progress });
     const session = await connectMcp({ url: server.url, headers: {}, fetch, timeoutMs: 10_000 });
-    const told: number[] = [];
-    const onProgress = (one: { progress: number }) => void told.push(one.progress);
+    const reported: number[] = [];
+    const onProgress = (one: { progress: number }) => void reported.push(one.progress);
     await session.callTool({ name: 'good', args: {}, timeoutMs: 10_000, onProgress });
-    expect(told).toEqual([1]);
+    expect(reported).toEqual([1]);
     await session.close();
   }
 });

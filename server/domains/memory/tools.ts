@@ -24,7 +24,10 @@ const TOOLS: Readonly<Record<(typeof schema.TOOLS)[number], Tool>> = {
   memory_confirm_item: tool(schema.ConfirmInput, confirmItem),
 };
 
-/** POST /v1/memory/tools/call: a memory tool as an agent calls it, under the caller's own role. AppError as the tool throws it. */
+/**
+ * POST /v1/memory/tools/call: calls a memory tool as an agent does, under the caller's own role. Throws the AppError of the
+ * tool.
+ */
 export async function callTool(
   ctx: Context,
   { tool: name, arguments: args }: z.output<typeof schema.ToolCallInput>,
@@ -33,7 +36,7 @@ export async function callTool(
   return { result: result as z.input<typeof schema.ToolCallOutput>['result'] };
 }
 
-/** POST /v1/memory/search; over MCP it is a tool's search, which counts as a use of what it finds. */
+/** POST /v1/memory/search. Over MCP it is the search of a tool, which counts as a use of the found memories. */
 export function search(
   ctx: Context,
   input: z.output<typeof schema.SearchInput>,
@@ -49,7 +52,7 @@ async function recall(
   const { pool, clock, logger } = ctx.services;
   const ids = found.hits.map(({ id }) => id);
   if (ids.length > 0) {
-    // What was found is the answer, whether or not it could be noted.
+    // The found memories are the answer, even if the recall could not be recorded.
     const by = ctx.agentCall ?? null;
     await insertRecall(pool, scopeOf(ctx.principal), ids, new Date(clock.now()), by).catch(error =>
       logger.warn({ err: error }, 'a recall from memory was not noted'),

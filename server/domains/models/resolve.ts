@@ -6,7 +6,7 @@ import { type ModelReference, parseReference } from './reference.ts';
 import type { ResolveInput, ResolveOutput } from './schemas.ts';
 import { listKeyRows, selectKey, usableKeys } from './select-key.ts';
 
-/** POST /v1/llm/resolve: what a step with this model would call. Throws AppError 422 for an unknown model. */
+/** POST /v1/llm/resolve: returns what a step with this model would call. Throws AppError 422 for an unknown model. */
 export async function resolveModel(
   { principal, services }: Context,
   input: z.output<typeof ResolveInput>,
@@ -36,7 +36,7 @@ function misfit(reference: ModelReference, purpose: z.output<typeof ResolveInput
   if (purpose === 'embedding' && reference.provider === 'anthropic') return 'Anthropic has no embeddings.';
   const embeds = isEmbeddingModel(reference);
   if (purpose !== 'embedding' && embeds) return 'The model makes embeddings: it neither answers nor calls tools.';
-  // A server of one's own chooses the names of its models, so their purpose is unknown.
+  // The workspace's own servers choose the names of their models, so the purpose of a model is unknown.
   if (purpose === 'embedding' && !embeds && reference.provider !== 'openai_compatible') {
     return 'The model answers: it makes no embeddings.';
   }

@@ -14,7 +14,7 @@ afterEach(() => db.close());
 const HOUR = 3_600_000;
 const AUGUST = Date.UTC(2026, 7, 15);
 
-/** An alarm that the test triggers, and that shows the time for which it was set. */
+/** Returns an alarm that the test triggers, and that shows the time for which it was set. */
 function manualAlarm() {
   const set: { delay: number; ring: () => void }[] = [];
   const waiting: (() => void)[] = [];

@@ -14,7 +14,7 @@ export const SigningSecrets = z.strictObject({
 });
 export type SigningSecrets = z.output<typeof SigningSecrets>;
 
-/** The name under which the secrets of a webhook are stored. */
+/** Returns the name under which the secrets of a webhook are stored. */
 export const signingSecretName = (webhookId: string) => `webhook/${webhookId}`;
 
 /** `whsec_` and 256 random bits in base64url (docs/specification/webhooks.md#subscription). */

@@ -24,7 +24,7 @@ export async function storeSigningSecret(
   await secrets.put(tenantId, signingSecretName(id), JSON.stringify({ current, previous: null }));
 }
 
-/** The name under which the verify token of a webhook is stored. */
+/** Returns the name under which the verify token of a webhook is stored. */
 const verifyTokenName = (webhookId: string) => `${signingSecretName(webhookId)}/verify-token`;
 
 /** Stores a new verify token, with which a sender tests the address, and returns it. Throws AppError 503. */

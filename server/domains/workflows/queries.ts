@@ -12,7 +12,7 @@ export type WorkflowListRow = Omit<WorkflowRow, 'graph' | 'runSetup'> & {
   runSetup: WorkflowRow['runSetup'] | null;
   stepsTotal: number;
   recentRuns: z.output<typeof RecentRun>[];
-  /** Whether the draft's graph differs from that of the latest version. */
+  /** Whether the draft's graph differs from the graph of the latest version. */
   unpublishedChanges: boolean;
 };
 

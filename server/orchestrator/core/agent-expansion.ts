@@ -187,7 +187,9 @@ function repeat(expansion: AgentExpansion, call: string): void {
   expansion.sameCalls = Math.max(expansion.sameCalls, times);
 }
 
-/** Called when a step under an agent has ended. The model receives the error of a failed call; any other failure ends the agent. */
+/**
+ * Handles the end of a step under an agent. The model receives the error of a failed call; any other failure ends the agent.
+ */
 export function afterAgentStep(
   state: RunState,
   grown: Growth,

@@ -51,7 +51,7 @@ export function attemptSucceeded(state: RunState, command: Of<'attempt_succeeded
   return draft.events;
 }
 
-/** A human task was assigned to people. A run that is being stopped asks no more people. */
+/** Handles an attempt that waits for people. A run that is being stopped asks no more people. */
 export function attemptWaiting(state: RunState, command: Of<'attempt_waiting'>, now: number): RunEvent[] {
   if (attemptOf(state, command) === undefined) return [];
   const draft = newDraft(state, now);
@@ -110,7 +110,7 @@ export function logAttempt(state: RunState, command: Of<'attempt_log'>, now: num
   return draft.events;
 }
 
-/** After a crash, ends a run that is being stopped without the attempts that were in flight. */
+/** Ends a run that is being stopped, after a crash, without the attempts that were in flight. */
 export function abandonAttempt(state: RunState, command: Of<'abandon_attempt'>, now: number): RunEvent[] {
   if (state.stopRequested === null || isTerminal(state.status) || !state.inFlight.has(command.step)) return [];
   const draft = newDraft(state, now);

@@ -9,7 +9,7 @@ import type { RunState, StepCall, StepState } from './state.ts';
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>;
 
-/** The step calls a run and waits for it. A run that is being stopped calls none. */
+/** Handles a step that calls a run and waits for it. A run that is being stopped calls none. */
 export function attemptCalling(state: RunState, command: Of<'attempt_calling'>, now: number): RunEvent[] {
   if (attemptOf(state, command) === undefined) return [];
   const draft = newDraft(state, now);
@@ -36,7 +36,7 @@ const NOTHING_LEFT: StepError = {
 /** Returns the number of calls that lead to the run. */
 const depthOf = ({ runId, started }: RunState): number => lineageOf(runId, started).depth;
 
-/** The run that a step calls without waiting has started: the step ends. */
+/** Ends a step that calls a run without waiting, once that run has started. */
 export function childStarted(state: RunState, command: Of<'child_started'>, now: number): RunEvent[] {
   const found = waitingCall(state, command);
   if (found === null || !found.call.detach) return [];
@@ -49,8 +49,8 @@ export function childStarted(state: RunState, command: Of<'child_started'>, now:
 }
 
 /**
- * The run that a step waited for has ended: the step continues, is retried with another run, or fails. Also while the
- * run is paused; the dependents then wait for the resume.
+ * Handles the end of the run that a step waited for: the step continues, is retried with another run, or fails. This also
+ * happens while the run is paused; the dependents then wait for the resume.
  */
 export function childEnded(state: RunState, command: Of<'child_ended'>, now: number): RunEvent[] {
   const found = waitingCall(state, command);
@@ -67,7 +67,7 @@ export function childEnded(state: RunState, command: Of<'child_ended'>, now: num
   return draft.events;
 }
 
-/** A step that waits for a called run has timed out. */
+/** Handles the timeout of a step that waits for a called run. */
 export function callTimedOut(state: RunState, command: Of<'call_timed_out'>, now: number): RunEvent[] {
   const { step, random } = command;
   const call = state.calling.has(step) ? state.steps.get(step)?.call : undefined;

@@ -13,8 +13,8 @@ export function isDue(state: RunState, { step, kind, dueAt }: Timer, now: number
 }
 
 /**
- * The effects of a state. All three are read lazily from the state's indexes: creating them is free, and reading costs
- * only as much as is read. Read them before the next `evolve`.
+ * The effects of a state. All three are read lazily from the state's indexes: creating them is free, and reading costs only as
+ * much as is read. Read them before the next `evolve`.
  */
 export type Effects = {
   /** Steps that may begin once they get a slot, the longest ready first. */

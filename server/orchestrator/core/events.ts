@@ -74,7 +74,10 @@ export type TaskRequest = {
   to_decide?: string;
 };
 
-/** A loop (docs/adr/0017): its own graph once for each of `count` items, at most `concurrency` of them at a time. */
+/**
+ * A loop (docs/adr/0017): its own graph once for each of `count` items, of which at most `concurrency` are processed at the
+ * same time.
+ */
 export type LoopPlan = {
   type: 'for_each';
   count: number;
@@ -280,7 +283,7 @@ export type RunEvent = { at: number } & (
       type: 'step_cancelled';
       step: string;
       attempt: number;
-      /** `partial`: what the attempt had written until then, such as the text of a model. */
+      /** `partial`: the output of the attempt until then, such as the text of a model. */
       data: { cancelled: true; reason: CancelReason; caused_by_step_id?: string; partial?: string };
     }
   | {
@@ -302,7 +305,7 @@ export type RunEvent = { at: number } & (
       attempt: number;
       data: { run_id: string; status: ChildStatus; spent?: number };
     }
-  /** The attempt is over, and the step goes on at `until`, in ms since the epoch. */
+  /** The attempt has ended, and the step continues at `until`, in ms since the epoch. */
   | { type: 'step_waiting'; step: string; attempt: number; data: { until: number } }
   | { type: 'task_pending'; step: string; attempt: number; data: TaskRequest }
   | {

@@ -1,8 +1,8 @@
 import type { JsonMap, JsonValue } from './events.ts';
 
 /**
- * A step as published. The fields of its type stand beside the common ones. The core reads only those of `condition` and
- * `for_each`.
+ * A step as published: the common fields, and the fields of its type. Of the latter, the core reads only those of `condition`
+ * and `for_each`.
  */
 export type GraphStep = {
   id: string;
@@ -32,7 +32,7 @@ export type Graph = {
   tool?: { name?: string; description?: string; read_only?: boolean };
 };
 
-/** The type whose steps have a graph of their own, in `steps`. */
+/** The type whose steps have their own graph, in `steps`. */
 const LOOP = 'for_each';
 
 /** Returns the steps of a loop's own graph; null for a step of another type, or if `steps` is not a list of steps. */

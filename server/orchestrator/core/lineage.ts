@@ -9,7 +9,7 @@ export type Lineage = { root: string; depth: number };
 /** The maximum number of calls that lead to a run, including requests to this service. It ends a workflow that calls itself. */
 export const MAX_CALL_DEPTH = 8;
 
-/** `started`: what the run was started with. */
+/** `started`: the data with which the run was started. */
 export function lineageOf(runId: string, started: Pick<RunStartedData, 'parent' | 'beneath'> | null): Lineage {
   const { parent, beneath } = started ?? {};
   if (parent !== undefined) return { root: parent.root ?? parent.run_id, depth: parent.depth };

@@ -3,7 +3,7 @@ import { isUnpaid } from './ending.ts';
 import type { Consumption, RunEvent } from './events.ts';
 import { RUN_QUARANTINED } from './quarantine.ts';
 
-/** An attempt that came to an end of its own. */
+/** An attempt that ended by itself. */
 export type EndedAttempt = Extract<RunEvent, { type: 'step_completed' | 'step_failed' | 'step_retrying' }> & {
   attempt: number;
 };
@@ -40,7 +40,7 @@ export function endsBillableAttempt(event: RunEvent): event is EndedAttempt {
   }
 }
 
-/** Returns the usage of that attempt beside the step itself: tool calls and tokens. */
+/** Returns the usage of that attempt besides the step itself: tool calls and tokens. */
 export function consumedBy({ data }: EndedAttempt): readonly Consumption[] {
   return ('consumed' in data && data.consumed) || [];
 }

@@ -8,7 +8,10 @@ export function move(state: RunState, id: string, step: StepState, to: StepStatu
   indexOf(state, to)?.add(id);
 }
 
-/** A step that is to be skipped stays `pending`: `decide` has put its end into the same batch of events. */
+/**
+ * Makes a step without open dependencies ready. A step that is to be skipped stays `pending`: `decide` has put its end into the
+ * same batch of events.
+ */
 export function judge(state: RunState, id: string, step: StepState): void {
   if (verdict(state, id, dependency => stepState(state, dependency)) === 'ready') move(state, id, step, 'ready');
 }

@@ -14,10 +14,10 @@ const SEPARATOR = '.';
 const APPROVAL = 'ok';
 /** Begins the last part of the id of a compaction. */
 const COMPACTION = 'c';
-/** Stands for the name of a compaction. */
+/** The name of a compaction. */
 const COMPACTION_NAME = '.c';
 
-/** The ids of all steps of an item begin with this. */
+/** Returns the prefix of the ids of all steps of an item. */
 export function itemPrefix(parent: string, index: number): string {
   return `${parent}${SEPARATOR}${index}${SEPARATOR}`;
 }
@@ -41,7 +41,7 @@ export function compactionId(agent: string, compaction: number): string {
   return `${agent}${SEPARATOR}${COMPACTION}${compaction}`;
 }
 
-/** Null for an authored step. */
+/** Parses the id of an added step; null for an authored step. */
 export function addedId(step: string): AddedId | null {
   const last = step.lastIndexOf(SEPARATOR);
   if (last < 0) return null;

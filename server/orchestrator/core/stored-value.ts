@@ -21,7 +21,7 @@ export type StepResult = JsonValue | StoredValue;
 export const BYTES_PER_STEP = 256;
 /** The same for an added step, which has its own fields and ids. */
 export const BYTES_PER_ADDED_STEP = 1_200;
-/** Bytes for each item that has ended, beside its results. */
+/** Bytes for each item that has ended, in addition to its results. */
 export const BYTES_PER_ITEM = 64;
 /** Bytes for each run that a step called and that is to be stopped. */
 export const BYTES_PER_ABANDONED_CALL = 96;
@@ -51,7 +51,7 @@ export function sizeOf(value: JsonValue | undefined, depth = 0): number {
   return bytes;
 }
 
-/** The bytes that a result counts towards the budget of its run. */
+/** Returns the bytes that a result counts towards the budget of its run. */
 export function resultSize(result: StepResult): number {
   return result instanceof StoredValue ? result.bytes : sizeOf(result);
 }

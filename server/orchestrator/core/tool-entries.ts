@@ -14,8 +14,8 @@ const STRICTNESS: readonly (Approval | undefined)[] = ['auto', undefined, 'ask',
 const strictnessOf = (approval: Approval | undefined): number => STRICTNESS.indexOf(approval);
 
 /**
- * The effective settings of one tool. `isWildcard`: they were given to all tools at once. `asksWhenLost`: what its entries say about a
- * call that may have happened; undefined: nothing.
+ * The effective settings of one tool. `isWildcard`: they apply to all tools. `onLost`: whether to ask or to retry after a call
+ * that may have happened; undefined: its entries do not define it.
  */
 export type EffectiveEntry = {
   readonly approval: Approval | undefined;
@@ -39,7 +39,7 @@ export function effectiveEntry(entries: readonly ToolEntry[], tool: string): Eff
   return {
     approval: strictest,
     isWildcard: deciding.some(({ tools }) => tools.includes(ALL_TOOLS)),
-    // Nothing said lies between the two: such calls ask where the tool may destroy.
+    // Undefined is between the two: such calls ask only if the tool may be destructive.
     onLost: lost.includes('ask') ? 'ask' : lost.includes(undefined) ? undefined : 'retry',
   };
 }

@@ -10,7 +10,7 @@ export const MAX_WAIT_S = 366 * 86_400;
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>;
 
-/** The step sleeps until a given time, without an attempt. A run that is being stopped does not begin to wait. */
+/** Lets a step sleep until a given time, without an attempt. A run that is being stopped does not begin to wait. */
 export function attemptSleeping(state: RunState, command: Of<'attempt_sleeping'>, now: number): RunEvent[] {
   if (attemptOf(state, command) === undefined) return [];
   const draft = newDraft(state, now);
@@ -33,7 +33,7 @@ export function wake(state: RunState, { step, credits }: Of<'wake'>, now: number
   return draft.events;
 }
 
-/** A heap of timers that contains NaN fires none of them on time, and a calendar has no date for infinity. */
+/** Returns a valid time: a heap of timers with NaN fires none of them on time, and infinity is no date. */
 function usableTime(until: number, now: number): number {
   return Number.isFinite(until) ? Math.min(Math.max(until, now), now + MAX_WAIT_S * 1000) : now;
 }

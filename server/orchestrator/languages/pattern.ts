@@ -12,7 +12,7 @@ export const MAX_PATTERN_CHARACTERS = 1_000;
 /** The maximum number of instructions; compiling one takes up to 9 µs. */
 export const MAX_PATTERN_SIZE = 3_200;
 /**
- * Reading the tables of a Unicode class, in both cases of each letter, takes as long as compiling this many
+ * The cost of a Unicode class: reading its tables, for both cases of each letter, takes as long as compiling this many
  * instructions.
  */
 const UNICODE_CLASS_SIZE = 100;

@@ -9,8 +9,8 @@ import { type EventRow, encodeEvent, type PayloadRow } from './encode.ts';
  */
 export const STEPS_SKIPPED = 'steps_skipped';
 /**
- * Fewer skips stay rows of their own: the branch that a condition does not take seldom has more, and a commit passes up
- * to this many rows one by one.
+ * Fewer skips stay separate rows: the untaken branch of a condition rarely has more, and a commit passes up to this many rows
+ * one by one.
  */
 export const MIN_COMPACT_SKIPS = 5;
 /** The approximate maximum size of the ids in one row, so that a page in the middle of 100,000 skips does not read all of them. */

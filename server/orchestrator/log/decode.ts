@@ -20,7 +20,7 @@ export function decodeEvent(row: StoredEvent): RunEvent {
   return event as RunEvent;
 }
 
-/** The payload references in an event's data, by the name of the field that each stands for. */
+/** Returns the payload references in an event's data, by the name of the field that each replaces. */
 export function payloadRefs(data: JsonMap): { field: string; ref: PayloadRef }[] {
   const found: { field: string; ref: PayloadRef }[] = [];
   for (const key in data) {

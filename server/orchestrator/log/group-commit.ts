@@ -3,8 +3,8 @@ import { CommitQueue, DEFAULT_LIMITS, type Waiting, type WriterLimits } from './
 import { entryBytes, type LogEntry } from './entry.ts';
 
 /**
- * Where batches are written. When `commit` resolves, the whole batch is on disk. When it rejects because the database
- * refused a value, nothing of the batch is written. After any other rejection either may be the case.
+ * The target of batches. When `commit` resolves, the whole batch is on disk. When it rejects because the database refused a
+ * value, no part of the batch is written. After any other rejection, the batch may or may not be written.
  */
 export type LogSession = { commit(batch: readonly LogEntry[]): Promise<unknown> };
 

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-/** Runs for which callers wait are loaded alongside those that are loaded in the background. */
+/** Runs for which callers wait are loaded in addition to those loaded in the background. */
 export type LoadLane = 'urgent' | 'background';
 
 /**

@@ -20,7 +20,7 @@ beforeEach(async () => {
     ['a', 'b'].map(async () => {
       const client = new pg.Client({ connectionString: db.url, pipeline: true });
       await client.connect();
-      // PostgreSQL looks for deadlocks after this time.
+      // PostgreSQL checks for deadlocks after this time.
       await client.query("SET deadlock_timeout = '10ms'");
       return client;
     }),
@@ -84,8 +84,7 @@ async function meeting(middle: string): Promise<() => Promise<void>> {
 }
 
 /**
- * Two tenants start the same runs on two sessions in opposite orders, some rounds of them. Returns the number of
- * deadlocks that the sessions saw.
+ * Lets two tenants start the same runs on two sessions in opposite orders, for some rounds. Returns the number of deadlocks.
  */
 async function writeConcurrently(
   rounds: number,
@@ -116,7 +115,7 @@ async function writeConcurrently(
     ]);
     const won = results.flat().flatMap(result => (result.status === 'fulfilled' ? [result.value] : []));
     const lost = results.flat().flatMap(result => (result.status === 'rejected' ? [result.reason] : []));
-    // Each id is the run of exactly one of the two, and the other one is told that it is taken.
+    // Each id is the run of exactly one of the two, and the other one gets the error that it is taken.
     expect(won.sort()).toEqual([...ids].sort());
     expect(lost.map(error => error instanceof AppendError && error.kind)).toEqual(ids.map(() => 'fenced'));
     const { rows } = await db.pool.query('SELECT count(*)::int AS n FROM runs WHERE id = ANY($1)', [ids]);

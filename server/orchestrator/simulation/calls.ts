@@ -29,8 +29,8 @@ export type CalledWorkflow = Pick<Scenario, 'graph' | 'plans'>;
  */
 const DEEPEST = 2;
 /**
- * The oddities of a step that calls a workflow. The other oddities are about results, but this step's result is that of
- * the called run.
+ * The oddities of a step that calls a workflow. The other oddities are about results, but this step's result is that of the
+ * called run.
  */
 const OF_CALLS: readonly StepPlan['kind'][] = ['hangs', 'endless', 'poison', 'throws'];
 

@@ -29,7 +29,7 @@ afterEach(async () => {
 
 const scriptless = { waiting: 0, workers: 0 };
 
-/** A measured orchestrator; `read` is a scrape. */
+/** Creates an orchestrator with metrics; `read` scrapes them. */
 async function measured(options: HarnessOptions = {}): Promise<{ harness: Harness; read: () => Promise<Samples> }> {
   const registry = new Registry();
   const harness = await createHarness(db, { ...options, observer: createRunMetrics(registry) });

@@ -34,7 +34,7 @@ const settings = (): TracingSettings => ({
   ratio: 1,
 });
 
-/** A traced orchestrator; `send` closes both, which sends what waits. */
+/** Creates a traced orchestrator. `send` closes both, which sends the pending spans. */
 async function traced(options: HarnessOptions = {}, given: Partial<TracingSettings> = {}) {
   const tracing = await startTracing({ ...settings(), ...given }, '1.2.3', logger);
   const harness = await createHarness(db, { ...options, observer: createRunTraces(tracing) });
@@ -116,7 +116,7 @@ test('a span contains only the code of an error, and each attempt is a span', as
   }));
   const { harness, send } = await traced({
     types: [fails],
-    // What waits in real time rings at once.
+    // Real-time alarms ring immediately.
     alarm: (_, ring) => {
       const timer = setImmediate(ring);
       return () => clearImmediate(timer);

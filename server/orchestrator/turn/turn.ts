@@ -124,7 +124,7 @@ export class Turn {
     return events.length;
   }
 
-  /** Returns what the attempts cost that ended since it was last called, in microcredits. */
+  /** Returns the cost of the attempts that ended since the last call, in microcredits. */
   takeCharges(): number {
     const charges = this.#charges;
     this.#charges = 0;

@@ -55,7 +55,7 @@ const MAX_LENGTH = 64;
 /** The maximum number of letters that may differ. */
 const MAX_DISTANCE = 2;
 
-/** The name that was probably meant: one that differs in case, in punctuation, or in two letters at most. */
+/** Returns the name that was probably meant: one that differs in case, in punctuation, or in at most two letters. */
 export function nearest(name: string, names: Iterable<string>): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
   const wanted = plain(name);
@@ -73,13 +73,13 @@ export function nearest(name: string, names: Iterable<string>): string | undefin
   return best?.name;
 }
 
-/** Short names are similar by chance. */
+/** Returns the maximum number of different letters: fewer for short names, which are similar by chance. */
 const allowed = (name: string): number => (name.length < 4 ? 0 : name.length < 6 ? 1 : MAX_DISTANCE);
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_\s]/g, '');
 
 /**
- * The letters to insert, delete or replace that lead from one name to the other; Infinity for more than may differ. Only cells
- * near the diagonal can be that small, so that comparing two names takes time in proportion to their length.
+ * Returns the number of letters to insert, delete or replace to change one name to the other; Infinity if it exceeds the limit.
+ * Only cells near the diagonal can be within the limit, so comparing two names takes time in proportion to their length.
  */
 function editDistance(a: string, b: string): number {
   let row = new Map(Array.from({ length: MAX_DISTANCE + 1 }, (_, at) => [at, at]));

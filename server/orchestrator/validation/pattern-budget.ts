@@ -7,7 +7,7 @@ import { MAX_PATTERN_CHARACTERS, patternSize } from '../languages/pattern.ts';
  */
 export const MAX_GRAPH_PATTERNS_SIZE = 500_000;
 
-/** Fields of steps that hold a JSON Schema. */
+/** The fields of steps that contain a JSON Schema. */
 const SCHEMA_FIELDS = ['form', 'response_schema'] as const;
 
 /** Counts the patterns of a graph while its steps are checked. */

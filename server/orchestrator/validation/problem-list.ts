@@ -55,7 +55,7 @@ export class ProblemList {
     this.#omitted += list.#omitted;
   }
 
-  /** The problems as a response shows them; the last one says how many more there are. */
+  /** Returns the problems as a response shows them. The last one gives the number of hidden ones. */
   toReport(): GraphProblem[] {
     const shown = this.#items.map(({ step_id, path, code, message, hint: own }): GraphProblem => {
       const hint = hintFor(code, own);

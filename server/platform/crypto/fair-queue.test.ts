@@ -3,7 +3,7 @@ import { FairQueue, type Requester } from './fair-queue.ts';
 
 class Refused extends Error {}
 
-/** A queue whose work runs until the test ends it; `order` lists the work that was started. */
+/** Creates a queue whose work runs until the test ends it; `order` lists the started work. */
 function observe({ running, waiting }: { running: number; waiting: number }) {
   const queue = new FairQueue({ running, waiting, refusal: () => new Refused() });
   const order: string[] = [];

@@ -26,7 +26,7 @@ function egress(): Egress {
   onTestFinished(() => made.close());
   return made;
 }
-/** The header of each request that the fetch caused, in the order of `servers`. */
+/** Returns the header of each request that the fetch caused, in the order of `servers`. */
 async function sent(url: string, headers: Record<string, string>, by: typeof lineage | null = lineage) {
   const before = [own.seen.length, other.seen.length];
   await withLineage(by, async () => (await egress().fetch(url, { headers })).text());

@@ -84,5 +84,5 @@ function codeOf(error: Error): string | undefined {
 const isParserError = ({ name, message }: Error) =>
   name === 'HTTPParserError' && !message.includes('Invalid EOF state');
 
-/** Fetch says `fetch failed` before a response and `terminated` within one. */
+/** Returns whether the error is from fetch: `fetch failed` before a response, `terminated` within one. */
 const isOfFetch = (error: Error) => error instanceof TypeError && /^(fetch failed|terminated)/i.test(error.message);

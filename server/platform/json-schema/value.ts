@@ -43,7 +43,7 @@ export function isSame(a: Value | undefined, b: Value | undefined): boolean {
   return keys.length === Object.keys(b).length && keys.every(key => Object.hasOwn(b, key) && isSame(a[key], b[key]));
 }
 
-/** Returns the values in a value, long texts counted as several. */
+/** Returns the number of values in a value. A long text counts as several. */
 export function countNodes(value: Value): number {
   if (typeof value === 'string') return 1 + Math.floor(value.length / 64);
   if (value === null || typeof value !== 'object') return 1;
@@ -70,19 +70,19 @@ export function isMultipleOf(value: number | bigint, divisor: number | bigint): 
   return shift >= 0 ? (a * power) % b === 0n : a % (b * power) === 0n;
 }
 
-/** Returns a value as JSON, cut after `longest` characters: a message quotes values of any size. */
-export function quoteValue(value: Value, longest = 200): string {
+/** Returns a value as JSON, cut after `maxLength` characters: a message quotes values of any size. */
+export function quoteValue(value: Value, maxLength = 200): string {
   let text = '';
   const add = (item: Value): void => {
-    if (text.length > longest) return;
+    if (text.length > maxLength) return;
     if (isNumeric(item)) text += String(item);
-    else if (typeof item === 'string') text += JSON.stringify(item.slice(0, longest + 1));
+    else if (typeof item === 'string') text += JSON.stringify(item.slice(0, maxLength + 1));
     else if (Array.isArray(item)) {
       addAll('[', item, each => add(each));
       text += ']';
     } else if (isObject(item)) {
       addAll('{', Object.entries(item), ([key, each]) => {
-        text += `${JSON.stringify(key.slice(0, longest + 1))}:`;
+        text += `${JSON.stringify(key.slice(0, maxLength + 1))}:`;
         add(each);
       });
       text += '}';
@@ -91,11 +91,11 @@ export function quoteValue(value: Value, longest = 200): string {
   const addAll = <T>(open: string, items: readonly T[], addOne: (item: T) => void): void => {
     text += open;
     for (const [index, item] of items.entries()) {
-      if (text.length > longest) return;
+      if (text.length > maxLength) return;
       if (index > 0) text += ', ';
       addOne(item);
     }
   };
   add(value);
-  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }

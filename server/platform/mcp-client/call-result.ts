@@ -12,7 +12,7 @@ const MEMBERS = ['content', 'structuredContent', 'toolResult', 'isError'];
 /** The members of any result of the protocol. */
 const ENVELOPE = new Set(['_meta', 'resultType']);
 
-/** Reads what a server returned for a call. The tool has run, so nothing that it may have returned is refused. */
+/** Reads a server's result of a call. The tool has already run, so no result is refused. */
 export function readCallResult(result: Json): CallToolResult {
   if (!isObject(result)) {
     if (typeof result === 'string') return { content: [textBlock(result)], isError: false };
@@ -30,7 +30,7 @@ export function readCallResult(result: Json): CallToolResult {
 const structured = (value: Json | undefined): { structuredContent?: Json } =>
   value === undefined || value === null ? {} : { structuredContent: value };
 
-/** Servers send a single block, or plain text, where a list of blocks is asked for. */
+/** Returns the content as a list of blocks: some servers send a single block, or plain text. */
 function blocksOf(content: Json | undefined): ContentBlock[] {
   if (content === undefined || content === null) return [];
   const blocks: readonly Json[] = Array.isArray(content) ? content : [content];

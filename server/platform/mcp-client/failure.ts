@@ -31,7 +31,7 @@ export class McpFailure extends Error {
   }
 }
 
-/** The failure of an answer that is outside of the protocol; `what` completes "The MCP server's answer". */
+/** Returns the failure for an answer that violates the protocol; `what` completes "The MCP server's answer". */
 export const invalid = (what: string) =>
   new McpFailure('mcp_invalid_response', `The MCP server's answer ${what}`, false);
 

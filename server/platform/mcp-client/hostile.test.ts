@@ -32,7 +32,7 @@ const progress = (token: number | undefined, at: number) =>
     }),
   );
 
-/** A server that behaves well until a tool is listed or called; then `misbehave` answers. */
+/** Starts a server that behaves well until a tool is listed or called; then `misbehave` answers. */
 function startHostile(misbehave: (message: Message, response: ServerResponse) => void, more: { get?: Handler } = {}) {
   return startHttpServer((request, response, body) => {
     const message = (body ?? {}) as Message;

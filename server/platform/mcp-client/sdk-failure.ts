@@ -17,14 +17,14 @@ export function failureOf(error: unknown): McpFailure {
 
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Whether an error's message is the dump of a schema's issues, or about JSON's syntax, which helps nobody. */
+/** Returns whether an error's message lists a schema's issues or is about JSON's syntax, which helps nobody. */
 function isDump(error: unknown): boolean {
   return (
     error instanceof SyntaxError || (error instanceof Error && 'issues' in error) || /^\s*[[{]/.test(wordsOf(error))
   );
 }
 
-/** The errors that the SDK itself reports: those of the server arrive as failures. */
+/** Returns the failure for an error of the SDK itself. Errors of the server arrive as failures. */
 function protocolFailure(error: McpError): McpFailure {
   if (error.data instanceof McpFailure) return error.data;
   const said = error.message.replace(/^MCP error -?\d+: /, '');

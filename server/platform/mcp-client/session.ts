@@ -15,7 +15,7 @@ const MAX_LIST_BYTES = 4 * 1024 * 1024;
 /** The time limit for notifying a server that a call is cancelled or a session over. */
 const FAREWELL_MS = 2_000;
 
-/** A result as the wire passes it on: whatever the server sent. */
+/** A schema for results that accepts anything that the server sent. */
 const AnyResult = z.object({ value: z.custom<Json>() });
 
 export type McpServerInfo = { name: string; version: string; protocolVersion: string; instructions?: string };
@@ -165,7 +165,7 @@ async function listTools(client: Client, wire: Wire, timeoutMs: number, signal?:
   try {
     return await request(wire, deadline, inTime => readPages(reading, cursor => requestPage(cursor, inTime)));
   } catch (error) {
-    // Some servers have tools without saying so, and those that have none refuse the request.
+    // Some servers have tools without declaring them. Servers without tools refuse the request.
     const declared = client.getServerCapabilities()?.tools !== undefined;
     if (declared || !(error instanceof McpFailure) || !NO_SUCH_LIST.has(error.code)) throw error;
     return { tools: [], warnings: [] };

@@ -58,7 +58,9 @@ export class ToolListReader {
     if (this.#warnings.length < MAX_WARNINGS) this.#warnings.push(text);
   }
 
-  /** Takes the tools of a page. Returns the cursor of the next, undefined at the end; null if the page holds no list of tools. */
+  /**
+   * Adds the tools of a page. Returns the cursor of the next page, undefined at the end; null if the page has no list of tools.
+   */
   take(page: Json): Cursor | undefined | null {
     if (!isObject(page) || (page.tools !== null && !Array.isArray(page.tools))) return null;
     const entries = page.tools ?? [];

@@ -20,8 +20,8 @@ export type ModelQuestion = ModelAccess & {
   temperature?: number | undefined;
   maxTokens?: number | undefined;
   /**
-   * The required form of the answer: a JSON Schema for the provider, and a check that returns what is wrong with a
-   * value ('' for nothing).
+   * The required form of the answer: a JSON Schema for the provider, and a check that describes the problem of a value ('' for
+   * none).
    */
   object?: { schema: JsonObject; problem(value: Json): string } | undefined;
   /** Sent with the request: an idempotency key, a trace context. */

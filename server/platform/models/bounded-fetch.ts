@@ -22,9 +22,9 @@ export class ModelAnswerTooLarge extends Error {
 }
 
 /**
- * A fetch whose answers are bounded: an error's body is cut to 64 KiB, any other ends with ModelAnswerTooLarge after 128 MiB or a
- * line of 8 MiB. With `events`, an answer that is JSON or a page instead ends with NotAStream. Redirects are not followed: no
- * provider's API uses them, and a key must not be sent to another address.
+ * Returns a fetch whose answers are limited: an error's body is cut to 64 KiB, and any other ends with ModelAnswerTooLarge
+ * after 128 MiB or a line of 8 MiB. With `events`, an answer that is JSON or a page instead ends with NotAStream. Redirects are
+ * not followed: no provider's API uses them, and a key must not be sent to another address.
  */
 export function boundedFetch(fetch: typeof globalThis.fetch, { events = false } = {}): typeof globalThis.fetch {
   return async (input, init) => {

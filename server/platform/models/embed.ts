@@ -57,7 +57,7 @@ export async function embedTexts(
 
 const failed = (code: string, message: string): ModelFailure => ({ kind: 'failed', code, message, retryable: false });
 
-/** Whether the vectors are as many as the texts, finite, and all as long as the first. */
+/** Returns whether the vectors are as many as the texts, finite, and of equal length. */
 function fits(vectors: readonly number[][], count: number, length = vectors[0]?.length ?? 0): boolean {
   return (
     vectors.length === count &&

@@ -4,7 +4,7 @@ import { ModelAnswerTooLarge } from './bounded-fetch.ts';
 import { codeOf, NotAStream, reportsError, statusOf, textOf } from './provider-errors.ts';
 import { type ModelProvider, providerFacts } from './providers.ts';
 
-/** Why no answer came. `message` is for people and holds at most 500 characters of what the provider said. */
+/** The reason for a missing answer. `message` is for people, and quotes at most 500 characters of the provider's error. */
 export type ModelFailure = {
   kind: 'failed';
   code: string;
@@ -150,7 +150,7 @@ function refusalIn(chain: readonly unknown[]): Refusal | undefined {
     };
     const status = typeof fields.statusCode === 'number' ? fields.statusCode : undefined;
     const isCall = name === 'AI_APICallError';
-    // A call without a status never got an answer: its cause says why.
+    // A call without a status got no answer. Its cause gives the reason.
     if (isCall && status === undefined) continue;
     if (isCall && status === 200) return { status, said: '', headers: {}, passes: true, code: undefined };
     // The library treats an event that is not part of an answer, such as Mistral's errors, as an invalid event.
@@ -187,7 +187,7 @@ function bodyOf(text: unknown): unknown {
   }
 }
 
-/** Returns what a provider said, as a message quotes it. */
+/** Returns a quotation of a provider's error for a message. */
 export function quoteReason(text: string): string {
   // An HTML page does not contain the provider's message.
   if (/^\s*</.test(text)) return '';
@@ -195,7 +195,7 @@ export function quoteReason(text: string): string {
   return line.length <= MAX_QUOTE_LENGTH ? line : `${line.slice(0, MAX_QUOTE_LENGTH)}…`;
 }
 
-/** An error and what caused it, outermost first; no more than ten, since causes may go in a circle. */
+/** Returns an error and its causes, outermost first; at most ten, because causes may be circular. */
 function causes(error: unknown): unknown[] {
   const chain: unknown[] = [];
   for (let cause: unknown = error; cause !== undefined && cause !== null && chain.length < 10; ) {
@@ -225,7 +225,10 @@ function isNetworkError(error: unknown): boolean {
   );
 }
 
-/** How long a provider asks to wait: `retry-after-ms`, or `Retry-After` in seconds or as an HTTP date (RFC 9110, 10.2.3). */
+/**
+ * Returns the time that a provider asks to wait: `retry-after-ms`, or `Retry-After` in seconds or as an HTTP date (RFC 9110,
+ * 10.2.3).
+ */
 export function retryAfterMs(headers: Readonly<Record<string, string>>, now: number): number | undefined {
   const find = (wanted: string) =>
     Object.entries(headers)

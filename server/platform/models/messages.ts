@@ -3,9 +3,9 @@ import { isJson, type Json } from '../json.ts';
 import { JsonObjectSchema } from '../zod-json.ts';
 
 /**
- * The messages of a conversation with a model that may call tools, as plain JSON: they are kept in the event log, so a field
- * here is never renamed. `provider_metadata` belongs to the provider (reasoning signatures, ids of its items) and goes back
- * to it exactly as it came; a provider refuses a conversation in which it was changed or left out.
+ * The messages of a conversation with a model that may call tools, as plain JSON. They are stored in the event log, so fields
+ * must not be renamed. `provider_metadata` belongs to the provider (reasoning signatures, ids of its items) and is returned to
+ * it unchanged; a provider refuses a conversation in which it was changed or omitted.
  */
 
 const AnyJson = z.custom<Json>(isJson, 'must be JSON');

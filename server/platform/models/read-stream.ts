@@ -6,7 +6,7 @@ import { createLanguageModel, type LanguageModel } from './language-model.ts';
 import { type ModelAccess, providerFacts } from './providers.ts';
 import { type Ending, refusalOf } from './refusal.ts';
 
-/** The limit for what a model writes in one answer, in bytes of UTF-8. */
+/** The maximum length of an answer of a model, in bytes of UTF-8. */
 export const MAX_TEXT_BYTES = 1024 * 1024;
 
 /** Characters of an answer that may turn out to be the reason why there is none. */
@@ -109,7 +109,7 @@ async function receive(
   }
 }
 
-/** Why a stream that ended without an error is no answer; undefined if it is one. */
+/** Returns why a stream that ended without an error is no answer; undefined if it is one. */
 function incomplete({ provider }: ModelAccess, { finish, ending, said }: Received): ModelFailure | undefined {
   const server = providerFacts[provider].name;
   const refusal = ending && refusalOf(provider, ending, said);

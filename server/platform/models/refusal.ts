@@ -22,8 +22,8 @@ const FILTERS = new Set([
 ]);
 
 /**
- * Returns the failure for an answer that was declined, with the reason that was given; undefined for any other. `text` is what was
- * answered: a model that declines in its own words, as OpenAI's do, gives its reason there.
+ * Returns the failure for an answer in which the model declined, with its reason; undefined for any other. `text`: the answer,
+ * in which models such as OpenAI's give the reason in their own words.
  */
 export function refusalOf(provider: ModelProvider, ending: Ending, text: string): ModelFailure | undefined {
   const { unified, raw, metadata } = ending;
@@ -46,7 +46,7 @@ export function refusalOf(provider: ModelProvider, ending: Ending, text: string)
   return { kind: 'failed', code: 'model_content_filtered', message, retryable: false };
 }
 
-/** Anthropic's category and explanation, and Google's message and the categories for which it blocked. */
+/** Returns Anthropic's category and explanation, or Google's message and the categories for which it blocked the answer. */
 function reasonsIn(own: Json, feedback: { [key: string]: Json }): Json[] {
   if (!isObject(own)) return [];
   const details = isObject(own.stopDetails) ? own.stopDetails : {};

@@ -205,7 +205,9 @@ function typeOf(name: Json | undefined): string[] {
   return known === undefined ? [] : [known];
 }
 
-/** A list has one schema for its items: OpenAI refuses one without, and draft 2020-12 a list of schemas. */
+/**
+ * Gives a list one schema for its items: OpenAI refuses lists without one, and draft 2020-12 does not allow a list of schemas.
+ */
 function itemsOf(value: JsonObject, out: JsonObject, inner: (one: Json | undefined) => JsonObject | null): void {
   const { items, prefixItems } = value;
   const tuple = [prefixItems, items].flatMap(list => (Array.isArray(list) ? list : []));
@@ -219,7 +221,7 @@ function itemsOf(value: JsonObject, out: JsonObject, inner: (one: Json | undefin
   else if (out.type === 'array' || (Array.isArray(out.type) && out.type.includes('array'))) out.items = {};
 }
 
-/** The nearest schema in the subset that Gemini takes. */
+/** Returns the nearest schema in the subset that Gemini accepts. */
 function forGemini(schema: JsonObject): JsonObject {
   const { allOf, anyOf, const: constant, exclusiveMinimum, exclusiveMaximum, ...rest } = schema;
   const parts = Array.isArray(allOf) ? allOf.filter(isObject) : [];

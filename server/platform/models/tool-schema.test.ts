@@ -226,7 +226,7 @@ test('a turn sends the adapted schema, and its calls have the names of the origi
 const KEYWORDS_OF_GEMINI =
   /^(type|format|title|description|enum|items|m(in|ax)(Items|imum)|anyOf|properties|additionalProperties|required)$/;
 
-/** All schemas within one, with their keywords. */
+/** Returns all schemas within a schema, with their keywords. */
 function schemasIn(schema: Json): JsonObject[] {
   if (!isObject(schema)) return [];
   const { properties, $defs, items, additionalProperties, anyOf, allOf } = schema;

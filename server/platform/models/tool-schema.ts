@@ -77,7 +77,7 @@ function plainSchema(original: JsonObject, provider: ModelProvider): { schema: J
   };
 }
 
-/** Returns the parts of a schema that are about the whole of the arguments; undefined if there are none. */
+/** Returns the keywords of a schema that concern all arguments together; undefined if there are none. */
 function wholeOf(schema: JsonObject): JsonObject | undefined {
   const kept = ABOUT_THE_WHOLE.flatMap(keyword => {
     const value = schema[keyword];
@@ -164,7 +164,7 @@ function oneOfValues(schemas: readonly Json[]): Json {
   return { ...(isSameType ? { type } : {}), enum: [...new Set(values.flat())] };
 }
 
-/** Returns the schema with names of arguments that Anthropic takes, and the names that they stand for. */
+/** Returns the schema with argument names that Anthropic accepts, and the original names. */
 function withPlainNames(schema: JsonObject): { schema: JsonObject; names: Map<string, string> } {
   const names = new Map<string, string>();
   const { properties, required } = schema;

@@ -15,7 +15,7 @@ export type TurnPiece =
 
 /** The limit for the parts of an answer as JSON, in bytes of UTF-8: so an answer that was shown fits into a result. */
 const MAX_CONTENT_BYTES = 1024 * 1024;
-/** Answers have few parts; many of them take room, too. */
+/** Each part beyond FREE_PARTS counts BYTES_PER_PART in addition to its text, because many small parts take memory, too. */
 const FREE_PARTS = 256;
 const BYTES_PER_PART = 64;
 const jsonBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
@@ -86,11 +86,11 @@ export class TurnContentReader {
         if (part.providerExecuted !== true) this.#call(part);
         return;
       default:
-      // Sources, files and tools of the provider's own are not asked for.
+      // Sources, files and the provider's own tools are never requested.
     }
   }
 
-  /** Returns all that has come. Ends what is still open: an answer that was cut leaves its last block so. */
+  /** Returns all parts so far. Ends the open one: an answer that was cut leaves its last block open. */
   content(): ContentPart[] {
     for (const block of this.#blocks) this.#end(block);
     return this.#blocks.map(block => this.#partOf(block));
@@ -166,7 +166,7 @@ export class TurnContentReader {
     return text;
   }
 
-  /** Returns as much of a text as fits into what is kept. */
+  /** Returns as much of a text as fits within the limit. */
   #fitting(text: string): string {
     const bytes = jsonBytes(text);
     if (this.#bytes + bytes <= MAX_CONTENT_BYTES) {

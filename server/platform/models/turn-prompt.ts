@@ -66,7 +66,7 @@ function assistantPart(part: ContentPart, provider: ModelProvider): Assistant {
     case 'reasoning':
       return { type: part.type, text: part.text, ...optionsOf(part) };
     case 'tool_call': {
-      // Providers take back no arguments that are not JSON; the model should see what it wrote.
+      // Providers refuse arguments that are not JSON, but the model should see what it wrote.
       const input = part.malformed ? { malformed_arguments: part.arguments } : (part.raw ?? part.arguments);
       const options = provider === 'openai_compatible' ? signatureOf(part) : optionsOf(part);
       return { type: 'tool-call', toolCallId: part.id, toolName: part.name, input, ...options };

@@ -72,7 +72,7 @@ const joined = (pieces: TurnPiece[], index: number) =>
 const contentOf = (reply: TurnReply): ContentPart[] => (reply.kind === 'answer' ? reply.content : []);
 const sent = (at: number) => fake.requests[at]?.body as { messages: JsonObject[]; tools?: Json; tool_choice?: Json };
 
-/** The conversation after an answer, with a result for each of its calls. */
+/** Returns the conversation after an answer, with a result for each of its calls. */
 function followed(content: ContentPart[], messages = hello): TurnMessage[] {
   const results = content.flatMap(part =>
     part.type === 'tool_call'
@@ -502,7 +502,7 @@ describe('a failure', () => {
   });
 });
 
-/** One event with a whole call: the fake model sends arguments in many small pieces. */
+/** Returns one event with a whole call, because the fake model sends arguments in many small pieces. */
 function toolCallFrame(args: string): string {
   const delta = { tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'x', arguments: args } }] };
   return `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;

@@ -24,7 +24,7 @@ export type TurnQuestion = ModelAccess & {
   toolChoice: 'auto' | 'none';
   temperature?: number | undefined;
   maxTokens?: number | undefined;
-  /** The required form of a text: a JSON Schema, and a check that returns what is wrong with a value ('' for nothing). */
+  /** The required form of a text: a JSON Schema, and a check that describes the problem of a value ('' for none). */
   object?: { schema: JsonObject; problem(value: Json): string } | undefined;
   /** Sent with the request: an idempotency key, a trace context. */
   headers?: Readonly<Record<string, string>> | undefined;
@@ -63,7 +63,7 @@ export async function askTurn(
     received,
     take: part => reader.take(part),
   });
-  // What was shown is kept: an answer that is too long ends where no more fits.
+  // The shown text is kept: an answer that is too long ends at the limit.
   if (reader.isCut) received.finish = 'length';
   else if (failure !== undefined) return failed(failure, received, reader, on.redactor);
   const judged = judge(question, adapted.restore(reader.content()), received);
@@ -124,7 +124,7 @@ function judge(question: TurnQuestion, content: ContentPart[], received: Receive
   return { ...answer, content: withoutThoughts(content, parsed), object: parsed.value };
 }
 
-/** Makes the thoughts that a model wrote before its JSON a part of their own. */
+/** Moves the thoughts that a model wrote before its JSON to a separate part. */
 function withoutThoughts(content: ContentPart[], { text, reasoning }: StructuredAnswer): ContentPart[] {
   if (reasoning === '') return content;
   const first = content.findIndex(({ type }) => type === 'text');

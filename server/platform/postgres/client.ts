@@ -10,7 +10,7 @@ pg.types.setTypeParser(pg.types.builtins.JSONB, readJson);
 
 type Connected = (error: Error | null, client?: pg.Client) => void;
 
-/** By their lists: what one connection finds out about the servers holds for all. */
+/** The searches by list of servers, so that all connections share their results. */
 const searches = new Map<string, WriterSearch>();
 
 /** Returns the search among the servers of a URL; undefined if it names one server. */

@@ -74,7 +74,7 @@ async function writersOf(pool: Pool, table: NumberedTable, among: readonly Write
   return rows;
 }
 
-/** Remembers the transactions that are in the way, and logs those that have been there for long. */
+/** Records the blocking transactions, and logs those that have blocked for long. */
 function noteLate(
   pool: Pool,
   table: NumberedTable,

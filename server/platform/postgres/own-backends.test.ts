@@ -5,7 +5,7 @@ import { expectOwnBackends } from './own-backends.ts';
 let db: TestDatabase;
 beforeAll(async () => {
   db = await createTestDatabase();
-  // What is in this schema is found before PostgreSQL's own, as if the database were another product.
+  // Objects in this schema are found before PostgreSQL's own, as if the database were another product.
   await db.pool.query('CREATE SCHEMA stubs');
   await db.pool.query(
     `ALTER DATABASE ${new URL(db.url).pathname.slice(1)} SET search_path = stubs, pg_catalog, public`,

@@ -22,7 +22,7 @@ const connection = (name: string, config: unknown) => {
   };
 };
 
-/** The stored value, as text. */
+/** Returns the stored value as text. */
 async function storedConfigs({ pool }: TestDatabase): Promise<string[]> {
   return (await pool.query('SELECT config::text AS config FROM connections')).rows.map(({ config }) => config);
 }

@@ -6,7 +6,7 @@ type Row = { in_recovery: boolean; waits: boolean; has_replicas: boolean };
 const primary = { in_recovery: false, waits: false, has_replicas: false };
 const standby = { in_recovery: true, waits: true, has_replicas: false };
 
-/** A database that answers with `row`, or fails with `error`. */
+/** Returns a database that answers with `row`, or fails with `error`. */
 function database(row: Row) {
   const db = {
     row,
@@ -23,7 +23,7 @@ test.each([
   [primary, 'none'],
   [{ ...primary, has_replicas: true }, 'async'],
   [{ ...primary, has_replicas: true, waits: true }, 'sync'],
-  // Commits wait until a replica is there again.
+  // Commits wait until a replica is connected again.
   [{ ...primary, waits: true }, 'sync'],
   [standby, undefined],
 ])('%j is %s', async (row, state) => {

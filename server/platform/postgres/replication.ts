@@ -64,7 +64,7 @@ const LINES = {
   managed: 'replication is left to the database service',
 } as const;
 
-/** Looks at the replication now and then, as an operator of PostgreSQL may change it at any time, and logs each change. */
+/** Checks the replication regularly, because an operator of PostgreSQL may change it at any time, and logs each change. */
 export function watchReplication(options: {
   pool: Queryable;
   mode: ReplicationMode;

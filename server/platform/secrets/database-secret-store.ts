@@ -116,9 +116,9 @@ export class DatabaseSecretStore implements SecretStore {
 }
 
 /**
- * Re-wraps every tenant's data key from one master key to another, all or none, and returns how many it re-wrapped.
- * Secrets themselves are unchanged. Keys that are already wrapped with `to` are skipped, so a repeated rotation is
- * harmless. Throws DecryptionError, changing nothing, if a key opens with neither, or the database belongs to neither.
+ * Re-wraps the data keys of all tenants, or of none, from one master key to another, and returns their number. Secrets
+ * themselves are unchanged. Keys that are already wrapped with `to` are skipped, so a repeated rotation is harmless. Throws
+ * DecryptionError and changes nothing if neither master key opens a key, or the database belongs to neither.
  */
 export async function rotateMasterKey(pool: Pool, keys: { from: Uint8Array; to: Uint8Array }): Promise<number> {
   const from = wrappingKey(keys.from);

@@ -10,7 +10,7 @@ const thrownBy = (work: () => Promise<unknown>) =>
     (error: unknown) => error as Error,
   );
 
-/** Returns a logger, and what it wrote. */
+/** Returns a logger, and the lines that it wrote. */
 function recording() {
   const lines: string[] = [];
   return { lines, logger: createLogger('debug', { destination: { write: line => void lines.push(line) } }) };

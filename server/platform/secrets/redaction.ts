@@ -12,7 +12,7 @@ export type Redactor = {
 
 /** A text that arrives in pieces. The returned pieces, joined, contain no secret, wherever the text was split. */
 export type RedactedStream = {
-  /** Returns what is certain so far: the end of the text is held back while a secret may begin there. */
+  /** Returns the redacted text so far. The end is held back while a secret may begin there. */
   add(piece: string): string;
   /** Returns the rest. */
   end(): string;

@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** A store on a fresh Vault, and its timers: `ring` fires one after advancing the clock. */
+/** Creates a store on a fresh Vault, with timers: `ring` fires one after advancing the clock. */
 async function start(
   credentials: (vault: TestVault) => VaultSettings['credentials'],
   options: { namespace?: string; sent?: string; timeoutMs?: number } = {},

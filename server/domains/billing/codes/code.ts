@@ -35,7 +35,10 @@ export const normalizeCode = (code: string): string => code.trim().toUpperCase()
 
 /** Digits and capital letters except those that look alike (0 O, 1 I L, 2 Z, 5 S, 8 B, U V). */
 const alphabet = '34679ACDEFGHJKMNPQRTWXY';
-/** 23^18 is 2^81: a thousand guesses per second for the age of the universe would find none of a million codes. */
+/**
+ * The number of characters of a generated code. There are 23^18 (2^81) codes: a thousand guesses per second for the age of the
+ * universe would find none of a million.
+ */
 const LENGTH = 18;
 const GROUP = 6;
 

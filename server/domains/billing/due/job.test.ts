@@ -14,7 +14,7 @@ import { type BillingJobOptions, startBillingJob } from './job.ts';
 
 const START = Date.parse('2026-01-31T10:00:00.000Z');
 
-/** An alarm that rings when the test says so, and that shows the time for which it was set. */
+/** Returns an alarm that the test triggers, and that shows the time for which it was set. */
 function manualAlarm() {
   const set: { delay: number; ring: () => void }[] = [];
   const waiting: (() => void)[] = [];

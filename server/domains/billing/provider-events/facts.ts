@@ -169,7 +169,7 @@ async function refundFacts(
   return [{ type: 'refund', tenantId, paymentId, refundedAmount, at: account.clock.now() }];
 }
 
-/** Makes the card that was given for a trial the one that pays its subscription. */
+/** Makes the card of a trial the default payment method of its subscription. */
 async function cardFacts(
   account: StripeAccount,
   { setupIntent, customer }: { setupIntent: string; customer: string },

@@ -110,14 +110,14 @@ function itemsOf(dimension: Dimension, sums: readonly UsageRollup[]): Item[] {
     item.microcredits += sum.microcredits;
     items.set(name, item);
   }
-  const sorted = [...items.values()].sort(mostFirst);
-  return dimension === 'day' ? lastDays(sorted) : cut(sorted);
+  const sorted = [...items.values()].sort(byCost);
+  return dimension === 'day' ? lastDays(sorted) : limitItems(sorted);
 }
 
-const mostFirst = (a: Item, b: Item) =>
+const byCost = (a: Item, b: Item) =>
   b.microcredits - a.microcredits || b.quantity - a.quantity || (a.key < b.key ? -1 : 1);
 
-function cut(sorted: Item[]): Item[] {
+function limitItems(sorted: Item[]): Item[] {
   const rest = sorted.slice(MAX_ITEMS);
   return rest.length === 0 ? sorted : [...sorted.slice(0, MAX_ITEMS), other(rest)];
 }

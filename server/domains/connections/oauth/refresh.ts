@@ -95,7 +95,7 @@ async function askServer(
     const reason = 'refused' in failure ? `it answered ${failure.refused}` : failure.away;
     const away = oauthAway(row.provider, reason);
     const marked = await change(services, row, { status: 'error', lastError: away.message });
-    if (stillGood(row, services.clock.now())) return { row: marked, document };
+    if (isStillValid(row, services.clock.now())) return { row: marked, document };
     throw away;
   }
 }
@@ -143,12 +143,12 @@ async function oldTokenOrExpire(
   stored: StoredConnection,
   reason: string,
 ): Promise<StoredConnection> {
-  if (stillGood(stored.row, services.clock.now())) return stored;
+  if (isStillValid(stored.row, services.clock.now())) return stored;
   const row = await change(services, stored.row, { status: 'expired', lastError: `Connect it again: ${reason}.` });
   throw expired(row);
 }
 
-const stillGood = (row: ConnectionRow, now: number) => row.expiresAt !== null && row.expiresAt.getTime() > now;
+const isStillValid = (row: ConnectionRow, now: number) => row.expiresAt !== null && row.expiresAt.getTime() > now;
 
 function settingsOf({ config }: RefreshServices, provider: string): OauthSettings | null {
   if (provider === 'suite') return config.suite;

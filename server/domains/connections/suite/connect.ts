@@ -18,7 +18,7 @@ import { toConnection } from '../view.ts';
 import type { SuiteCompleteInput, SuiteConfigOutput, SuiteOauthUrlInput } from './schemas.ts';
 import { isGranted, suiteConfigOf } from './services.ts';
 
-/** AppError 404 if the deployment has no suite (docs/specification/errors.md#status-codes). */
+/** Throws AppError 404 if the deployment has no suite (docs/specification/errors.md#status-codes). */
 export function requireSuite({ config }: Pick<Services, 'config'>): SuiteSettings {
   if (config.suite === null) throw notFound('Suite connect');
   return config.suite;

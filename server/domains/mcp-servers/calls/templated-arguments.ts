@@ -15,7 +15,7 @@ import { argumentProblems } from './input-schema.ts';
 const MAX_VISITS = 10_000;
 const MAX_PROBLEMS = 20;
 /** The maximum depth of nested schemas, including references. */
-const DEEPEST = 200;
+const MAX_DEPTH = 200;
 
 /**
  * Returns what the value of a string with a template can be. Malformed templates are reported by
@@ -49,7 +49,7 @@ class Check {
   }
 
   visit(schema: JsonValue | undefined, value: JsonValue, path: string): StepProblem[] {
-    if (++this.#visits > MAX_VISITS || this.#depth > DEEPEST || !isObject(schema)) return [];
+    if (++this.#visits > MAX_VISITS || this.#depth > MAX_DEPTH || !isObject(schema)) return [];
     this.#depth++;
     const found = this.#judge(schema, value, path);
     this.#depth--;

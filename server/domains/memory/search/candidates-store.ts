@@ -15,19 +15,19 @@ import {
 } from './conditions-store.ts';
 import { isPrefix } from './question-words.ts';
 
-/** `level`: what the score is of, apart from what only orders those that are otherwise equal. */
+/** `level`: the part of the score that is more than a tiebreaker. */
 export type Candidate = { id: string; is_item: boolean; score: number; level?: number };
-/** A word with the number of memories that hold it, counted up to a limit. */
+/** A word with the number of memories that contain it, counted up to a limit. */
 export type CountedWord = { word: string; found: number };
 
 const MAX_PER_SIGNAL = 100;
 const MAX_SUBJECT_HITS = 50;
-/** Candidates that hold only the common words of a query which has rarer ones, too. */
+/** Candidates that contain only the common words of a query that also has rarer ones. */
 const MAX_BESIDE_RARE = 500;
 
 const hasTrigrams = new WeakMap<Pool, Promise<boolean>>();
 
-/** Whether the database has trigrams; asked once. */
+/** Returns whether the database supports trigrams. Queries it once. */
 export function canUseTrigrams(pool: Pool): Promise<boolean> {
   const known = hasTrigrams.get(pool);
   if (known) return known;
@@ -47,7 +47,10 @@ function sources(scope: MemoryScope, filter: SearchFilter, to: Parameters) {
   }));
 }
 
-/** How many memories hold each word, counted up to `limit` in each table: rare words say more, and find faster. */
+/**
+ * Returns the number of memories with each word, counted up to `limit` in each table. Rare words are more informative, and
+ * faster to search.
+ */
 export async function countWords(
   db: Queryable,
   scope: MemoryScope,
@@ -74,16 +77,22 @@ export async function countWords(
 }
 
 export type TextSearch = Demands & {
-  /** Any of these makes a candidate; all the others together do, or any two of them. */
+  /**
+   * A memory with any of these words is a candidate. A memory with only common words is one if it has all of them, or any two
+   * (`together`).
+   */
   rare: readonly WeighedWord[];
   common: readonly WeighedWord[];
   together: 'all' | 'two';
-  /** Candidates that are ranked at most. */
+  /** The maximum number of candidates that are ranked. */
   limit: number;
 };
 export type WeighedWord = { word: string; weight: number };
 
-/** Candidates by the weight of their words, best first; those of one weight by PostgreSQL's own ranking, where subjects count most. */
+/**
+ * Returns candidates by the weight of their words, best first. Candidates of equal weight are ordered by PostgreSQL's own
+ * ranking, in which subjects count most.
+ */
 export async function searchWords(
   db: Queryable,
   scope: MemoryScope,
@@ -96,7 +105,7 @@ export async function searchWords(
     isPrefix(word) ? prefixQuery(to.add(word)) : wordQuery(to.add(word), language);
   const rare = search.rare.map(queryOf);
   const common = search.common.map(queryOf);
-  // A single common word beside rarer ones would only add memories that lack those.
+  // Besides rarer words, a single common word would only add memories that lack the rarer ones.
   const isAsked = common.length > 1 || rare.length === 0;
   const either = rare.join(' || ');
   const together = isAsked ? togetherOf(common, search.together) : '';
@@ -118,7 +127,7 @@ export async function searchWords(
       ];
       return `(SELECT m.id, m.words FROM ${table} m WHERE ${conditions.join(' AND ')} LIMIT ${atMost})`;
     };
-    // Each with a limit of its own: thousands of memories that share the common words would leave no room for the rare ones.
+    // Each has its own limit: thousands of memories that share the common words would leave no room for those with rare ones.
     const beside = either !== '' && together !== '' ? [matching(together, MAX_BESIDE_RARE, either)] : [];
     const candidates = [matching(either || together, limit), ...beside].join(' UNION ALL ');
     return `(SELECT m.id, ${isItem} AS is_item, m.level, m.level + ts_rank(m.words, ${any}, 1) AS score
@@ -132,7 +141,10 @@ export async function searchWords(
   return rows;
 }
 
-/** Those among the phrases of a query that consist of words which full text leaves out, such as "to be or not to be": the newest memories. */
+/**
+ * Returns the newest memories with the phrases that consist only of words that full-text search omits, such as "to be or not to
+ * be".
+ */
 export async function searchPhrases(
   db: Queryable,
   scope: MemoryScope,
@@ -164,7 +176,7 @@ function togetherOf(words: readonly string[], how: TextSearch['together']): stri
   return words.flatMap((one, at) => words.slice(at + 1).map(other => `(${one} && ${other})`)).join(' || ');
 }
 
-/** Candidates that hold one of the words as a part, or a similar word, best first. */
+/** Returns candidates that contain one of the words as a part of a word, or a similar word, best first. */
 export async function searchTrigrams(
   db: Queryable,
   scope: MemoryScope,

@@ -9,24 +9,24 @@ export type SearchFilter = Narrowing & {
   items: boolean;
   chunks: boolean;
   itemKinds: readonly string[];
-  /** The instant that is asked about. */
+  /** The instant that the search is about. */
   at: Date;
-  /** The past is asked about: what was true and known then, though it is no longer. */
+  /** Whether the search is about the past: what was true and known then, even if it is no longer. */
   isPast: boolean;
   includeSuperseded: boolean;
 };
 
 /**
- * The query of one word: as it is, and by its stems in English and in the language of the query. The language is one of folding.ts, and a
- * literal: with a parameter in its place PostgreSQL would parse the word again for every row.
+ * Returns the SQL query of one word: unchanged, and by its stems in English and in the language of the query. The language is
+ * one of folding.ts. It is a literal, because with a parameter PostgreSQL would parse the word again for every row.
  */
 export const wordQuery = (word: string, language: Language): string =>
   `(plainto_tsquery('simple', ${word}::text) || plainto_tsquery('english', ${word}::text) || plainto_tsquery('${language}', ${word}::text))`;
 
-/** The query of every word that begins with one: `word` is a prefix and its star (question-words.ts). */
+/** Returns the SQL query of every word with a prefix. `word` is the prefix with its star (question-words.ts). */
 export const prefixQuery = (word: string): string => `to_tsquery('simple', left(${word}::text, -1) || ':*')`;
 
-/** The conditions on rows of items, which are also about what is true, and for the past about what was known. */
+/** Returns the conditions on rows of items: that they are true, and for the past, that they were known. */
 export function itemConditions(alias: string, scope: MemoryScope, filter: SearchFilter, to: Parameters): string {
   const at = `${to.add(filter.at)}::timestamptz`;
   const isFound = (row: string) => (filter.includeSuperseded ? hasBegunAt(row, at) : isTrueAt(row, at));
@@ -40,7 +40,7 @@ export function itemConditions(alias: string, scope: MemoryScope, filter: Search
   return conditions.join(' AND ');
 }
 
-/** The conditions on rows of chunks: for the past, on what had been said and was remembered. */
+/** Returns the conditions on rows of chunks: for the past, that they had been said and were remembered. */
 export function chunkConditions(alias: string, scope: MemoryScope, filter: SearchFilter, to: Parameters): string {
   const visible = visibleTo(alias, scope, to, filter);
   if (!filter.isPast) return visible;
@@ -50,8 +50,8 @@ export function chunkConditions(alias: string, scope: MemoryScope, filter: Searc
 }
 
 /**
- * The condition that a chunk is not outdated: one on which only superseded items rest is as outdated as they are. Only items that the
- * principal may see count, in either direction: nobody hides or revives for others what they share.
+ * Returns the condition that a chunk is not outdated. A chunk that is evidence only of superseded items is outdated like them.
+ * Only items that the principal may see count, so nobody can hide or revive shared chunks for others.
  */
 export function isCurrentChunk(alias: string, scope: MemoryScope, filter: SearchFilter, to: Parameters): string {
   if (filter.includeSuperseded) return 'true';
@@ -59,16 +59,17 @@ export function isCurrentChunk(alias: string, scope: MemoryScope, filter: Search
   const [state, join, known] = filter.isPast
     ? ['st', `JOIN LATERAL ${stateAt('i', at)} st ON true`, `AND v.added_at <= ${at}`]
     : ['i', '', ''];
-  // An aggregate, which PostgreSQL reads for each chunk alone; it turned two EXISTS into a list of all superseded items.
+  // An aggregate, which PostgreSQL computes for each chunk separately. It turned two EXISTS into a list of all superseded
+  // items.
   return `(SELECT coalesce(NOT bool_or(${isOutdatedAt(state, at)}) OR bool_or(${mayBeTrueAt(state, at)}), true)
     FROM memory_evidence v JOIN memory_items i ON i.tenant_id = v.tenant_id AND i.id = v.item_id ${join}
     WHERE v.tenant_id = ${alias}.tenant_id AND v.chunk_id = ${alias}.id ${known} AND ${visibleTo('i', scope, to)})`;
 }
 
-/** The demands of a query on every hit, whichever signal has found it. */
+/** The demands of a query on every hit, regardless of the signal that found it. */
 export type Demands = Pick<ParsedQuery, 'phrases' | 'excluded' | 'language'>;
 
-/** The conditions that a row has every phrase of a query and no excluded word. */
+/** Returns the conditions that a row has every phrase of a query and no excluded word. */
 export function demandsOf(alias: string, { phrases, excluded, language }: Demands, to: Parameters): string[] {
   return [
     ...phrases.map(phrase => {
@@ -82,10 +83,16 @@ export function demandsOf(alias: string, { phrases, excluded, language }: Demand
   ];
 }
 
-/** Blanks and signs between words. Named, because the locale C of the embedded database knows no signs beyond ASCII. */
+/**
+ * Blanks and punctuation between words, listed explicitly, because the locale C of the embedded database knows none beyond
+ * ASCII.
+ */
 const BETWEEN = '[[:space:][:punct:]“”„‘’«»—–…¿¡、。，！？：；（）]';
 
-/** The condition that a row has these words side by side, whatever stands between: full text does not know the commonest ones. */
+/**
+ * Returns the condition that a row has these words next to each other, with any punctuation between them. Full-text search does
+ * not index the most common words.
+ */
 export function hasWords(alias: string, phrase: string, to: Parameters): string {
   const words = wordsOf(phrase).map(word => word.replaceAll(/[^\p{L}\p{N}\p{M}]/gu, String.raw`\$&`));
   return `${alias}.folded ~ ${to.add(`(^|${BETWEEN})${words.join(`${BETWEEN}+`)}($|${BETWEEN})`)}::text`;

@@ -3,17 +3,17 @@ import type { Signal } from '../schemas.ts';
 /** The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009). */
 const K = 60;
 
-/** Less than the difference of one rank: it orders those that share a rank. */
+/** Less than the difference of one rank: it orders candidates that share a rank. */
 const TIE_BREAK = 0.02;
 
 /**
- * One signal's candidates, best first. `weight`: how much of the query the signal speaks for, at most 1. Candidates with the same `level`
- * share a rank: the order among them says little, and must not outvote another signal.
+ * One signal's candidates, best first. `weight`: the fraction of the query that the signal covers. Candidates with the same
+ * `level` share a rank: their order means little, and must not outvote another signal.
  */
 export type RankedList = { signal: Signal; weight: number; candidates: readonly { id: string; level?: number }[] };
 export type Fused = { id: string; score: number; ranks: Partial<Record<Signal, number>> };
 
-/** Fuses ranked lists by reciprocal rank: scores of different signals need not be comparable. Best first. */
+/** Fuses ranked lists by reciprocal rank, best first. Scores of different signals need not be comparable. */
 export function fuse(lists: readonly RankedList[]): Fused[] {
   const fused = new Map<string, Fused>();
   for (const { signal, weight, candidates } of lists) {
@@ -22,7 +22,7 @@ export function fuse(lists: readonly RankedList[]): Fused[] {
     for (const [at, { id, level }] of candidates.entries()) {
       if (level === undefined || level !== candidates[at - 1]?.level) shared = at + 1;
       const known = fused.get(id) ?? { id, score: 0, ranks: {} };
-      // A text that lacks a word of the query says less, however few texts are before it.
+      // A text that lacks a word of the query is a worse answer, however few texts precede it.
       const part = level === undefined || most === 0 ? 1 : level / most;
       known.score += weight * part * (1 / (K + shared) + TIE_BREAK / (K + at + 1));
       known.ranks[signal] = shared;
@@ -32,18 +32,18 @@ export function fuse(lists: readonly RankedList[]): Fused[] {
   return [...fused.values()].sort((a, b) => b.score - a.score || (a.id < b.id ? 1 : -1));
 }
 
-/** Two texts that share this part of their words say the same. */
+/** Two texts that share at least this fraction of their words count as repetitions. */
 const SIMILAR = 0.7;
-/** The part of the best score that a text loses, times the similarity, if it says the same as a better one. */
+/** The fraction of the best score that a text loses, times the similarity, if it repeats a better one. */
 const PENALTY = 0.25;
-/** How far down the order is looked for something else to say. */
+/** The number of positions in which a different text is searched for. */
 const LOOKAHEAD = 40;
 
 type Ranked = { score: number; words: ReadonlySet<string> };
 
 /**
- * Reorders hits so that one that repeats a better one comes later (maximal marginal relevance). Only near repetitions lose: topics that
- * merely share words are what was asked for.
+ * Reorders hits so that a hit that repeats a better one comes later (maximal marginal relevance). Only near repetitions lose:
+ * texts that merely share words with others are wanted.
  */
 export function diversify<H extends Ranked>(hits: readonly H[], count: number): H[] {
   const best = hits[0]?.score ?? 1;
@@ -62,7 +62,7 @@ export function diversify<H extends Ranked>(hits: readonly H[], count: number): 
   return chosen;
 }
 
-/** The part of the words of two texts that both have, 0..1. */
+/** Returns the fraction of the words of two texts that both have, 0..1. */
 export function jaccard(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   if (a.size === 0 && b.size === 0) return 1;
   let shared = 0;
@@ -70,7 +70,10 @@ export function jaccard(a: ReadonlySet<string>, b: ReadonlySet<string>): number 
   return shared / (a.size + b.size - shared);
 }
 
-/** The first hits whose texts together have at most `maxTokens`; one that does not fit is left out for shorter ones after it. */
+/**
+ * Returns the first hits whose texts have at most `maxTokens` in total. A hit that does not fit is left out in favor of shorter
+ * ones after it.
+ */
 export function packTokens<H extends { tokens: number }>(
   hits: readonly H[],
   maxTokens: number | undefined,

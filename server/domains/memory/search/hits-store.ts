@@ -24,16 +24,16 @@ export type HitRow = {
   user_id: string | null;
   episode_id: string | null;
   source_ref: string | null;
-  /** When it was said, or since when an item is true. */
+  /** The time at which it was said, or from which an item is true. */
   occurred_at: Date;
-  /** When it was last used or said: the later the better, where all else is equal. */
+  /** The time at which it was last used or said. Later is better if all else is equal. */
   fresh_at: Date;
   uses: number;
 };
 
 /**
- * Reads candidates that the search may find: vectors know nothing of what is true, nor of phrases and excluded words. A chunk on which only
- * superseded items rest is left out with them.
+ * Reads the candidates that fulfill the conditions of the search, which vectors ignore: validity, phrases and excluded words. A chunk that
+ * is evidence only of superseded items is left out.
  */
 export async function readHits(
   db: Queryable,

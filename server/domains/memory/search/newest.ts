@@ -17,7 +17,7 @@ export type Statement = {
   textWords: ReadonlySet<string>;
   saidAt: Date;
 };
-/** Whether the query says as much for one memory as for the other. */
+/** Tells whether the query matches one memory as well as the other. */
 export type AreAlike = (one: string, other: string) => boolean;
 
 /**

@@ -4,11 +4,11 @@ import { questionWords } from './question-words.ts';
 
 /** A query as people write them: words, "phrases" that have to occur, and -words that must not. */
 export type ParsedQuery = {
-  /** Folded; without common words, unless there are no others. A prefix ends with a star (question-words.ts). */
+  /** The folded words, without common words unless there are no others. A prefix ends with a star (question-words.ts). */
   words: string[];
   phrases: string[];
   excluded: string[];
-  /** Every run of up to five of the query's words, for subjects. */
+  /** Every sequence of up to five of the query's words, to find subjects. */
   subjects: string[];
   ids: string[];
   language: Language;
@@ -18,7 +18,7 @@ const MAX_WORDS = 24;
 const MAX_SUBJECT_WORDS = 5;
 const MAX_PHRASES = 5;
 
-/** Parses a query. Never throws: text that is not valid syntax is searched for as words. */
+/** Parses a query. Never throws: text without valid syntax is searched for as words. */
 export function parseQuery(query: string): ParsedQuery {
   const phrases: string[] = [];
   const withoutPhrases = query.replace(/"([^"]+)"/g, (_, phrase: string) => {

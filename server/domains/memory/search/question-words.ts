@@ -1,22 +1,22 @@
 import { fold, wordsOf } from '../folding.ts';
 
 /**
- * The words of a question in languages whose words cannot be told by blanks. Memories are indexed by pairs of signs
- * (folding.ts), and in Korean by words with their particles. A question has to do without the pairs across two of its
- * words, and without its own particles: no answer repeats them, and they would outweigh what it is about.
+ * The words of a question in languages that do not separate words by blanks. Memories are indexed by pairs of characters
+ * (folding.ts), and in Korean by words with their particles. A question is searched without the pairs across two of its words
+ * and without its own particles: no answer repeats them, and they would outweigh its subject.
  */
 
-/** A run of signs without blanks; the mark for long vowels belongs to no script. */
+/** Matches a sequence of characters without blanks. The mark for long vowels belongs to no script. */
 const RUN =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\u30fc]+/gu;
 const LONG_VOWEL = '\u30fc';
 const HAN_SIGN = /^\p{Script=Han}$/u;
 const HANGUL_WORD = /^\p{Script=Hangul}{2,40}$/u;
 
-/** Words that say nothing of what a question is about. */
+/** Words that do not describe the subject of a question. */
 const COMMON = new Set(
   [
-    // “Now” asks for the newest, which comes first anyway; its letters would be looked for in “known”.
+    // “Now” asks for the newest memory, which comes first anyway. Its letters would also match “known”.
     'now currently nowadays still please tell jetzt aktuell derzeit zurzeit bitte maintenant actuellement ahora actualmente adesso attualmente agora atualmente nu momenteel',
     // Chinese
     '我 你 您 他 她 它 我们 你们 他们 她们 我的 你的 您的 他的 她的 我们的 的 地 得 了 着 过 在 是 有 没有 没 不 吗 呢 吧 啊 和 与 跟 或 也 都 就 还 这 那 这个 那个 哪 哪个 哪里 哪儿 哪些 什么 什么样 谁 怎么 怎样 如何 为什么 为何 什么时候 何时 多少 几 请 请问 告诉 知道 要 会 能 可以 把 被 给 对 从 到 去 很 个 上 里',
@@ -32,34 +32,40 @@ const COMMON = new Set(
     .split(' ')
     .map(word => word.normalize('NFC')),
 );
-/** The particles and endings that a Korean word may have, the longest first. */
+/** The particles and endings of Korean words, longest first. */
 const KOREAN_ENDING =
   /(?<=.)(?:하였습니까|했습니까|입니까|합니까|습니까|이었나요|했었나요|했나요|하나요|인가요|일까요|나요|했어요|해요|어요|아요|이에요|예요|입니다|합니다|하는|하고|했던|에서는|에서|에게서|에게|한테|께서|으로|이랑|이나|까지|부터|보다|처럼|마다|은|는|이|가|을|를|의|에|로|와|과|도|만|랑)$/u;
 
 const segmenter = new Intl.Segmenter('zh', { granularity: 'word' });
 
-/** A word with a star matches every word that begins with it. No other word ends with one. */
+/** Returns whether a word is a prefix, which matches every word that begins with it. Only prefixes end with a star. */
 export const isPrefix = (word: string): boolean => word.endsWith('*');
 
-/** The folded words of a question, some of them prefixes; empty if it consists of common words of these languages. */
+/** Returns the folded words of a question, some of them prefixes; empty if it consists of common words of these languages. */
 export function questionWords(text: string): string[] {
   const cut = text.normalize('NFC').replace(RUN, run => ` ${contentParts(run).join(' ')} `);
   return wordsOf(fold(cut)).flatMap(word => {
     if (COMMON.has(word)) return [];
-    // Alone it is in no pair of its own: it finds those that begin with it.
+    // A single character is in no pair, so it finds the pairs that begin with it.
     if (HAN_SIGN.test(word)) return [`${word}*`];
     return HANGUL_WORD.test(word) ? [`${word.replace(KOREAN_ENDING, '')}*`] : [word];
   });
 }
 
-/** The pairs of a word. Single signs, into which a mark for long vowels cuts it, count only where there are no pairs. */
+/**
+ * Returns the pairs of characters of a word. Single characters, which a mark for long vowels separates, count only if there are
+ * no pairs.
+ */
 function pairsOf(word: string): string[] {
   const folded = wordsOf(fold(word)).filter(pair => pair !== LONG_VOWEL);
   const pairs = folded.filter(pair => pair.length > 1);
   return pairs.length > 0 ? pairs : folded;
 }
 
-/** The words of a run that say what it is about. Signs that the dictionary leaves alone, side by side, are one word. */
+/**
+ * Returns the words of a sequence that describe its subject. Adjacent characters that the dictionary does not join are one
+ * word.
+ */
 function contentParts(run: string): string[] {
   const parts: string[] = [];
   let single = '';

@@ -25,13 +25,13 @@ import { type ParsedQuery, parseQuery } from './query.ts';
 import { isPrefix } from './question-words.ts';
 import { COMMON_FROM, countsOfWords } from './word-counts.ts';
 
-/** Candidates whose words are weighed at most, for each table. */
+/** The maximum number of candidates for each table whose words are weighted. */
 const MAX_CANDIDATES = 2_000;
 /** The number of memories for which weights are computed. Above the limit of counting, it does not change the order. */
 const ASSUMED_MEMORIES = 20_000;
 /** The minimum fraction of the query's weight that a hit has, unless another signal finds it. */
 const MIN_COVERAGE = 0.2;
-/** Words without a hit that are searched by their trigrams at most; each takes its own scan of the index. */
+/** The maximum number of words without a hit that are searched by trigrams. Each needs its own scan of the index. */
 const MAX_TRIGRAM_WORDS = 4;
 const MIN_TRIGRAM_LENGTH = 3;
 /** The number of fused candidates that are read for each requested hit. */
@@ -206,7 +206,7 @@ async function readBest(
 
 type RankedHit = Fused & Statement & { row: HitRow; tokens: number; words: ReadonlySet<string> };
 
-/** Whether full text and trigrams say as much for one memory as for the other. */
+/** Returns a function that tells whether two memories match equally well by full text and trigrams. */
 function alikeByWords({ text, trigram }: Lexical): AreAlike {
   const levels = new Map(text.map(({ id, level }) => [id, level]));
   const scores = new Map(trigram.map(({ id, score }) => [id, score.toFixed(2)]));

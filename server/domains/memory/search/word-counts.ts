@@ -6,10 +6,10 @@ import type { MemoryScope } from '../scope.ts';
 import { type CountedWord, countWords } from './candidates-store.ts';
 import type { SearchFilter } from './conditions-store.ts';
 
-/** A word that more memories hold finds nothing by itself. */
+/** A word that this many memories contain finds nothing by itself. */
 export const COMMON_FROM = 500;
 const MAX_BYTES = 4 * 1024 * 1024;
-/** After so long a word may be rare again, as memories are forgotten. */
+/** The time after which a word may be rare again, because memories are forgotten. */
 const KEEP_MS = 10 * MINUTE_MS;
 
 type Counts = ByteCache<{ found: number; until: number }>;
@@ -24,8 +24,9 @@ function countsBy(pool: Pool): Counts {
 }
 
 /**
- * How many memories hold each word, as far as COMMON_FROM in each table. A common word's count is kept for a while: PostgreSQL reads every
- * entry of its index for it (5 ms among 100,000 memories), and questions are mostly made of common words. `now`: ms since the epoch.
+ * Returns the number of memories with each word, counted up to COMMON_FROM in each table. The count of a common word is cached
+ * for a while: PostgreSQL reads every entry of its index for it (5 ms among 100,000 memories), and questions consist mostly of
+ * common words. `now`: ms since the epoch.
  */
 export async function countsOfWords(
   pool: Pool,
@@ -35,7 +36,7 @@ export async function countsOfWords(
 ): Promise<CountedWord[]> {
   const counts = countsBy(pool);
   const { at, ...alike } = filter;
-  // What was common at an instant of the past says nothing of another one.
+  // A word that was common at one instant of the past may be rare at another.
   const about = JSON.stringify([scope, alike, language, filter.isPast ? at : null]);
   const keyOf = (word: string) => `${about} ${word}`;
   const kept = words.flatMap(word => {

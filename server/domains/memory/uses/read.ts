@@ -28,7 +28,10 @@ export async function listItemUses(
   };
 }
 
-/** GET /v1/memory/recalls/{runID}: what a run was given of memory. Throws AppError 404 for a run that the principal may not read. */
+/**
+ * GET /v1/memory/recalls/{runID}: lists the memories that a run was given. Throws AppError 404 for a run that the principal may
+ * not read.
+ */
 export async function listRecalledByRun(
   { principal, services }: Context,
   { runID: runId, step_id: stepId }: z.output<typeof ListRecalledInput>,

@@ -4,7 +4,7 @@ import { RunEnds } from './run-ends.ts';
 
 type Listener = { tenantId: string; listener: (items: StreamItem[]) => void; interrupt?: (() => void) | undefined };
 
-/** A feed of events that the test controls. */
+/** Creates a feed of events that the test controls. */
 function feed() {
   const listeners = new Set<Listener>();
   const subscribe = (

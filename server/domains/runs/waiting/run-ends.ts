@@ -114,7 +114,7 @@ function endIn(items: readonly StreamItem[]): RunEnd | null {
   return null;
 }
 
-/** The end of a run with this status and error. */
+/** Returns the end of a run with this status and error. */
 export const endOf = (status: RunEnd['status'], error: RunError | null): RunEnd => ({ status, error });
 
 function tooMany(limit: number, whose: string): AppError {

@@ -13,7 +13,10 @@ const decoders = new Map<string, Decoder>([
   ['br', promisify(brotliDecompress)],
 ]);
 
-/** RFC 1950: the method 8 in the lower half of the first byte, and two bytes that are a multiple of 31. */
+/**
+ * Returns whether bytes begin with a zlib header (RFC 1950): the method 8 in the lower half of the first byte, and two bytes
+ * that are a multiple of 31.
+ */
 const hasZlibHeader = ([first = 0, second = 0]: Uint8Array) => first % 16 === 8 && (first * 256 + second) % 31 === 0;
 
 /**

@@ -173,7 +173,7 @@ describe('github', () => {
     expect((await send(webhook, { ...ping, body: '{}' })).status).toBe(401);
   });
 
-  test('sends JSON in a form where that is chosen, which is its default, and says ping in it too', async () => {
+  test('may send JSON in a form, which is its default, also for a ping', async () => {
     const webhook = await create('github');
     const body = `payload=${encodeURIComponent('{"action":"opened","title":"1 + 1 = 2 & é"}')}`;
     const type = 'application/x-www-form-urlencoded';
@@ -188,8 +188,8 @@ describe('github', () => {
   });
 });
 
-describe('stripe and slack give the secret', () => {
-  test('so it can be stored later, and deliveries are refused until then', async () => {
+describe('secrets from stripe and slack', () => {
+  test('can be stored later, and deliveries are refused until then', async () => {
     const made = await create('stripe');
     expect(made.secret).toBeNull();
     const webhook = { ...made, secret: 'whsec_1234567890abcdef' };
@@ -212,7 +212,7 @@ describe('stripe and slack give the secret', () => {
     expect((await send(webhook, senders.stripe(webhook))).body.code).toBe('bad_signature');
   });
 
-  test('one event starts one run, with whatever time it is signed', async () => {
+  test('one event starts one run, whatever time it is signed with', async () => {
     const secret = 'whsec_1234567890abcdef';
     const webhook = { ...(await create('stripe', { signing_secret: secret })), secret };
     const first = await send(webhook, senders.stripe(webhook));
@@ -277,7 +277,7 @@ describe('generated secrets', () => {
     expect(await Promise.all(statuses)).toEqual([401, 202]);
   });
 
-  test('of basic: every delivery is a run of its own, unless it has a key', async () => {
+  test('of basic: every delivery starts its own run, unless it has a key', async () => {
     const webhook = await create('basic', { username: 'shop', signing_secret: 'a password of the shop' });
     expect(webhook.secret).toBeNull();
     const sent = senders.basic({ ...webhook, secret: 'a password of the shop' });

@@ -1,2 +1,2 @@
-/** The text as a regular expression matches it to the letter. Safari before 18.2 has no `RegExp.escape`. */
+/** Escapes a text for a regular expression. Safari before 18.2 has no `RegExp.escape`. */
 export const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

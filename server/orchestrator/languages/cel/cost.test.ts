@@ -54,7 +54,7 @@ const extremes: CelValue[] = [
 /** Values for a third argument. */
 const few: CelValue[] = [long, '', 'a', 1];
 
-/** All combinations of this many extreme values. */
+/** Returns all combinations of this many extreme values. */
 function* combinations(count: number): Generator<CelValue[]> {
   if (count === 0) yield [];
   else

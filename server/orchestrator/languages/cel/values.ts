@@ -85,7 +85,10 @@ export class Budget {
 
 const UNITS_BETWEEN_CLOCK_READS = 1_000;
 const CHARACTERS_PER_UNIT = 8;
-/** Comparing two texts takes a fraction of the time of reading them one character at a time. */
+/**
+ * The characters that a comparison of two texts compares per unit of cost: comparing takes a fraction of the time of reading
+ * the characters one by one.
+ */
 const COMPARED_CHARACTERS_PER_UNIT = 64;
 const MAX_QUOTE_LENGTH = 60;
 

@@ -3,7 +3,7 @@ import { TenantQueue } from './queue.ts';
 import { MAX_EXTRA_WORKERS, nextTurn, quantumOf, type RunningBatch } from './turns.ts';
 
 const SIZE = 2;
-const MOST = SIZE + MAX_EXTRA_WORKERS;
+const MAX_WORKERS = SIZE + MAX_EXTRA_WORKERS;
 type Script = { tenant: string; ms: number; displaced: number };
 type Running = RunningBatch & { script: Script; long: boolean };
 
@@ -57,17 +57,17 @@ class Workers {
       if (!script) throw new Error('an empty turn');
       const { tenant, displaced } = script;
       this.running.push({ tenant, displaced, script, long: false, atSince: this.now });
-      expect(this.running.length).toBeLessThanOrEqual(MOST);
+      expect(this.running.length).toBeLessThanOrEqual(MAX_WORKERS);
     }
   }
 }
 
 function hostile(workers: Workers, tenants: number, scripts = 3): void {
-  for (let n = 0; n < tenants; n++) for (let of = 0; of < scripts; of++) workers.run(`hostile ${n}`);
+  for (let n = 0; n < tenants; n++) for (let script = 0; script < scripts; script++) workers.run(`hostile ${n}`);
 }
 
 describe('with any number of tenants with endless scripts, a later tenant gets a worker within seconds', () => {
-  test.each([1, 2, MOST - 1, MOST, MOST + 1, 30])('%i tenants', tenants => {
+  test.each([1, 2, MAX_WORKERS - 1, MAX_WORKERS, MAX_WORKERS + 1, 30])('%i tenants', tenants => {
     const workers = new Workers();
     hostile(workers, tenants);
     workers.pass(60_000);
@@ -103,7 +103,7 @@ test('a displaced script starts again with twice the quantum, and ends although 
 
 test('no script is displaced while a worker can still be started', () => {
   const workers = new Workers();
-  hostile(workers, MOST - 1, 1);
+  hostile(workers, MAX_WORKERS - 1, 1);
   workers.pass(120_000);
   workers.run('honest', 5);
   workers.pass(500);
@@ -113,9 +113,9 @@ test('no script is displaced while a worker can still be started', () => {
 
 test('no script is displaced before it has used its quantum', () => {
   const workers = new Workers();
-  hostile(workers, MOST, 1);
+  hostile(workers, MAX_WORKERS, 1);
   workers.pass(900);
-  expect(workers.running).toHaveLength(MOST);
+  expect(workers.running).toHaveLength(MAX_WORKERS);
   const since = Math.min(...workers.running.map(({ atSince }) => atSince));
   workers.run('honest', 5);
   workers.pass(since + quantumOf(0) - 10 - workers.now);
