@@ -118,7 +118,7 @@ describe('an address with an account is answered as one without', () => {
     expect(await sendFor(asked, acme.viewer.email)).toEqual(unknown);
   });
 
-  test('and so is an invalid request about it', async () => {
+  test('also for invalid requests', async () => {
     for (const { path, body } of Object.values(about)) {
       const wrong: Asked = { path, body: async email => ({ ...(await body(email)), nonsense: 1 }) };
       expect(await sendFor(wrong, acme.owner.email)).toEqual(await sendFor(wrong, 'nobody@example.com'));

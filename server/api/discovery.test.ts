@@ -94,7 +94,7 @@ test('other paths belong to the console', async () => {
     expect((await fetch(service.url + path)).headers.get('content-type'), path).toBeNull();
 });
 
-test('a body is read away, so that the connection serves the next request', async () => {
+test('a body is read and discarded, so that the connection serves the next request', async () => {
   const answer = await fetch(`${service.url}/register`, { method: 'POST', body: 'x'.repeat(1024 * 1024) });
   expect(answer.status).toBe(404);
   expect((await fetch(`${service.url}/.well-known/x`, { method: 'HEAD' })).status).toBe(404);

@@ -111,7 +111,7 @@ describe('an error of a handler affects only its own connection', () => {
   });
 });
 
-test('malformed HTTP is 400, but never in place of an answer that is due', async () => {
+test('malformed HTTP is 400, but never instead of a pending answer', async () => {
   let answer = () => {};
   const edge = await edgeOf({
     request: (_, response) => {

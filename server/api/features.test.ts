@@ -83,7 +83,7 @@ test('all operations of agents belong to a feature, which is on by default only 
   expect([hasAgents(external), hasAgents({ ...external, BATON_ENABLE_AGENTS: 'true' })]).toEqual([false, true]);
 });
 
-test('all operations of memory belong to a feature, which says that it is off', () => {
+test('all operations of memory belong to a feature, whose error says that it is disabled', () => {
   const memory = operations.filter(({ path }) => path.startsWith('/v1/memory/'));
   expect(memory.length).toBeGreaterThan(10);
   expect(memory.map(({ name }) => name)).toEqual(

@@ -58,7 +58,7 @@ describe('percent escapes', () => {
     expect(router.match('GET', '/v1/runs/1/tasks/%2e%2e')).toEqual(found('GET /v1/runs/{id}/tasks/{task}', '1', '..'));
   });
 
-  test('an escaped letter of a literal is that letter', () => {
+  test('an escaped letter of a literal matches that letter', () => {
     expect(router.match('GET', '/v1/work%66lows')).toEqual(found('GET /v1/workflows'));
   });
 

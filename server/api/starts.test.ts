@@ -47,7 +47,7 @@ describe('starts at the same time', () => {
   test.each([
     ['with no key', () => ({})],
     ['with one Idempotency-Key for all', () => ({ 'Idempotency-Key': 'the same' })],
-  ])('reach their own tenant alone, %s', async (_, headers) => {
+  ])('reach only their own tenant, %s', async (_, headers) => {
     const before = { acme: await runsOf(acme), rival: await runsOf(rival) };
     const answers = await Promise.all(
       Array.from({ length: 15 }, () => [

@@ -149,7 +149,7 @@ describe('opening', () => {
     },
   );
 
-  test('where another process leads is 503, since nothing would ever arrive', async () => {
+  test('is 503 if another process leads, since no event would ever arrive', async () => {
     const standby = { ...orchestrator, leads: () => false };
     const at = await startTestApi(services({ orchestrator: standby }), []);
     try {
@@ -175,7 +175,7 @@ describe('open streams are limited', () => {
   const patOf = async (principal: Principal) => (await createTestPat(services(), principal, ['workflow:read'])).token;
   const limited = (env: Record<string, string>) => startTestApi(services({ config: testConfig(env) }), []);
 
-  test('for a person, whichever token asks, and closed ones count no more', async () => {
+  test('per person, regardless of the token, and closed streams no longer count', async () => {
     const at = await limited({ BATON_MAX_STREAMS_PER_USER: '2' });
     const [one, two, others] = [token, await patOf(tenant.viewer), await patOf(tenant.contributor)];
     const first = await open('', { at, ...as(one) });
@@ -197,7 +197,7 @@ describe('open streams are limited', () => {
     await at.close();
   });
 
-  test('for a workspace, whoever asks, and another workspace has its own', async () => {
+  test('per workspace, regardless of the person', async () => {
     const at = await limited({ BATON_MAX_STREAMS_PER_TENANT: '2' });
     await open('', { at });
     await open('', { at, ...as(await patOf(tenant.contributor)) });
@@ -208,7 +208,7 @@ describe('open streams are limited', () => {
     await at.close();
   });
 
-  test('and those that were refused count nothing', async () => {
+  test('and refused streams do not count', async () => {
     const at = await limited({ BATON_MAX_STREAMS_PER_USER: '1' });
     for (let n = 0; n < 3; n++) expect((await refusal(open('', { at, workflow: newId() }))).status).toBe(404);
     await open('', { at });

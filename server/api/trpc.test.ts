@@ -181,7 +181,7 @@ test('a mutation by cookie must come from our own pages', async () => {
   );
 });
 
-test('a call over the rate limit is told when to try again', async () => {
+test('the error of a call over the rate limit says when to retry', async () => {
   const rateLimiter = createRequestLimiter(
     { principal: 1, address: 10, signIn: 10, wrongCodes: 10 },
     new ManualClock(),

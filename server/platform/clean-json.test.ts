@@ -5,7 +5,7 @@ import type { Json } from './json.ts';
 import { parseJson } from './json-text.ts';
 import { storageProblem } from './storable-json.ts';
 
-test('NUL and half surrogate pairs are replaced, in keys too', () => {
+test('NUL and half surrogate pairs are replaced, also in keys', () => {
   expect(cleanJson({ 'k\0': ['a\0b', '\ud83d', { deep: '\ude00x' }], n: 1, fine: '😀' })).toEqual({
     'k\ufffd': ['a\ufffdb', '\ufffd', { deep: '\ufffdx' }],
     n: 1,
@@ -13,7 +13,7 @@ test('NUL and half surrogate pairs are replaced, in keys too', () => {
   });
 });
 
-test('a value that can be stored is returned as it is', () => {
+test('a value that can be stored is returned unchanged', () => {
   const value = { a: [1, 'é😀', null, { '': true }] };
   expect(cleanJson(value)).toBe(value);
 });

@@ -29,7 +29,7 @@ test('text that a spreadsheet would run is escaped', async () => {
   expect(text).not.toMatch(/^[=+\-@\t]/m);
 });
 
-test('one row too many is refused, naming the limit', async () => {
+test('one row too many is refused, with the limit', async () => {
   const rows = Array.from({ length: 3 }, (_, amount) => ({ name: 'x', amount }));
   expect((await writeCsv(columns, pages(rows), 3)).split('\r\n')).toHaveLength(5);
   await expect(writeCsv(columns, pages(rows, rows.slice(0, 1)), 3)).rejects.toMatchObject({

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isId, newId } from './ids.ts';
 
-test('ids are UUIDv7 of the present time, sort by creation and never repeat', () => {
+test('ids are UUIDv7 of the current time, sort by creation and never repeat', () => {
   const from = Date.now();
   const ids = Array.from({ length: 5_000 }, newId);
   const to = Date.now();

@@ -34,7 +34,7 @@ describe('parseJson', () => {
     expect(JSON.stringify(readJson(text))).toBe(text);
   });
 
-  test('leaves every other number a number', () => {
+  test('keeps every other number as a number', () => {
     const values = '[0,-0,1,9007199254740991,-9007199254740991,0.1234567890123456789,1e3,1E-7,12345678901234.5]';
     expect(parseJson(values)).toEqual(JSON.parse(values));
     expect(parseJson('12')).toBe(12);
@@ -78,7 +78,7 @@ describe('parseJson', () => {
       expect(() => parseJson(text)).toThrow(SyntaxError);
   });
 
-  test('leaves texts and keys alone, whatever they look like', () => {
+  test('never changes texts and keys', () => {
     const text = JSON.stringify({
       '1234567890123456789': '[9007199254740993, "x"]',
       '\\"9007199254740993': '\\\\"',
@@ -92,7 +92,7 @@ describe('parseJson', () => {
     expect(Object.getPrototypeOf(own)).toBe(Object.prototype);
   });
 
-  test('reads any JSON as JSON.parse does, but for large integers', () => {
+  test('reads any JSON as JSON.parse does, except large integers', () => {
     const number = fc.oneof(
       fc.double({ noNaN: true, noDefaultInfinity: true }),
       fc.bigInt({ min: -(2n ** 63n), max: 2n ** 64n - 1n }).map(canonicalNumber),
@@ -119,7 +119,7 @@ describe('parseJson', () => {
     );
   });
 
-  test('is not recursive, and takes its time in proportion', () => {
+  test('is not recursive, and takes linear time', () => {
     const deep = `${'['.repeat(2_000)}9007199254740993${']'.repeat(2_000)}`;
     expect(problemOf(deep)).toBeNull();
     const long = `[${'"\\\\\\"",'.repeat(100_000)}9007199254740993]`;
@@ -127,7 +127,7 @@ describe('parseJson', () => {
   });
 });
 
-test('reviveNumbers gives a marked number back through another parser, in place', () => {
+test('reviveNumbers restores marked numbers in place after another parser', () => {
   const marked: { a: string; list: string[] } = JSON.parse(markNumbers('{"a":9007199254740993,"list":[1e400]}'));
   expect(reviveNumbers(marked)).toEqual({ a: 9007199254740993n, list: [Number.POSITIVE_INFINITY] });
 });

@@ -5,7 +5,7 @@ import { type CallerLineage, createLineageSeal, currentLineage, sealedLineage, w
 const seal = createLineageSeal(Buffer.alloc(32, 1));
 const lineage: CallerLineage = { tenantId: 'acme', root: newId(), depth: 3 };
 
-test('what was sealed is opened by the same key, and by no other', () => {
+test('a sealed value can only be opened with the same key', () => {
   const sealed = seal.seal(lineage);
   expect(seal.open(sealed)).toEqual(lineage);
   expect(createLineageSeal(Buffer.alloc(32, 2)).open(sealed)).toBe(null);

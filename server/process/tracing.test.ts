@@ -50,7 +50,7 @@ test.each<[string, Record<string, string>]>([
   ['without an endpoint', {}],
   ['when it is disabled', { OTEL_SDK_DISABLED: 'true' }],
   ['with no exporter', { OTEL_TRACES_EXPORTER: 'none' }],
-])('nothing is sent or noted %s', async (_, env) => {
+])('nothing is sent or recorded %s', async (_, env) => {
   const collector = await startCollector();
   try {
     const configured = Object.keys(env).length > 0;

@@ -50,14 +50,14 @@ describe('the demo API', () => {
     }
   });
 
-  test('gives one order', async () => {
+  test('returns one order', async () => {
     expect(await call('/orders/1003')).toMatchObject({ status: 200, body: demoOrders[2] });
     for (const path of ['', '/', '/orders/', '/orders/9', '/orders/%31001', '/orders/1001/', '/orders/1001/x']) {
       expect(await call(path), path).toMatchObject({ status: 404, body: { code: 'not_found' } });
     }
   });
 
-  test('gives a second attempt of a step the same shipment as the first', async () => {
+  test('returns the same shipment to a second attempt of a step', async () => {
     const first = await ship('1001', 'run-1:ship');
     const shipment = { order_id: '1001', service: 'standard', address: 'Elm Street 4, Lund', status: 'created' };
     expect(first).toMatchObject({ status: 201, body: { shipment_id: expect.stringMatching(/^SHP-/), ...shipment } });

@@ -72,7 +72,7 @@ describe('the demo MCP server', () => {
     });
   });
 
-  test('gives a second attempt of a step the same invoice as the first', async () => {
+  test('returns the same invoice to a second attempt of a step', async () => {
     const args = { customer: 'ACME', lines: [{ description: 'Work', quantity: 2, unit_price: 50.25 }] };
     const invoice = async (idempotency_key?: string) => {
       const meta = idempotency_key === undefined ? {} : { meta: { idempotency_key } };

@@ -152,7 +152,7 @@ const write = (node: TestNode, body: unknown = { text: 'a' }, headers: Record<st
   send('POST', `${node.url}/v1/things/1`, { body: JSON.stringify(body), headers });
 
 describe('a write', () => {
-  test('is carried out where the workspace is led, and answered as there', async () => {
+  test('is executed by the node that leads the workspace, and returns its answer', async () => {
     const text = 'x'.repeat(5_000);
     const asked = { 'Idempotency-Key': 'k', 'X-Request-Id': 'mine', 'Accept-Encoding': 'gzip' };
     const url = (node: TestNode) => `${node.url}/v1/things/1`;
@@ -191,7 +191,7 @@ describe('a write', () => {
     expect(near.outcomes).toEqual([]);
   });
 
-  test('of a workspace without a known leader is carried out here', async () => {
+  test('of a workspace without a known leader is executed locally', async () => {
     near.owner = { kind: 'unknown' };
     const { text } = await send('POST', `${near.url}/v1/things/1`, { body: '{}' });
     expect(JSON.parse(text).by).toBe('near');
@@ -205,7 +205,7 @@ describe('a write', () => {
     expect(JSON.parse((await answer).text).by).toBe('far');
   });
 
-  test('that reaches nobody is 503 within the time of the retries', async () => {
+  test('that reaches no node is 503 within the time of the retries', async () => {
     near.owner = { kind: 'node', id: 'gone', url: 'http://127.0.0.1:1' };
     const { status, headers, text } = await send('POST', `${near.url}/v1/things/1`, { body: '{}' });
     expect([status, headers['retry-after'], JSON.parse(text).code]).toEqual([503, '2', 'not_leading']);
@@ -289,11 +289,11 @@ describe('a forwarded request', () => {
 });
 
 describe('a read', () => {
-  test('is answered where it arrives', async () => {
+  test('is answered by the node that receives it', async () => {
     expect((await send('GET', `${near.url}/v1/things`)).text).toBe('{"by":"near"}');
   });
 
-  test('that only the leader can answer is answered there', async () => {
+  test('that only the leader can answer is answered by it', async () => {
     expect((await send('GET', `${near.url}/v1/things?live=true`)).text).toBe('{"by":"far"}');
     const query = encodeURIComponent('{"live":true}');
     const { text } = await send('GET', `${near.url}/api/trpc/things_read?input=${query}`);
@@ -370,7 +370,7 @@ describe('a stream of events', () => {
     await expect.poll(() => feed('a').ended).toBe(true);
   });
 
-  test('ends between two events when the leader dies, so that the client comes back', async () => {
+  test('ends between two events when the leader dies, so that the client reconnects', async () => {
     const whole = await startBroken(socket =>
       socket.write(
         'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n9\r\ndata: 1\n\n\r\n',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Id } from '../../operation/wire.ts';
 import { briefSchema } from './brief-schema.ts';
 
-test('leaves out what only repeats or bounds, and keeps what tells how to write arguments', () => {
+test('leaves out redundant and limiting keywords, and keeps those needed to write arguments', () => {
   const id = { type: 'string', format: 'uuid', pattern: '^[0-9a-f-]+$', description: Id.meta()?.description ?? '' };
   const schema = {
     type: 'object',

@@ -225,7 +225,7 @@ describe('a refusal of a tool', () => {
     await expect(client.callTool({ name: 'memory_list', arguments: {} })).rejects.toThrow('There is no tool');
   });
 
-  test('is what the deployment has no memory for', async () => {
+  test('names a feature that the deployment has disabled', async () => {
     await using without = await startWith({ BATON_MEMORY: 'off' });
     expect(await names(without.client)).toEqual(expect.arrayContaining(['memory_search', 'memory_confirm_item']));
     const result = await without.client.callTool({ name: 'memory_search', arguments: { query: 'x' } });

@@ -185,7 +185,7 @@ test('the rollups equal the totals of all usage, for any order and any batches',
 
 const some: TestUsage[] = fc.sample(usage, { numRuns: 40, seed: 7 });
 
-test('usage whose numbers are held while later usage is aggregated is aggregated too, once', async () => {
+test('usage whose numbers are held while later usage is aggregated is still aggregated once', async () => {
   const [held, later] = [some.slice(0, 20), some.slice(20)];
   await whileHeld(
     db.pool,

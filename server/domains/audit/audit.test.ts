@@ -64,7 +64,7 @@ const recorded = ({ owner: { userId, tenantId, projectId } }: TestTenant) => ({
 });
 
 describe('what is recorded', () => {
-  test('an operation that changes something, with who, by which token, from where and about what', async () => {
+  test('an operation that changes something, with the person, token, address and target', async () => {
     const [entry, ...others] = await added(() =>
       send('POST', '/v1/workflows', admin, { name: 'New', graph: { steps: [] } }),
     );

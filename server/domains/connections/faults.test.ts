@@ -244,7 +244,7 @@ describe('a secret that the store has lost', () => {
     expect((await load(id))?.values).toEqual({ token: 'again' });
   });
 
-  it('one that is not JSON is not quoted in the error', async () => {
+  it('that is not JSON is not quoted in the error', async () => {
     const id = await make();
     await services.secrets.put(acme.tenantId, connectionSecret(id), 'secret-but-no-json');
     const error = await load(id).catch(thrown => thrown);

@@ -177,7 +177,7 @@ describe('a connection of the workspace', () => {
     await call(acme.owner, 'llm_provider_keys_delete', { id: key });
   });
 
-  test('goes back to one project only when no other uses it', async () => {
+  test('can be assigned to one project only when no other project uses it', async () => {
     const { id } = await make({ shared: true }, acme.owner);
     const { id: theirs } = await instance(second.contributor, id);
     const back = () => call(acme.owner, 'connections_patch', { id, shared: false });

@@ -129,7 +129,7 @@ describe('an http_request sends', () => {
     expect([(sent.get('typed') as File).type, await (sent.get('typed') as File).text()]).toEqual(['text/plain', '7']);
   });
 
-  test('a body with GET, where its author insists', async () => {
+  test('a body with GET, if the author allows it', async () => {
     const { resultOf } = await run(step('/echo', { body: { query: 'x' }, body_with_get: true }));
     expect(resultOf('send')).toMatchObject({ body: { method: 'GET', body: '{"query":"x"}' } });
     const graph = {

@@ -222,7 +222,7 @@ describe('a server that misbehaves costs its own step alone', () => {
   });
 });
 
-describe('a body is what its content type says', () => {
+describe('a body is read according to its content type', () => {
   const readBody = async (type: string, body: string | Buffer) => {
     const answer = await callWith(whole(`content-type: ${type}`, body));
     if (answer.kind === 'failed') return answer.code;

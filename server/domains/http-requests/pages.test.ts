@@ -121,7 +121,7 @@ describe('pages follow each other', () => {
     expect(requestedPaths()).toEqual(pages.map(offset => `/offset?offset=${offset}`));
   });
 
-  test('from a number and with a name of their own', async () => {
+  test('from another first number, and with another parameter name', async () => {
     expect(await readPages('/offset', { offset: { parameter: 'skip', first: 3 }, items: 'items' })).toMatchObject({
       code: 'pagination_loop',
     });
@@ -159,13 +159,13 @@ describe('a template that no page resolves is a mistake', () => {
     expect(requestedPaths()).toHaveLength(1);
   });
 
-  test('null, false and "" are ends, and so is a missing link', async () => {
+  test('null, false, "" and a missing link end the pages', async () => {
     const one = { ids: [1, 2], pages: 1, more: false };
     expect(await readPages('/nested', { next: '{{response.body.meta.next}}', items: 'items' })).toMatchObject(one);
     expect(await readPages('/nested', { next: '{{response.links.next}}', items: 'items' })).toMatchObject(one);
   });
 
-  test('a number that is none, or a page that comes again', async () => {
+  test('an invalid number, or a repeated page', async () => {
     expect(await readPages('/numbered', { page: { last: '{{response.body.items}}' }, items: 'items' })).toMatchObject({
       code: 'pagination_next_invalid',
     });
@@ -175,7 +175,7 @@ describe('a template that no page resolves is a mistake', () => {
 });
 
 describe('pages that are not read', () => {
-  test('beyond max_pages: the result says where to go on', async () => {
+  test('beyond max_pages: the result says where to continue', async () => {
     const pagination = { page: { size: 2 }, items: 'items' };
     const begun = await readPages('/numbered', { ...pagination, max_pages: 2 });
     expect(begun).toMatchObject({ ids: [1, 2, 3, 4], pages: 2, more: true, next: `${api.url}/numbered?page=3` });

@@ -40,7 +40,7 @@ const folder = () => mkdtemp(join(dataDir, 'folder-'));
 const NEVER_OWN = /is not the master key of this database/;
 
 describe('keys of a deployment', () => {
-  it('derives a session secret that follows the master key and is not it', async () => {
+  it('derives a session secret from the master key', async () => {
     await using own = await createTestDatabase();
     const first = key();
     const keys = await loadIdentityKeys(services({ BATON_MASTER_KEY: first }, own.pool));
@@ -52,7 +52,7 @@ describe('keys of a deployment', () => {
     expect(other.sessionSecret).not.toBe(keys.sessionSecret);
   });
 
-  it('are in no log line, though no setting holds them', async () => {
+  it('are in no log line, although they are not settings', async () => {
     await using own = await createTestDatabase();
     const { masterKey, sessionSecret } = await loadIdentityKeys(services({ BATON_DATA_DIR: await folder() }, own.pool));
     const lines: string[] = [];
@@ -73,7 +73,7 @@ describe('keys of a deployment', () => {
     await expect(start({ BATON_MASTER_KEY: old })).rejects.toThrow(NEVER_OWN);
   });
 
-  it('opens Vault where that is configured, also while it is away', async () => {
+  it('uses Vault if configured, even while it is unavailable', async () => {
     const vault = await startTestVault(systemClock);
     const env = {
       BATON_SECRET_STORE: 'vault',
@@ -122,7 +122,7 @@ describe('a database belongs to one master key', () => {
     await start({ BATON_MASTER_KEY: first }, own.pool);
   });
 
-  it('and a process without it is refused, having written no key', async () => {
+  it('a process without the key is refused, and writes none', async () => {
     await using own = await createTestDatabase();
     const [here, elsewhere] = [await folder(), await folder()];
     await (await start({ BATON_DATA_DIR: here }, own.pool)).put('acme', 'n', 'kept');
@@ -143,7 +143,7 @@ describe('a database belongs to one master key', () => {
     );
   });
 
-  it('of several first starts: those of one folder share its key, and of two folders one is refused', async () => {
+  it('after several first starts: those in one folder share its key, and of two folders, one is refused', async () => {
     await using own = await createTestDatabase();
     const folders = [await folder(), await folder()];
     const starts = await Promise.allSettled(
@@ -156,7 +156,7 @@ describe('a database belongs to one master key', () => {
     expect(files.flat()).toEqual(['master.key']);
   });
 
-  it('and one from before that was remembered is claimed by a key that opens a stored one, and by no other', async () => {
+  it('that has not recorded its key is claimed only by a key that opens a stored one', async () => {
     await using own = await createTestDatabase();
     const [first, second] = [key(), key()];
     for (const [tenant, masterKey] of [
@@ -176,7 +176,7 @@ describe('a database belongs to one master key', () => {
     await expect(start({ BATON_MASTER_KEY: second }, own.pool)).rejects.toThrow(NEVER_OWN);
   });
 
-  it('and after a rotation a process with the old one neither leads nor makes keys that nobody could open', async () => {
+  it('after a rotation, a process with the old key neither leads nor creates keys that no process could open', async () => {
     await using own = await createTestDatabase();
     const [old, present] = [key(), key()];
     const before = await start({ BATON_MASTER_KEY: old }, own.pool);
@@ -189,7 +189,7 @@ describe('a database belongs to one master key', () => {
     expect((await own.pool.query('SELECT FROM tenant_keys')).rowCount).toBe(0);
   });
 
-  it('but with Vault the key only signs sessions, and may be any', async () => {
+  it('except with Vault, where the key only signs sessions and may be any key', async () => {
     await using own = await createTestDatabase();
     const vault = { BATON_SECRET_STORE: 'vault', BATON_VAULT_ADDR: 'http://127.0.0.1:1', BATON_VAULT_TOKEN: 't' };
     for (const masterKey of [key(), key()]) {

@@ -83,7 +83,7 @@ describe('members', () => {
     expect(await now()).toMatchObject({ role: 'project_viewer' });
   });
 
-  it('leaves a demoted administrator a contributor here, even one without a row on the project', async () => {
+  it('makes a demoted administrator a contributor of this project, even without a row for the project', async () => {
     const { tenant, admins } = await tenantWithAdmins(2);
     const userId = admins[1]?.userId ?? '';
     await db.pool.query('DELETE FROM project_members WHERE user_id = $1', [userId]);
@@ -110,7 +110,7 @@ describe('members', () => {
     }
   });
 
-  it('removes a member: session 403, tokens dead with their copies, the account kept', async () => {
+  it('removes a member: the session gets 403, the tokens and their copies are revoked, and the account stays', async () => {
     const { tenant } = await tenantWithAdmins(1);
     const gone = tenant.contributor;
     const made = await call(gone, 'pats_create', { display_name: 'theirs', scopes: ['workflow:read'] });

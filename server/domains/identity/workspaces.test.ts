@@ -150,7 +150,7 @@ describe('who may create a workspace', () => {
     expect(workspaces.map(({ slug }) => slug)).toEqual(['acme']);
   });
 
-  it('me tells whether it is offered', async () => {
+  it('me shows whether it is allowed', async () => {
     const { principal: narrow } = await createTestPat(services, acme.owner, ['workflow:read']);
     const { principal: token } = await createTestPat(services, acme.contributor, scopes);
     const offered = async (on: typeof ask, who: Principal) => (await on(who, 'me_get')).can_create_workspaces;

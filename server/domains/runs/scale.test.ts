@@ -330,7 +330,7 @@ describe('the inbox, recovery and usage', () => {
     expect(await readBounded(reader => reader.wakeUpTimers(ALL_SHARDS))).toEqual([]);
   });
 
-  test("a tenant's usage comes by the page", async () => {
+  test("a tenant's usage is read page by page", async () => {
     const { rows } = await bounded(pool =>
       pool.query(
         `SELECT id, created_at FROM run_usage WHERE tenant_id = $1 AND (created_at, id) < ($2, $3::uuid)

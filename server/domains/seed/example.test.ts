@@ -79,7 +79,7 @@ test('seeding again adds nothing', async () => {
   expect(runs.map(run => run.run_id)).toEqual([...first.runIds].reverse());
 });
 
-test('the claim of README.md waits for the person for whom its commands answer', async () => {
+test('the task of the example in README.md waits for the person who answers it there', async () => {
   const ctx = contextFor(service.services, tenant.owner);
   const page = readFileSync('README.md', 'utf8');
   const [, body = ''] = /\/command -d '([^']+)'/.exec(page) ?? [];

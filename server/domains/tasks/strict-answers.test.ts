@@ -101,7 +101,7 @@ async function refusedEverywhere(ref: Ref, task: string, body: object, paths: st
 }
 
 describe('an unknown field is 422 on every surface, and the task stays', () => {
-  test('of a form, at any depth, while a comment goes with it', async () => {
+  test('of a form, at any depth, even with a comment', async () => {
     const address = { type: 'object', properties: { city: { type: 'string' } } };
     const form = { type: 'object', properties: { note: { type: 'string' }, address } };
     const ref = await start({ id: 'ask', type: 'human_task', form });

@@ -69,7 +69,7 @@ describe('pending tasks', () => {
     expect(await list({ due_within_s: 60 })).toEqual([]);
   });
 
-  test('are shown by project, of those that the user can see', async () => {
+  test('are shown by project, for the projects that the user can see', async () => {
     expect(await list({ project_id: tenant.owner.projectId })).toEqual(['Buy a lamp']);
     expect(await list({ project_id: project.projectId })).toEqual([]);
     expect(await list({ project_id: tenant.owner.projectId }, project.contributor)).toEqual([]);

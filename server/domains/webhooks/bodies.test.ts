@@ -96,7 +96,7 @@ describe('JSON', () => {
     expect(await inputOf({ body, type })).toEqual(expected === null ? { a: 'ü' } : { body: expected });
   });
 
-  test('that is broken is 400 with a reason that quotes nothing of it', async () => {
+  test('that is malformed is 400, with a reason that does not quote it', async () => {
     expect(await refusalOf({ body: '{"secret" 1}' })).toMatchObject({
       status: 400,
       code: 'malformed_body',
@@ -166,7 +166,7 @@ describe('a form', () => {
     expect(await inputOf({ body, type: FORM })).toEqual(input);
   });
 
-  test('may name fields as a prototype does: they are data', async () => {
+  test('may have fields with names of Object.prototype, which are data', async () => {
     const body = '__proto__=1&constructor=2&toString=3&__proto__=4&hasOwnProperty=5';
     const answer = await service.deliver(webhook, { body, type: `${FORM}; charset=utf-8` });
     expect(JSON.stringify(await service.inputOf(answer.body.run_id))).toBe(
@@ -324,7 +324,7 @@ describe('a CloudEvent', () => {
     expect(await inputOf({ body: '{"n":1}', headers: without })).toEqual({ n: 1 });
   });
 
-  test('named as a prototype is data', async () => {
+  test('with the name of a prototype is data', async () => {
     const input = await inputOf({ body: '{"n":1}', headers: headersOf({ constructor: 'c', tostring: 't' }) });
     expect(Object.entries(input as object)).toEqual(
       expect.arrayContaining([

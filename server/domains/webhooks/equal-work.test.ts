@@ -138,7 +138,7 @@ const refusals: [string, () => Promise<Sent>][] = [
   ['everything wrong', async () => ({ id: 'x', signature: undefined, token: undefined })],
 ];
 
-describe('a refusal has done the same work, whatever is wrong', () => {
+describe('every refusal does the same work, regardless of its reason', () => {
   beforeAll(async () => {
     // The first delivery unwraps the tenant's data key, which happens once in the lifetime of a process.
     expect((await answerTo({})).error).toBeNull();
@@ -150,7 +150,7 @@ describe('a refusal has done the same work, whatever is wrong', () => {
     expect(answer.work).toEqual(['find_webhook_ingress', 'secret', 'SELECT ciphertext AS bytes FROM secrets ']);
   });
 
-  test('and it is recorded after the answer', async () => {
+  test('and is recorded after the answer', async () => {
     service.clock.advance(60_000); // or the ten rows of this minute are written already
     const { work: before } = await answerTo({ token: undefined });
     expect(before).not.toContain('insert_webhook_deliveries');

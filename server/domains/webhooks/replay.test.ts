@@ -37,7 +37,7 @@ const countSignatures = async () => {
 };
 
 describe('a delivery that was recorded and sent again', () => {
-  test('starts nothing more under another key, without one, or where it had none', async () => {
+  test('starts no further run with another key, without its key, or with a key that it did not have', async () => {
     for (const first of ['order-1', null]) {
       const timestamp = nowS();
       const run = await send(first, { timestamp });
@@ -90,7 +90,7 @@ describe('a delivery that was recorded and sent again', () => {
     expect(await runOf(send('order-1', own))).toBe(second);
   });
 
-  test('and signed without a timestamp: nothing more for five minutes, if it had a key', async () => {
+  test('and signed without a timestamp starts no further run for five minutes, if it had a key', async () => {
     const run = await runOf(send('a'));
     for (const key of ['b', null]) expect(await runOf(send(key))).toBe(run);
     service.clock.advance(TIMESTAMP_TOLERANCE_MS);
@@ -119,14 +119,14 @@ describe('deliveries that are not the same', () => {
     expect(await countSignatures()).toBe(0);
   });
 
-  test('but with one key are one run, also for whoever recorded the second', async () => {
+  test('but with one key are one run, even if an attacker sends the recorded second one', async () => {
     const timestamp = nowS();
     const run = await runOf(send('order', { timestamp }));
     expect(await runOf(send('order', { timestamp: timestamp - 1 }))).toBe(run);
     expect(await runOf(send('other', { timestamp: timestamp - 1 }))).toBe(run);
   });
 
-  test('with one key and another body are 409, and the second is not known for it', async () => {
+  test('with one key and another body are 409, and the second body is not recorded', async () => {
     const timestamp = nowS();
     const run = await runOf(send('order', { timestamp }));
     expect((await send('order', { timestamp, body: '{"n":2}' })).status).toBe(409);

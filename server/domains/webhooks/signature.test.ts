@@ -17,7 +17,7 @@ describe('a signature', () => {
   const bytes = fc.uint8Array({ maxLength: 200 });
   const stamp = fc.option(fc.string({ maxLength: 12 }), { nil: undefined });
 
-  test('holds for every body and timestamp it was made of', () => {
+  test('is valid for every body and timestamp from which it was computed', () => {
     fc.assert(
       fc.property(bytes, stamp, fc.string({ minLength: 1 }), (body, timestamp, secret) => {
         const signature = sign(secret, body, timestamp);
@@ -33,7 +33,7 @@ describe('a signature', () => {
     );
   });
 
-  test('holds for no other body, not by a single bit', () => {
+  test('is invalid for every other body, even if only one bit differs', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 200 }), fc.nat(), fc.nat(7), (body, at, bit) => {
         const signature = sign('whsec_a', body);
@@ -43,7 +43,7 @@ describe('a signature', () => {
     );
   });
 
-  test('is refused with anything beside it, such as the header sent twice', () => {
+  test('is refused with any additional text, such as from a repeated header', () => {
     const body = Buffer.from('{}');
     const right = sign('whsec_a', body);
     const headers = [
@@ -59,7 +59,7 @@ describe('a signature', () => {
       expect(isSigned({ body, timestamp: undefined, signature }, onlyCurrent('whsec_a'), now), signature).toBe(false);
   });
 
-  test('cannot be guessed: whatever else stands in the header is refused, and nothing throws', () => {
+  test('cannot be guessed: any other header is refused, and none throws', () => {
     const body = Buffer.from('{}');
     const near = fc.array(fc.constantFrom(...'0123456789abcdefABCDEF'), { minLength: 60, maxLength: 68 });
     const header = fc.oneof(
@@ -74,7 +74,7 @@ describe('a signature', () => {
     );
   });
 
-  test('by the secret before the last rotation holds until its time is over', () => {
+  test('by the secret before the last rotation is valid until that secret expires', () => {
     const secrets: SigningSecrets = { current: 'whsec_b', previous: { secret: 'whsec_a', until: now + 1000 } };
     const isAccepted = (secret: string, at: number) =>
       isSigned({ body: Buffer.from('x'), timestamp: undefined, signature: sign(secret, 'x') }, secrets, at);

@@ -63,7 +63,7 @@ describe('creating', () => {
     expect(JSON.stringify((await call(get, as(), { id })).graph)).toBe(JSON.stringify(changed));
   });
 
-  test('makes a draft with everything it was given, and an ETag', async () => {
+  test('creates a draft with all given fields, and an ETag', async () => {
     const ctx = as();
     const graph = chain('a', 'b');
     const made = await call(create, ctx, {

@@ -54,7 +54,7 @@ describe('pause', () => {
 });
 
 describe('resume', () => {
-  test('a paused run runs again', () => {
+  test('a paused run resumes', () => {
     const run = spec.given(...busy, paused).when(resume);
     run.then(changed('paused', 'running', 'bob'));
     expect(run.state().status).toBe('running');

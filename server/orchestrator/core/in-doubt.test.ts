@@ -49,7 +49,7 @@ test('a step is in doubt once an attempt was lost, whatever the outcomes of late
 test.each<[string, Command]>([
   ['an approval', answer(true)],
   ['the choice to repeat it', answer(true, { choice: 'repeat', result: { id: 7 } })],
-])('%s has it begun again, with what comes after it still waiting', (_, command) => {
+])('%s starts it again, while its dependents still wait', (_, command) => {
   const run = spec.given(...waiting).when(command);
   run.then(decided('repeat'));
   expect([...run.state().ready]).toEqual(['send']);
@@ -63,7 +63,7 @@ test.each<[string, Command]>([
 test.each<[string, Command]>([
   ['a rejection', answer(false, { choice: 'repeat' })],
   ['the choice to skip it', answer(true, { choice: 'skip' })],
-])('%s ends it without a result, and the run goes on', (_, command) => {
+])('%s ends it without a result, and the run continues', (_, command) => {
   const run = spec.given(...waiting).when(command);
   run.then(decided('skip'), notRepeated);
   expect([...run.state().ready]).toEqual(['next']);

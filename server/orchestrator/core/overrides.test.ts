@@ -26,7 +26,7 @@ describe('trigger_steps override a step for one run', () => {
     expect(() => stepSpec(state, 'nowhere')).toThrow('nowhere');
   });
 
-  test('disabled, and disabled no more', () => {
+  test('disabled, and enabled again', () => {
     const data = startData({ trigger_steps: { a: { disabled: true }, b: { disabled: false } } });
     specification({ id: 'a', type: 'x' }, { id: 'b', type: 'x', disabled: true })
       .given()

@@ -349,7 +349,7 @@ describe('episodes', () => {
       .then(done('a'), skipped('b', 'out_of_scope'), changed('running', 'completed'));
   });
 
-  test('an episode of nothing skips everything', () => {
+  test('an episode without named steps skips everything', () => {
     specification(x('a'))
       .given()
       .when({ type: 'start', data: episode([]) })

@@ -27,7 +27,7 @@ test('a tool without an entry is not offered', () => {
   expect(effectiveEntry([], 'other')).toBeUndefined();
 });
 
-test('what was given to all tools stays known, and the more careful answer about a lost call counts', () => {
+test('settings for all tools are marked as such, and the more careful setting for a lost call counts', () => {
   expect(effectiveEntry([entry(['*'], 'auto')], 'note')).toMatchObject({ isWildcard: true, onLost: undefined });
   expect(effectiveEntry([entry(['*'], 'auto'), entry(['note'], 'auto', 'retry')], 'note')).toMatchObject({
     isWildcard: false,
@@ -39,7 +39,7 @@ test('what was given to all tools stays known, and the more careful answer about
   );
 });
 
-test('entries that differ about a tool are reported with what counts, once for each tool', () => {
+test('contradicting entries of a tool are reported once for each tool, with the effective setting', () => {
   expect(contradictions([entry(['*'], 'auto'), entry(['a', 'note'], 'deny')])).toEqual([
     { tool: 'a', at: [1, 0], effective: 'deny' },
     { tool: 'note', at: [1, 1], effective: 'deny' },
@@ -79,7 +79,7 @@ const given = fc.record({
   onLost: fc.constantFrom(undefined, 'ask' as const, 'retry' as const),
 });
 
-test('whatever a workspace decides: no entry becomes laxer, none is laxer than what fits, and a default is like a wildcard', () => {
+test('for any approvals of a workspace: no entry becomes laxer, none is laxer than the matching approvals, and a default is like a wildcard', () => {
   fc.assert(
     fc.property(given, someTool, someWorkspace, (entry, tool, workspace) => {
       const effective = withWorkspace(entry, tool, workspace);

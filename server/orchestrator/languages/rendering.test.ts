@@ -23,7 +23,7 @@ describe('a rendered field', () => {
     ['JSON', ['x'.repeat(MIB - 8)], '<{{input.value}}>', 2],
     ['the same text twice', 'x'.repeat(MIB / 2 - 2), '{{input.value}}{{input.value}}<>', 2],
     ['a fallback', null, `{{input.value ?? "${'x'.repeat(MIB - 4)}"}}<>`, 2],
-  ])('may be of 1 MiB and no more: %s', (_what, value, template, left) => {
+  ])('may have at most 1 MiB: %s', (_what, value, template, left) => {
     const scope = scopeWith(value);
     const filled = template + 'y'.repeat(left);
     expect(Buffer.byteLength(new Rendering(scope).text('body', filled))).toBe(MIB);

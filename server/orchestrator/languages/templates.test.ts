@@ -111,7 +111,7 @@ describe('rendering', () => {
     ['{{steps.skipped.result ?? input.nothing}}', null],
     ['{{steps["skipped"].result ?? steps["odd"].result.of}} of {{input.missing ?? input.name}}', 'odd of Ada'],
     ['{{steps.skipped.error.code ?? steps.skipped.result ?? false}}', false],
-  ])('%s reads what is there first', (text, expected) => {
+  ])('%s reads the first existing value', (text, expected) => {
     const result = (step: string): JsonValue => (step === 'skipped' ? null : { of: step });
     expect(render(text, { ...scope, result })).toEqual(expected);
   });

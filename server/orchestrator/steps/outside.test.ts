@@ -40,7 +40,7 @@ describe('a value is from outside', () => {
     ['a script', exampleStep('lua_script', { script: 'return steps.y.result' })],
     ['a loop over it', exampleStep('for_each', { items: '{{steps.y.result}}', steps: [] })],
     ['a condition', exampleStep('condition', { expression: 'steps.y.result' })],
-  ])('if %s carries it on', (_, carrier) => {
+  ])('if %s passes it on', (_, carrier) => {
     const fetched = { ...exampleStep('http_request'), id: 'y' };
     expect(readOutside('{{steps.x.result}}', { steps: [carrier, fetched] })).toEqual([RESULT]);
     expect(readOutside('{{steps.x.result}}', { steps: [carrier, { ...exampleStep('human_task'), id: 'y' }] })).toEqual(

@@ -192,7 +192,7 @@ test('a human task is one span from when it was asked until it was answered, tho
   expect(collector.text).not.toContain('ann@example.com');
 });
 
-test('an unsampled run sends nothing, and passes that on to called runs', async () => {
+test('an unsampled run sends nothing, and neither do the runs that it calls', async () => {
   const seen: (string | undefined)[] = [];
   const asks = stepType('asks', async attempt => {
     seen.push(attempt.traceparent);

@@ -22,7 +22,7 @@ async function hintsOf(graph: Graph): Promise<Record<string, string | undefined>
   return Object.fromEntries(errors.map(({ code, hint }) => [code, hint]));
 }
 
-describe('a problem of a graph says a way out', () => {
+describe('a problem of a graph has a hint', () => {
   test.each<[string, GraphStep[], string, string]>([
     ['a dependency with a typo', [lua('fetch'), lua('b', { depends_on: ['fetsh'] })], 'unknown_dependency', '"fetch"'],
     ['a dependency on nothing known', [lua('a', { depends_on: ['zzzzzz'] })], 'unknown_dependency', 'depends_on'],

@@ -176,7 +176,7 @@ describe('the steps of a loop', () => {
     expect(await codes(graph(each([lua('inner')]), step))).toEqual([expected]);
   });
 
-  test('the variables of a comprehension are local outside of loops too', async () => {
+  test('the variables of a comprehension are also local outside of loops', async () => {
     expect(await codes(graph(when('a', 'input.list.all(item, item > 0)')))).toEqual([]);
   });
 

@@ -37,7 +37,7 @@ test('the patterns of overrides count together', async () => {
   ]);
 });
 
-test('patterns count wherever they stand, and steps without any always fit', () => {
+test('patterns count in any place, and steps without patterns always fit', () => {
   const budget = new PatternBudget();
   const full = { properties: { p: { items: { anyOf: [{ pattern: LARGE }] } } } };
   for (let left = MAX_GRAPH_PATTERNS_SIZE; left >= patternSize(LARGE); left -= patternSize(LARGE))

@@ -66,7 +66,7 @@ describe('a queue of password checks', () => {
     { asked: 3, refusals: 0 },
     { asked: 4, refusals: 0 },
     { asked: 5, refusals: 1 },
-  ])('refuses beyond its places: $asked asked', async ({ asked, refusals }) => {
+  ])('refuses requests beyond its places: $asked requested', async ({ asked, refusals }) => {
     const { requestCheck, order, refused, drain } = observe({ running: 2, waiting: 2 });
     for (let n = 0; n < asked; n++) void requestCheck(requester('a', 'x'));
     await drain();

@@ -210,5 +210,5 @@ describe('an allow-list', () => {
     '[::1',
     '',
     '.',
-  ])('does not take "%s"', entry => expect(() => parseAllowList([entry])).toThrow(AllowListError));
+  ])('does not accept "%s"', entry => expect(() => parseAllowList([entry])).toThrow(AllowListError));
 });

@@ -39,7 +39,7 @@ describe('auto', () => {
     ['application/json, application/json'],
     ['application/json; profile="a,b;c"'],
     ['text/plain, application/json'],
-  ])('%s is JSON, with a byte order mark too', type => {
+  ])('%s is JSON, also with a byte order mark', type => {
     expect(readBody(bytes('{"a":"ü"}'), type)).toEqual({ body: { a: 'ü' } });
     expect(readBody(bytes('\ufeff{"a":1}'), type)).toEqual({ body: { a: 1 } });
     expect(() => readBody(bytes('{"a":'), type)).toThrow(BodyMalformed);

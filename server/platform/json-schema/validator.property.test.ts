@@ -65,7 +65,7 @@ const { schema } = fc.letrec(tie => {
 });
 const patterns = (source: string) => ({ test: (text: string) => new RegExp(source, 'u').test(text), cost: 1 });
 
-test('judges as the library does that the protocol of MCP uses, and names at least one problem', () => {
+test('agrees with the library of the MCP protocol, and names at least one problem', () => {
   const root = fc.record({ root: fc.tuple(schema), one: schema, two: schema });
   fc.assert(
     fc.property(root, value, ({ root: [main], one, two }, instance) => {

@@ -144,7 +144,7 @@ describe.each([
     await session.close();
   });
 
-  test('a server that goes away in the middle of a call fails it at once', async () => {
+  test('a server that disconnects during a call makes it fail immediately', async () => {
     await using server = await start();
     const session = await connect(server.url);
     const call = failureOf(session.callTool({ name: 'wait', args: {}, timeoutMs: TIMEOUT_MS }));

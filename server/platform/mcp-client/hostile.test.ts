@@ -174,7 +174,7 @@ describe('a tool call survives a server that', () => {
     await session.close();
   });
 
-  test('answers outside of the protocol', async () => {
+  test('answers in violation of the protocol', async () => {
     const cases: [(message: Message, response: ServerResponse) => void, string][] = [
       [(_m, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>hi'), 'mcp_invalid_response'],
       [(_m, response) => json(response, '{"jsonrpc":'), 'mcp_invalid_response'],

@@ -85,7 +85,7 @@ describe.each(modelProviders)('%s', provider => {
     for (const part of ['Be brief.', 'Say hello.', '0.5', '77']) expect(sent).toContain(part);
   });
 
-  test('gives an object that fits the schema, which is sent to the provider', async () => {
+  test('returns an object that fits the schema, which is sent to the provider', async () => {
     server.reply({ text: ['{"na', 'me":"Ada"}'] });
     const reply = await askScripted(provider, { object: person });
     expect(reply).toMatchObject({ kind: 'answer', object: { name: 'Ada' }, text: '{"name":"Ada"}' });
@@ -104,7 +104,7 @@ describe.each(modelProviders)('%s', provider => {
     }
   });
 
-  test('an answer at the limit of tokens is cut; JSON is then useless', async () => {
+  test('an answer at the token limit is cut, which makes JSON invalid', async () => {
     server.reply({ text: '{"name":', finish: 'length', usage: { input: 5, output: 4 } });
     expect(await askScripted(provider)).toMatchObject({ kind: 'answer', cut: true, text: '{"name":' });
     expect(await askScripted(provider, { object: person })).toMatchObject({
@@ -167,7 +167,7 @@ describe.each(modelProviders)('%s', provider => {
     expect(await askScripted(provider)).toMatchObject({ kind: 'failed', retryable: true });
   });
 
-  test('cancelled midway: it settles, and the provider sees the client leave', async () => {
+  test('cancelled midway: it settles, and the provider sees the client disconnect', async () => {
     const stop = new AbortController();
     server.reply({ text: endless() });
     const pieces: string[] = [];
@@ -277,7 +277,7 @@ describe('errors in the middle of a stream', () => {
 });
 
 describe('on the way', () => {
-  test('a quota that is used up does not come back by waiting', async () => {
+  test('an exhausted quota is not retryable', async () => {
     server.reply({ status: 429, code: 'insufficient_quota', message: 'You exceeded your current quota.' });
     expect(await askScripted('openai')).toMatchObject({ code: 'model_quota_exhausted', retryable: false });
   });
@@ -334,7 +334,7 @@ describe('provider-specific behavior', () => {
     ]);
   });
 
-  test('a local server needs no key, gets the schema in the instructions too, and may fence its JSON', async () => {
+  test('a local server needs no key, also gets the schema in the instructions, and may fence its JSON', async () => {
     server.reply({ text: '```json\n{"name":"Ada"}\n```' });
     const { provider, baseUrl } = accessTo('openai_compatible');
     const reply = await askModel(

@@ -26,7 +26,7 @@ const embed = (
   });
 const vectorsOf = (embeddings: Embeddings) => (embeddings.kind === 'vectors' ? embeddings.vectors : []);
 
-test('gives a vector for each text, in their order, and the tokens', async () => {
+test('returns a vector for each text in their order, and the tokens', async () => {
   const both = await embed(['car', 'pear']);
   expect(both).toMatchObject({ kind: 'vectors', tokens: 2 });
   expect(vectorsOf(both)).toEqual([vectorsOf(await embed(['car']))[0], vectorsOf(await embed(['pear']))[0]]);

@@ -52,7 +52,7 @@ const both = async (provider: ModelProvider, expected: object) => {
 const json = { 'Content-Type': 'application/json' };
 
 describe.each(modelProviders)('%s', provider => {
-  test('a refusal keeps its reason and has a code of its own', async () => {
+  test('a refusal keeps its reason, and has its own code', async () => {
     server.reply({ refusal: 'I cannot help with lockpicking.', usage: { input: 3, output: 1 } });
     const byModel = provider === 'openai' || provider === 'openai_compatible';
     const reason = provider === 'mistral' ? 'content_filter' : 'I cannot help with lockpicking.';
@@ -176,7 +176,7 @@ describe('the JSON of an answer', () => {
       });
     },
   );
-  test('looking for it takes time in proportion to the answer', async () => {
+  test('is found in linear time', async () => {
     for (const text of ['`'.repeat(200_000), '```\n'.repeat(50_000), '<think>'.repeat(30_000), '\n'.repeat(200_000)]) {
       server.reply({ text });
       const before = process.cpuUsage();

@@ -120,7 +120,7 @@ describe('the schema of a tool', () => {
       { type: 'object', additionalProperties: {} },
       { type: 'object', additionalProperties: true },
     ],
-  ])('is valid where a field has %s', (_what, field, expected) => {
+  ])('is valid if a field has %s', (_what, field, expected) => {
     expect(adapted(object({ field }))).toEqual(object({ field: expected }));
   });
 
@@ -163,7 +163,7 @@ describe('the schema of a tool', () => {
     expect(adapted(schema, 'openai')).toEqual(schema);
   });
 
-  test('is bounded, however large or deep the original is', () => {
+  test('is limited, however large or deep the original is', () => {
     let deep: JsonObject = text;
     for (let n = 0; n < 3_000; n++) deep = object({ a: deep, b: { allOf: [deep] } });
     for (const provider of modelProviders) expect(JSON.stringify(adapted(deep, provider)).length).toBeLessThan(500_000);

@@ -114,7 +114,7 @@ describe('an answer', () => {
     expect(sent(0)).not.toHaveProperty('tools');
   });
 
-  test('calls tools in parallel, whatever the provider says of its end', async () => {
+  test('calls tools in parallel, for any finish reason of the provider', async () => {
     const calls: { name: string; arguments: JsonObject }[] = [
       { name: 'weather', arguments: { place: 'Rome, where it is said to be warm' } },
       { name: 'news', arguments: { about: 'sports', place: 'Oslo' } },
@@ -162,7 +162,7 @@ describe('an answer', () => {
     });
   });
 
-  test('takes no arguments for an empty object, and ids that repeat apart', async () => {
+  test('treats absent arguments as an empty object, and distinguishes repeated ids', async () => {
     const call = { name: 'now', arguments: '', id: 'same' };
     script({ content: [{ calls: [call, call, { ...call, arguments: 3 }] }] });
     const content = contentOf(await turn());
@@ -170,7 +170,7 @@ describe('an answer', () => {
     expect(new Set(content.map(part => (part.type === 'tool_call' ? part.id : ''))).size).toBe(3);
   });
 
-  test('is stored and read again as it is; unknown fields are refused', async () => {
+  test('is stored and read unchanged; unknown fields are refused', async () => {
     script({ content: [{ reasoning: 'Hm.' }, { text: 'Well,' }, { calls: [{ name: 'x', signature: 'c2ln' }] }] });
     const messages = followed(contentOf(await turn()));
     expect(TurnMessages.parse(JSON.parse(JSON.stringify(messages)))).toEqual(messages);
@@ -441,13 +441,13 @@ describe('a failure', () => {
     expect(await turn()).toMatchObject({ kind: 'failed', code: 'context_length_exceeded', retryable: false });
   });
 
-  test('in the middle of a stream may say so too', async () => {
+  test('in the middle of a stream may also say that the conversation is too long', async () => {
     const error = { message: "This model's maximum context length is 4096 tokens." };
     script({ content: [{ text: 'Hel' }, { raw: `data: ${JSON.stringify({ error })}\n\n` }] });
     expect(await turn()).toMatchObject({ code: 'context_length_exceeded', retryable: false });
   });
 
-  test('keeps the others as they are: 400, 429 with its delay, 500, a broken connection', async () => {
+  test('keeps all others unchanged: 400, 429 with its delay, 500, a broken connection', async () => {
     script(
       { error: { status: 400, message: 'Unknown parameter.' } },
       { error: { status: 429, headers: { 'Retry-After': '7' } } },
@@ -460,7 +460,7 @@ describe('a failure', () => {
     expect(await turn()).toMatchObject({ code: 'model_unavailable', retryable: true });
   });
 
-  test('is being cancelled, which the provider sees', async () => {
+  test('is a cancellation, which the provider sees', async () => {
     script({ content: [{ text: 'Hel' }, { silence: true }] });
     const stop = new AbortController();
     const reply = askTurn(

@@ -14,7 +14,7 @@ const thrownBy = (work: Promise<unknown>) =>
     (error: unknown) => error,
   );
 
-test('a database that cannot be reached is away, whichever client notices', async () => {
+test('an unreachable database is away for every client', async () => {
   const pool = createPool(`postgresql://baton@127.0.0.1:${await freePort()}/baton`, 1, logger);
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   const unresolved = createPool('postgresql://baton@nowhere.invalid/baton', 1, logger);

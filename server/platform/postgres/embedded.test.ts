@@ -129,7 +129,7 @@ async function leaveLocks(pid: number | ''): Promise<void> {
   }
 }
 
-test('the lock files of a crash do not stop the start, whichever process has their id by now', async () => {
+test('the lock files of a crash do not prevent the start, even if another process has their id', async () => {
   await startedEarlier();
   const other = await asCluster('echo $$; exec sleep 600');
   // After `exec` no parent is left to reap the first one.
@@ -204,7 +204,7 @@ test('a folder of another major version is refused before anything touches it', 
   expect(await readFile(join(folder, 'postgres', 'PG_VERSION'), 'utf8')).toBe('15\n');
 });
 
-test('a folder that cannot be written is named', async () => {
+test('the error names a folder that is not writable', async () => {
   await writeFile(join(folder, 'file'), '');
   expect(await refusal(open(join(folder, 'file', 'data')))).toMatch(/data folder .*file\/data cannot be written/);
 });

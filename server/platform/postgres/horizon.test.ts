@@ -85,7 +85,7 @@ test('a cursor beside four writers, some of which hold their numbers, reads ever
   expect(seen).toEqual(written.sort((a, b) => a - b));
 });
 
-test('what only reads the table, or locks another one, is not waited for', async () => {
+test('transactions that only read the table, or lock another one, are not waited for', async () => {
   const client = await db.pool.connect();
   await client.query(`BEGIN; SELECT FROM run_usage; LOCK TABLE runs IN ROW EXCLUSIVE MODE`);
   expect(await horizon(0)).not.toBeNull();
@@ -102,7 +102,7 @@ test('a number that was rolled back is passed', async () => {
   expect(await horizon(0)).toBe(lost);
 });
 
-test('a transaction that is in the way for ten seconds is logged once, with its pid', async () => {
+test('a transaction that blocks for ten seconds is logged once, with its pid', async () => {
   const client = await db.pool.connect();
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   await client.query('BEGIN');

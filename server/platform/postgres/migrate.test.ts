@@ -110,7 +110,7 @@ test('the migrations create what schema.prisma describes; beyond that they may o
   expect(extra.filter(line => !/^CREATE (UNIQUE )?INDEX/.test(line))).toEqual([]);
 });
 
-test('applying twice does nothing', async () => {
+test('applying again does nothing', async () => {
   await using database = await emptyDatabase();
   const applied = await migrate(database.url);
   expect(applied).toContain('0001_init');

@@ -30,7 +30,7 @@ test.each([
   expect(await readReplication(database(row).queryable)).toBe(state);
 });
 
-test('what is required and not there is refused in one line that says what was found', async () => {
+test('missing replication that is required is refused in one line with the actual state', async () => {
   await requireReplication(database({ ...primary, waits: true }).queryable);
   await expect(requireReplication(database(primary).queryable)).rejects.toMatchObject({
     name: 'StartupError',
@@ -84,7 +84,7 @@ test('one machine without replicas has one quiet line', async () => {
   expect([watch.state(), lines]).toEqual(['none', ['info none']]);
 });
 
-test('what was seen last holds while the database is away, or is not promoted yet', async () => {
+test('the last state is kept while the database is away or not promoted yet', async () => {
   const { db, watch, look, lines } = watched({ ...primary, waits: true });
   await look();
   db.error = new Error('timeout exceeded when trying to connect');
@@ -98,7 +98,7 @@ test('what was seen last holds while the database is away, or is not promoted ye
   expect([watch.state(), lines]).toEqual(['sync', ['info sync', 'warn failed']]);
 });
 
-test('where the service replicates, nothing is asked', () => {
+test('if a hosting service manages the replication, nothing is queried', () => {
   const { db, watch, lines } = watched(primary, 'managed');
   db.error = new Error('asked');
   expect([watch.state(), lines]).toEqual(['managed', ['info managed']]);

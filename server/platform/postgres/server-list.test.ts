@@ -128,7 +128,7 @@ const name = fc.stringMatching(/^[a-z][a-z0-9-]{0,10}[a-z0-9]$/);
 const host = fc.oneof(name, fc.ipV4(), fc.ipV6());
 const server = fc.record({ host, port: fc.option(fc.integer({ min: 1, max: 65_535 }), { nil: undefined }) });
 
-test('whatever is written as a list is read back', () => {
+test('every written list is read back', () => {
   const keyOf = ({ host: of, port = 5432 }: { host: string; port?: number | undefined }) => `${of} ${port}`;
   const servers = fc.uniqueArray(server, { minLength: 2, maxLength: 16, selector: keyOf });
   fc.assert(

@@ -93,7 +93,7 @@ describe('secrets in Vault', () => {
     expect(await store.take('acme', 'n')).toBeNull();
   });
 
-  it('are reached in their namespace only', async () => {
+  it('are reached only in their namespace', async () => {
     const { store } = await start(byToken, { namespace: 'team-a' });
     await store.put('acme', 'n', 'x');
     expect(await store.get('acme', 'n')).toBe('x');
@@ -136,7 +136,7 @@ describe('secrets in Vault', () => {
     });
   });
 
-  it('come back with Vault', async () => {
+  it('are available again once Vault is', async () => {
     const { vault, store } = await start(byRole);
     vault.mood = 'sealed';
     await expect(store.check()).rejects.toMatchObject(away);

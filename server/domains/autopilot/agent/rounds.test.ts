@@ -77,7 +77,7 @@ describe('a model that does not stop', () => {
     expect(rows).toEqual([{ status: 'completed' }]);
   });
 
-  test('goes on when a person has answered its question', async () => {
+  test('continues when a person has answered its question', async () => {
     const { id } = await chat.act('autopilot_propose', {
       title: 'Broken',
       edits: add(luaStep('a', 'return 1', 'nobody')),

@@ -85,7 +85,7 @@ describe('a code that prolongs a trial', () => {
 });
 
 describe('a discount', () => {
-  test('waits for the next subscription, and is on it then', async () => {
+  test('waits for the next subscription, which then has it', async () => {
     const code = await make({ kind: 'percent', value: 20, months: 3 });
     const applied = await apply(code);
     expect(applied).toMatchObject({ kind: 'percent', status: { discount: { code, value: 20, months: 3 } } });
@@ -103,7 +103,7 @@ describe('a discount', () => {
     expect(payments[0]?.amount).toBe((price * 80) / 100);
   });
 
-  test('for one plan does not go on another', async () => {
+  test('for one plan does not apply to another', async () => {
     const code = await make({ kind: 'percent', value: 20, planCodes: ['business'] });
     await apply(code);
     await call(acme.owner, 'billing_subscribe', { plan_code: 'pro' });
@@ -252,7 +252,7 @@ describe('guessing', () => {
     await ask(acme.owner, 'billing_code_apply', { code });
   });
 
-  test('is limited for concurrent requests too', async () => {
+  test('is also limited for concurrent requests', async () => {
     const ask = limited();
     const tries = await Promise.allSettled(
       Array.from({ length: 20 }, () => ask(acme.owner, 'billing_code_apply', { code: name() })),

@@ -114,7 +114,7 @@ test('a grant that commits while the count waits for its account is neither lost
   expect(await readBalances(db.pool, tenantId)).toMatchObject({ payg: 47, consumed: 10, granted: -57 });
 });
 
-test('charges whose numbers are held while later ones are counted are counted too, each once', async () => {
+test('charges whose numbers are held while later ones are counted are still counted once', async () => {
   const other = newId();
   await whileHeld(
     db.pool,

@@ -299,7 +299,7 @@ describe('refreshing', () => {
 describe('services', () => {
   const patch = (connectionId: string, wanted: object, who = acme.contributor) =>
     call(who, 'connections_suite_services_patch', { connectionId, services: wanted });
-  it('can be disabled at the provider too, and enabled again', async () => {
+  it('can be disabled, also at the provider, and enabled again', async () => {
     const made = await connect();
     const first = (await load(made))?.values.access_token;
     expect(await patch(made.id, { mail: false })).toMatchObject({
@@ -318,7 +318,7 @@ describe('services', () => {
     expect(server.scopes.at(-1)?.split(' ')).toEqual(expect.arrayContaining(['mail.read', 'calendar.read']));
   });
 
-  it('422 for one that was not granted, with what to do, and for one that is not there', async () => {
+  it('422 for a service that was not granted, with advice, and for an unknown service', async () => {
     server.refuse(['calendar.read']);
     const made = await connect();
     expect(made.config.services).toEqual(['mail']);

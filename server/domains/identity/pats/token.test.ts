@@ -26,7 +26,7 @@ describe('token format', () => {
     }
   });
 
-  it('accepts nothing that is only similar', () => {
+  it('accepts no similar text', () => {
     const token = generatePatToken();
     for (const alike of [
       '',

@@ -76,7 +76,7 @@ describe('a catalog', () => {
       tool('x', { outputSchema: JSON.parse(`${'{"a":'.repeat(150)}1${'}'.repeat(150)}`) }),
       'nested deeper',
     ],
-  ])('leaves out a tool with %s and says so', (_, bad, why) => {
+  ])('leaves out a tool with %s, with a warning', (_, bad, why) => {
     const { tools, warnings } = cleanCatalog([bad, tool('good')]);
     expect(tools.map(each => each.name)).toEqual(['good']);
     expect(warnings).toEqual([expect.stringContaining(why)]);
@@ -102,7 +102,7 @@ describe('a catalog', () => {
     expect(cleanCatalog(Array.from({ length: 900 }, () => tool(''))).warnings).toHaveLength(bounds.warnings);
   });
 
-  it('cuts a long description and says so', () => {
+  it('cuts a long description, with a warning', () => {
     const { tools, warnings } = cleanCatalog([tool('a', { description: 'd'.repeat(9_000) })]);
     expect(tools[0]?.description).toHaveLength(bounds.descriptionLength);
     expect(warnings).toEqual(['The description of “a” was cut at 8000 characters.']);

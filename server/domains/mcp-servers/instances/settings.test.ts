@@ -24,7 +24,7 @@ describe('settings', () => {
         region: 'eu',
       },
     ],
-  ])('%j are taken', value => {
+  ])('%j are accepted', value => {
     expect(refusal(value)).toBeNull();
   });
 

@@ -63,7 +63,7 @@ describe('the episode that continues a run', () => {
     expect(plan(chain, after, 'b', failed, { results: { a: 1 } })).toEqual({ named: { b: {} }, seeds: { a: 1 } });
   });
 
-  test('a changed task is asked again', () => {
+  test('a changed task is assigned again', () => {
     const before = graphOf({ id: 'a', type: 'human_task', name: 'Old' }, lua('b', 'error("x")', 'a'));
     const ends: Ends = { a: ['completed'], b: ['failed'] };
     const after = fixed(before, 'a', { name: 'New' });

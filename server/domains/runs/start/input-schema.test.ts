@@ -55,7 +55,7 @@ describe('a start', () => {
     expect(await problems(start(await published(), input))).toEqual([422, 'invalid_input', ...paths]);
   });
 
-  test('that fits is accepted, whichever params hold its fields', async () => {
+  test('that fits is accepted, regardless of the params that contain its fields', async () => {
     const id = await published();
     const fitting = { trigger_payload: { email: 'x' }, webhook_payload: { items: [] }, email: 'a@b.example' };
     expect(await start(id, fitting)).toMatchObject({ status: 'running' });

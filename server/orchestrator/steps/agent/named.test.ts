@@ -13,7 +13,7 @@ test('a step can only lower the limits of the agent that it names', () => {
   expect(stricterLimits({}, {})).toEqual({});
 });
 
-test('an agent is named or described, not both and not neither', async () => {
+test('an agent is either named or described, but not both', async () => {
   expect(await checkSource(step({ model: 'x/y' }), scope, {})).toEqual([]);
   expect(await checkSource(step({ agent_id: 'a', limits: {} }), scope, {})).toEqual([]);
   expect(await checkSource(step({}), scope, {})).toMatchObject([{ path: 'model', code: 'missing_field' }]);

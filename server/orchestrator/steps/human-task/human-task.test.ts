@@ -63,7 +63,7 @@ describe('the task', () => {
         error: { code: 'invalid_step', message: /not started for a person/ },
       });
   });
-  test('a task that cannot be asked fails the step', async () => {
+  test('a task that cannot be created fails the step', async () => {
     expect(await run({ instructions: '{{input.gone}}' })).toMatchObject({
       kind: 'failed',
       error: { code: 'template_unresolved' },

@@ -75,6 +75,6 @@ test.each<[JsonMap, boolean]>([
   [{ seconds: LONGEST + 1 }, false],
   [{ seconds: 1, minutes: 1 }, false],
   [{ until: 5 }, false],
-])('the schema takes %j: %s', (fields, takes) => {
+])('the schema accepts %j: %s', (fields, takes) => {
   expect(wait.fields.safeParse(fields).success).toBe(takes);
 });
