@@ -173,12 +173,12 @@ class Connections {
   #count(socket: Socket, address: string): boolean {
     if (this.#isNode(address)) return true;
     const limit = this.#options.maxConnectionsPerAddress;
-    const held = this.#counts.get(address) ?? 0;
-    if (limit > 0 && held >= limit) return false;
-    this.#counts.set(address, held + 1);
+    const openCount = this.#counts.get(address) ?? 0;
+    if (limit > 0 && openCount >= limit) return false;
+    this.#counts.set(address, openCount + 1);
     socket.once('close', () => {
-      const left = (this.#counts.get(address) ?? 1) - 1;
-      if (left > 0) this.#counts.set(address, left);
+      const remaining = (this.#counts.get(address) ?? 1) - 1;
+      if (remaining > 0) this.#counts.set(address, remaining);
       else this.#counts.delete(address);
     });
     return true;

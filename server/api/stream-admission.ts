@@ -30,8 +30,8 @@ export class StreamCounts {
     for (const key of [user, tenant]) this.#counts.set(key, this.#count(key) + 1);
     connection.once('close', () => {
       for (const key of [user, tenant]) {
-        const left = this.#count(key) - 1;
-        if (left > 0) this.#counts.set(key, left);
+        const remaining = this.#count(key) - 1;
+        if (remaining > 0) this.#counts.set(key, remaining);
         else this.#counts.delete(key);
       }
     });

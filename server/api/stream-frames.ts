@@ -14,11 +14,11 @@ const frames = new WeakMap<CommittedEvent | RejectedStart, Buffer>();
 const batches = new WeakMap<readonly StreamItem[], Buffer>();
 
 /** Returns the text frame of an item (docs/specification/events.md#frames). */
-export function frameOf(of: StreamItem): Buffer {
-  const known = frames.get(of.item);
+export function frameOf(streamItem: StreamItem): Buffer {
+  const known = frames.get(streamItem.item);
   if (known) return known;
-  const frame = textFrame(JSON.stringify({ type: 'event', event: eventOf(of) }));
-  frames.set(of.item, frame);
+  const frame = textFrame(JSON.stringify({ type: 'event', event: eventOf(streamItem) }));
+  frames.set(streamItem.item, frame);
   return frame;
 }
 

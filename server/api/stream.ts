@@ -84,12 +84,12 @@ export function createStream(options: StreamOptions): Stream {
     return PING_EVERY_MS;
   });
 
-  const accept = (request: IncomingMessage, raw: Duplex, head: Buffer, asked: Asked) => {
+  const accept = (request: IncomingMessage, raw: Duplex, head: Buffer, requested: Asked) => {
     server.handleUpgrade(request, raw, head, socket => {
       const entry: Open = { socket, alive: true };
       open.add(entry);
       streams.metrics.sockets.opened();
-      const unwatch = streams.watch({ ...asked, may: mayStream, close: why => closeSocket(socket, why) });
+      const unwatch = streams.watch({ ...requested, may: mayStream, close: why => closeSocket(socket, why) });
       socket.on('pong', () => {
         entry.alive = true;
       });
@@ -99,7 +99,7 @@ export function createStream(options: StreamOptions): Stream {
         unwatch();
         streams.metrics.sockets.closed(code);
       });
-      feed(options.services, { socket, raw }, asked.target, asked.readable).catch(thrown =>
+      feed(options.services, { socket, raw }, requested.target, requested.readable).catch(thrown =>
         fail(options, socket, thrown),
       );
     });
@@ -121,9 +121,9 @@ export function createStream(options: StreamOptions): Stream {
             const from = { request, socket, head, ...url, header, address, interrupted: INTERRUPTED };
             if (await elsewhere.join(from, tenantId)) return;
           }
-          const asked = await findTarget(options, client, url);
-          streams.count(asked.principal, socket);
-          accept(request, socket, head, asked);
+          const requested = await findTarget(options, client, url);
+          streams.count(requested.principal, socket);
+          accept(request, socket, head, requested);
         } catch (thrown) {
           refuse(options, socket, thrown);
         }

@@ -71,10 +71,10 @@ export class Forward {
     const body = sendsBody ? await request.body(limit).catch(() => null) : null;
     // A body that is too large or ends early is refused by this node.
     if (sendsBody && body === null) return null;
-    const left = new AbortController();
-    const stopWatching = request.onDisconnect?.(() => left.abort());
-    const answer = await this.attempt(tenantId, left.signal, async url => {
-      const response = await this.peers.send(url, this.peerRequest(request, { body, requestId }), left.signal);
+    const clientGone = new AbortController();
+    const stopWatching = request.onDisconnect?.(() => clientGone.abort());
+    const answer = await this.attempt(tenantId, clientGone.signal, async url => {
+      const response = await this.peers.send(url, this.peerRequest(request, { body, requestId }), clientGone.signal);
       refuseRefusal(response);
       return relayed(response, request);
     });
@@ -94,7 +94,7 @@ export class Forward {
    * Calls `send` with the address of the owner, again while it throws UndeliveredError. Returns null as soon as the owner is this
    * node, or unknown. Throws AppError 503 after two seconds, or for UnansweredError.
    */
-  async attempt<T>(tenantId: string, left: AbortSignal, send: (url: string) => Promise<T>): Promise<T | null> {
+  async attempt<T>(tenantId: string, clientGone: AbortSignal, send: (url: string) => Promise<T>): Promise<T | null> {
     const { ownerOf, count } = this.#options;
     const until = performance.now() + RETRY_FOR_MS;
     for (;;) {
@@ -105,12 +105,12 @@ export class Forward {
         count('answered');
         return answer;
       } catch (error) {
-        if (left.aborted) count('left');
+        if (clientGone.aborted) count('left');
         else if (error instanceof UnansweredError) count('unanswered');
         if (error instanceof UnansweredError) throw unknownOutcome(error);
         if (!(error instanceof UndeliveredError)) throw error;
-        if (left.aborted || performance.now() >= until) {
-          if (!left.aborted) count('undelivered');
+        if (clientGone.aborted || performance.now() >= until) {
+          if (!clientGone.aborted) count('undelivered');
           throw unavailable('not_leading', 'The server that leads this workspace cannot be reached.', 2, error);
         }
       }

@@ -20,17 +20,17 @@ const UNKNOWN_FOR_MS = 10_000;
  */
 export function assetsOfOthers(cluster: Pick<Cluster, 'members' | 'node'>, forward: Forward): StaticAssets {
   const unknown = new Map<string, number>();
-  let asked = 0;
+  let inProgress = 0;
   return async (path, request, response) => {
     const isKnownAsset = ASSET.test(path) && request.method === 'GET' && forwardedBy(request) === null;
     const isUnknown = performance.now() - (unknown.get(path) ?? Number.NEGATIVE_INFINITY) < UNKNOWN_FOR_MS;
-    if (!isKnownAsset || isUnknown || asked >= MAX_AT_ONCE) return false;
-    asked += 1;
+    if (!isKnownAsset || isUnknown || inProgress >= MAX_AT_ONCE) return false;
+    inProgress += 1;
     try {
       for (const { id, url } of cluster.members())
         if (id !== cluster.node.id && (await serveFrom(forward, url, path, request, response))) return true;
     } finally {
-      asked -= 1;
+      inProgress -= 1;
     }
     setBounded(unknown, path, performance.now(), MAX_UNKNOWN);
     return false;
@@ -46,12 +46,12 @@ async function serveFrom(
 ): Promise<boolean> {
   const header = (name: string) => [request.headers[name]].flat()[0];
   const passed = ['host', 'accept-encoding'].filter(name => header(name) !== undefined);
-  const asked = forward.peerRequest(
+  const peerRequest = forward.peerRequest(
     { method: 'GET', pathname: path, search: '', header, headerNames: () => passed, address: 'unknown' },
     { body: null },
   );
   try {
-    const answer = await relayed(await forward.peers.send(url, asked, AbortSignal.timeout(5_000)), asked);
+    const answer = await relayed(await forward.peers.send(url, peerRequest, AbortSignal.timeout(5_000)), peerRequest);
     if (answer.status !== 200 || !Buffer.isBuffer(answer.relayed)) {
       if (answer.relayed !== undefined && !Buffer.isBuffer(answer.relayed)) answer.relayed.destroy();
       return false;

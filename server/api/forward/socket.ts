@@ -36,8 +36,8 @@ export class ForwardedSockets {
    */
   async join(client: SocketRequest, tenantId: string): Promise<boolean> {
     const { socket, request, header, pathname, search, address } = client;
-    const left = new AbortController();
-    const leave = () => left.abort();
+    const clientGone = new AbortController();
+    const leave = () => clientGone.abort();
     socket.once('close', leave);
     const forwardable = {
       method: request.method ?? 'GET',
@@ -48,9 +48,9 @@ export class ForwardedSockets {
       address,
     };
     const headers = { connection: 'Upgrade', upgrade: 'websocket' };
-    const answer = await this.#forward.attempt(tenantId, left.signal, async url => {
-      const asked = this.#forward.peerRequest(forwardable, { body: null, headers });
-      const upgraded = await this.#forward.peers.upgrade(url, asked, left.signal);
+    const answer = await this.#forward.attempt(tenantId, clientGone.signal, async url => {
+      const peerRequest = this.#forward.peerRequest(forwardable, { body: null, headers });
+      const upgraded = await this.#forward.peers.upgrade(url, peerRequest, clientGone.signal);
       if ('opened' in upgraded) return { ...upgraded, url };
       refuseRefusal(upgraded);
       return relayed(upgraded, forwardable);

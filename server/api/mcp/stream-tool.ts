@@ -80,8 +80,8 @@ To go on, call again with after = last_seq.`,
         if (run_id !== undefined) await requireReadable(services, principal, run_id);
         return await read(services, { principal, workflowId: id, query }, { limits, readable });
       } finally {
-        const left = (reading.get(principal.userId) ?? 1) - 1;
-        if (left > 0) reading.set(principal.userId, left);
+        const remaining = (reading.get(principal.userId) ?? 1) - 1;
+        if (remaining > 0) reading.set(principal.userId, remaining);
         else reading.delete(principal.userId);
       }
     },

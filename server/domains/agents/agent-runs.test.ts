@@ -213,8 +213,8 @@ test('the snapshot of a run has the same turns, calls and approvals of agents as
 });
 
 test('a rerun from a turn keeps the earlier turns, calls and approvals', async () => {
-  const wants = (text: string) => ({ content: [{ calls: [{ name: 'send', arguments: { text } }] }] });
-  fake.script({ answers: [wants('One'), wants('Two'), { content: [{ text: 'Both.' }] }] });
+  const callsSend = (text: string) => ({ content: [{ calls: [{ name: 'send', arguments: { text } }] }] });
+  fake.script({ answers: [callsSend('One'), callsSend('Two'), { content: [{ text: 'Both.' }] }] });
   const viewer = await createTestMember(service.container.services, acme, 'project_viewer', 'again@example.com');
   const runID = await run(viewer);
   const decide = async (task_id: string, approved: boolean) => {
@@ -233,7 +233,7 @@ test('a rerun from a turn keeps the earlier turns, calls and approvals', async (
 
   sent = [];
   fake.requests.length = 0;
-  fake.script({ answers: [wants('Three'), { content: [{ text: 'Only one.' }] }] });
+  fake.script({ answers: [callsSend('Three'), { content: [{ text: 'Only one.' }] }] });
   const rerunFrom = (from_step: string, of = runID) => callOperation('runs_rerun', { id: agent, runID: of, from_step });
   const { run_id } = await rerunFrom('agent.3');
   await waitForEnd(run_id);

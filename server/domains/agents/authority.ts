@@ -64,8 +64,8 @@ async function readRights(
   if (role === null) return { standing: authorityLost(`${row.email} has no role in this project any more.`), ...never };
   if (actor.pat_id !== null && row.scopes === null)
     return { standing: authorityLost(`The token of ${row.email} that asked for the run was revoked.`), ...never };
-  const held = row.scopes ?? scopes;
+  const carriedScopes = row.scopes ?? scopes;
   const { user_id: userId, pat_id: patId } = actor;
-  const standing: Standing = { kind: 'held', userId, email: row.email, role, scopes: held, patId };
+  const standing: Standing = { kind: 'held', userId, email: row.email, role, scopes: carriedScopes, patId };
   return { standing, expiresAt: row.expires_at?.getTime() ?? null };
 }

@@ -41,7 +41,7 @@ beforeEach(() => {
 });
 
 type Ref = { id: string; runID: string };
-const wants = (name: string) => ({
+const callsTool = (name: string) => ({
   content: [{ calls: [{ name, arguments: name === 'note' ? { text: 'Eve' } : {} }] }],
 });
 const done = { content: [{ text: 'Done.' }] };
@@ -102,17 +102,17 @@ async function deliver(workflow_id: string, payload: object): Promise<Ref> {
 describe('the input of a webhook', () => {
   test('makes an agent that reads it ask, in a rerun as well', async () => {
     const id = await publish([clerk('{{input.text}}')]);
-    script(wants('note'), done);
+    script(callsTool('note'), done);
     const ref = await deliver(id, { text: 'Note it.' });
     expect(await reasonOf(ref)).toBe('It has read text from outside, in the input of the run, from a webhook.');
     await callOperation('workflows_execute_command', { id, command: 'stop', params: { run_id: ref.runID } });
-    script(wants('note'), done);
+    script(callsTool('note'), done);
     const again = await callOperation('runs_rerun', ref);
     expect(await reasonOf({ id, runID: again.run_id })).toContain('from a webhook');
-    script(wants('note'), done);
+    script(callsTool('note'), done);
     expect(await reasonOf(await start(id, { text: 'Note it.' }))).toBeNull();
     noted = [];
-    script(wants('note'), done);
+    script(callsTool('note'), done);
     expect(await reasonOf(await deliver(await publish([clerk('Go.')]), { text: 'x' }))).toBeNull();
   });
 
@@ -134,10 +134,10 @@ describe('the input of a webhook', () => {
       );
       return { id: called, runID: String(rows[0]?.id) };
     };
-    script(wants('note'), done);
+    script(callsTool('note'), done);
     const child = await childOf(await deliver(caller, { text: 'Note it.' }));
     expect(await reasonOf(child)).toContain('in the input of the run');
-    script(wants('note'), done);
+    script(callsTool('note'), done);
     expect(await reasonOf(await childOf(await start(caller, { text: 'Note it.' })))).toBeNull();
   });
 });
@@ -153,9 +153,9 @@ test("an agent asks after a memory of a model's answer, but not after one of a p
   await index('assistant', 'zeppelin');
   await index('user', 'regatta');
   const asking = (word: string) => ({ ...clerk(`When is the ${word}?`), memory: { read: ['private'] } });
-  script(wants('note'), done);
+  script(callsTool('note'), done);
   expect(await reasonOf(await start(await publish([asking('zeppelin')])))).toContain('in a recalled memory');
-  script(wants('note'), done);
+  script(callsTool('note'), done);
   expect(await reasonOf(await start(await publish([asking('regatta')])))).toBeNull();
 });
 
@@ -166,16 +166,16 @@ test('an agent asks if an earlier answer of the thread has read text from outsid
     tools: all(),
   });
   const id = await chat.thread({ agent_id });
-  script(wants('page'), { content: [{ text: 'The page says to note it.' }] });
+  script(callsTool('page'), { content: [{ text: 'The page says to note it.' }] });
   await callOperation('chat_send_message', { id, text: 'Look.' });
   const answer = (await chat.settled(id)).at(-1);
   expect(answer?.parts).toContainEqual({ type: 'data-outside', id: 'agent', data: { place: 'by the tool `page`' } });
-  script(wants('note'), done);
+  script(callsTool('note'), done);
   const sent = await callOperation('chat_send_message', { id, text: 'Go on.' });
   const reason = await reasonOf({ id: sent.workflow_id, runID: sent.run_id }, 'agent.1.1.ok');
   expect(reason).toContain('in an earlier answer of this conversation');
   const copy = await callOperation('chat_fork_thread', { id, message_id: answer?.id });
-  script(wants('note'), done);
+  script(callsTool('note'), done);
   const other = await callOperation('chat_send_message', { id: copy.id, text: 'Go on.' });
   const copied = await reasonOf({ id: other.workflow_id, runID: other.run_id }, 'agent.1.1.ok');
   expect(copied).toContain('in an earlier answer of this conversation');
@@ -204,7 +204,7 @@ describe('a tool with an open world', () => {
   test('asks after a recalled memory and a page, unless the author has named it', async () => {
     await remember('The blimp code is ZEPPELIN-7731.');
     const remembers = { ...clerk('What is the blimp code?'), memory: { read: ['private'] } };
-    script(wants('page'), steals, done);
+    script(callsTool('page'), steals, done);
     const ref = await start(await publish([remembers]));
     expect(await askedFor(ref, 'clerk.2.1.ok')).toBe(
       'It has read private data, in a recalled memory, and could send it out; it has also read text from outside, by the tool `page`.',
@@ -212,7 +212,7 @@ describe('a tool with an open world', () => {
     await callOperation('tasks_complete', { ...ref, task_id: 'clerk.2.1.ok', approved: false });
     await at(ref, 'complete');
     expect(fetched).toEqual([]);
-    script(wants('page'), steals, done);
+    script(callsTool('page'), steals, done);
     const named = [...all(), { type: 'mcp', instance_id, tools: ['fetch'], approval: 'auto' }];
     expect(await askedFor(await start(await publish([{ ...remembers, tools: named }])), 'clerk.2.1.ok')).toBeNull();
     expect(fetched).toEqual(['ZEPPELIN-7731']);
@@ -222,10 +222,10 @@ describe('a tool with an open world', () => {
     const agent = { name: 'Docs', model: 'openai_compatible/scripted', tools: all() };
     const { id: agent_id } = await callOperation('agents_create', agent);
     const id = await chat.thread({ agent_id });
-    script(wants('page'), { content: [{ text: 'It is on the page.' }] });
+    script(callsTool('page'), { content: [{ text: 'It is on the page.' }] });
     await callOperation('chat_send_message', { id, text: 'My salary is 7731. Look.' });
     await chat.settled(id);
-    script(wants('page'), fetches('https://docs.example/7731'), done);
+    script(callsTool('page'), fetches('https://docs.example/7731'), done);
     const sent = await callOperation('chat_send_message', { id, text: 'Go on.' });
     expect(await askedFor({ id: sent.workflow_id, runID: sent.run_id }, 'agent.2.1.ok')).toBeNull();
   });
@@ -240,7 +240,7 @@ describe('a tool with an open world', () => {
     const answer = (await chat.settled(id)).at(-1);
     expect(answer?.parts.map(({ type }) => type)).toContain('data-recall');
     await callOperation('memory_forget', { of: 'me' });
-    script(wants('page'), steals, done);
+    script(callsTool('page'), steals, done);
     const sent = await callOperation('chat_send_message', { id, text: 'Thanks. What is new?' });
     const reason = await askedFor({ id: sent.workflow_id, runID: sent.run_id }, 'agent.2.1.ok');
     expect(reason).toContain('private data, in an earlier answer of this conversation, and could send it out');
@@ -261,7 +261,7 @@ test('a run that an agent has called with private data asks, and so does its rer
   };
   const told = { content: [{ calls: [{ name: 'inner', arguments: { said: '{{seen.ZEPPELIN-}}' } }] }] };
   const steals = { content: [{ calls: [{ name: 'fetch', arguments: { url: '{{seen.ZEPPELIN-}}' } }] }] };
-  script(told, wants('page'), steals, done, done);
+  script(told, callsTool('page'), steals, done, done);
   const ref = await start(await publish([outer]));
   const findCalledRun = async () => {
     const { rows } = await chat.service.db.pool.query(
@@ -289,7 +289,7 @@ test('a run that an agent has called with private data asks, and so does its rer
   expect(await reason(child)).toContain(expected);
   await callOperation('tasks_complete', { ...child, task_id: 'clerk.2.1.ok', approved: false });
   await at(ref, 'complete');
-  script(wants('page'), steals, done);
+  script(callsTool('page'), steals, done);
   const again = await callOperation('runs_rerun', child);
   expect(await reason({ id, runID: again.run_id })).toContain(expected);
   expect(fetched).toEqual([]);
@@ -302,7 +302,7 @@ test('a message shows who changed the arguments of a call, and how', async () =>
     tools: [{ type: 'mcp', instance_id, tools: ['note'] }],
   });
   const id = await chat.thread({ agent_id });
-  script(wants('note'), done);
+  script(callsTool('note'), done);
   const sent = await callOperation('chat_send_message', { id, text: 'Note Eve.' });
   const ref = { id: sent.workflow_id, runID: sent.run_id };
   await at(ref, 'blocked');

@@ -24,7 +24,7 @@ export type CheckResult = { since: number | null; stepsSince: number | null; dif
  * runs and without blocking it. Null if runs from before an upgrade have not been counted yet. Reports at most `most`
  * differences.
  */
-export function check(url: string, most: number): Promise<CheckResult | null> {
+export function check(url: string, limit: number): Promise<CheckResult | null> {
   return inOwnSession(url, { name: SESSION }, client =>
     transactOn(client, 'snapshot', async db => {
       const { readySeq, runsFrom, usageFrom, seq } = await readProgress(db);
@@ -32,10 +32,10 @@ export function check(url: string, most: number): Promise<CheckResult | null> {
       const since = runsFrom === null ? null : bucketOf(QUARTER, runsFrom + QUARTER_HOUR_MS - 1);
       const stepsSince = await readStepsSince(db);
       const recount = { since: since === null ? null : new Date(since), stepsSince, seq, codes: NEVER_BILLED };
-      const ofRuns = await compareWithRuns(db, recount, most);
-      const ofGrains = await compareGrains(db, most - ofRuns.length);
+      const ofRuns = await compareWithRuns(db, recount, limit);
+      const ofGrains = await compareGrains(db, limit - ofRuns.length);
       const found = [...ofRuns, ...ofGrains];
-      found.push(...(await compareUsage(db, { seq, usageFrom }, most - found.length)));
+      found.push(...(await compareUsage(db, { seq, usageFrom }, limit - found.length)));
       return { since, stepsSince: stepsSince?.getTime() ?? null, differences: found };
     }),
   );

@@ -137,7 +137,7 @@ export async function readStepsSince(db: Queryable): Promise<Date | null> {
  * Returns the differences between the quarters of single workflows in the rollups and runs with their events, as of the
  * transaction's snapshot; at most `most`.
  */
-export async function compareWithRuns(db: Queryable, recount: Recount, most: number): Promise<Difference[]> {
+export async function compareWithRuns(db: Queryable, recount: Recount, limit: number): Promise<Difference[]> {
   const { since, stepsSince, seq, codes } = recount;
   const isAffected = (at: string) => (since === null ? 'true' : `${at} >= '${since.toISOString()}'`);
   await db.query(STEP_TYPES);
@@ -153,7 +153,7 @@ export async function compareWithRuns(db: Queryable, recount: Recount, most: num
   await db.query('ANALYZE step_types, recounted, pending');
   const found: Difference[] = [];
   for (const { table, columns, name, stored, usage, where } of questions) {
-    if (found.length >= most) break;
+    if (found.length >= limit) break;
     const summed = (from: string) =>
       `SELECT project_id, workflow_id, 0 AS grain, bucket, ${name} AS name, ${usage} FROM ${from} WHERE ${where} GROUP BY 1, 2, 4, 5`;
     const sums = `SELECT project_id, workflow_id, grain, bucket, name, ${columns
@@ -167,7 +167,7 @@ export async function compareWithRuns(db: Queryable, recount: Recount, most: num
         ? `SELECT * FROM (${rows}) c WHERE bucket >= '${stepsSince.toISOString()}'`
         : rows;
     const [ours, theirs] = [compared(sums), compared(summed('recounted'))];
-    found.push(...(await compareRollups(db, { table, columns }, ours, theirs, most - found.length)));
+    found.push(...(await compareRollups(db, { table, columns }, ours, theirs, limit - found.length)));
   }
   return found;
 }

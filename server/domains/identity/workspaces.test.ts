@@ -120,32 +120,32 @@ describe('POST /v1/workspaces', () => {
 });
 
 describe('who may create a workspace', () => {
-  const wants = (slug: string) => ({ slug, name: 'W' });
+  const bodyFor = (slug: string) => ({ slug, name: 'W' });
   const admin = { status: 403, code: 'not_an_administrator' };
 
   it('by default: an administrator of any workspace', async () => {
     for (const who of [acme.contributor, acme.viewer])
-      await expect(ask(who, 'workspaces_create', wants('w1'))).rejects.toMatchObject(admin);
-    await expect(ask(null, 'workspaces_create', wants('w1'))).rejects.toMatchObject({ status: 401 });
+      await expect(ask(who, 'workspaces_create', bodyFor('w1'))).rejects.toMatchObject(admin);
+    await expect(ask(null, 'workspaces_create', bodyFor('w1'))).rejects.toMatchObject({ status: 401 });
     await db.pool.query(
       `INSERT INTO memberships (tenant_id, user_id, tenant_admin, created_at) VALUES ('far', $1, true, now())`,
       [acme.contributor.userId],
     );
-    expect(await ask(acme.contributor, 'workspaces_create', wants('w1'))).toMatchObject({ tenant_admin: true });
+    expect(await ask(acme.contributor, 'workspaces_create', bodyFor('w1'))).toMatchObject({ tenant_admin: true });
     // Their token of acme is valid for acme alone, where they are not an administrator.
     const { principal } = await createTestPat(services, acme.contributor, scopes);
-    await expect(ask(principal, 'workspaces_create', wants('w2'))).rejects.toMatchObject(admin);
+    await expect(ask(principal, 'workspaces_create', bodyFor('w2'))).rejects.toMatchObject(admin);
   });
 
   it('with a token: the scope pat:manage, which guards what an account may do', async () => {
     const others = scopes.filter(scope => scope !== 'pat:manage');
     const { principal: narrow } = await createTestPat(services, acme.owner, others);
-    await expect(ask(narrow, 'workspaces_create', wants('w3'))).rejects.toMatchObject({
+    await expect(ask(narrow, 'workspaces_create', bodyFor('w3'))).rejects.toMatchObject({
       status: 403,
       code: 'insufficient_scope',
     });
     const { principal } = await createTestPat(services, acme.owner, ['pat:manage']);
-    expect(await ask(principal, 'workspaces_create', wants('w3'))).toMatchObject({ slug: 'w3' });
+    expect(await ask(principal, 'workspaces_create', bodyFor('w3'))).toMatchObject({ slug: 'w3' });
     const { workspaces } = await ask(principal, 'workspaces_list');
     expect(workspaces.map(({ slug }) => slug)).toEqual(['acme']);
   });
@@ -160,8 +160,8 @@ describe('who may create a workspace', () => {
   });
 
   it('open: every user; off: no user', async () => {
-    expect(await open(acme.viewer, 'workspaces_create', wants('w4'))).toMatchObject({ tenant_admin: true });
-    await expect(off(acme.owner, 'workspaces_create', wants('w5'))).rejects.toMatchObject({
+    expect(await open(acme.viewer, 'workspaces_create', bodyFor('w4'))).toMatchObject({ tenant_admin: true });
+    await expect(off(acme.owner, 'workspaces_create', bodyFor('w5'))).rejects.toMatchObject({
       status: 403,
       code: 'sign_up_off',
     });

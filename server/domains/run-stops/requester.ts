@@ -35,8 +35,9 @@ async function principalOf(
   const { user_id: userId, pat_id: patId } = actsFor;
   const expired = rights.expires_at !== null && rights.expires_at.getTime() <= clock.now();
   // The scopes of a token were validated when it was created.
-  const held = patId === null ? scopes : expired ? null : (rights.scopes as Scope[] | null);
-  if (held === null || !held.includes(NEEDED_SCOPE)) return null;
-  const credential = patId === null ? ({ kind: 'session' } as const) : ({ kind: 'pat', patId, scopes: held } as const);
+  const currentScopes = patId === null ? scopes : expired ? null : (rights.scopes as Scope[] | null);
+  if (currentScopes === null || !currentScopes.includes(NEEDED_SCOPE)) return null;
+  const credential =
+    patId === null ? ({ kind: 'session' } as const) : ({ kind: 'pat', patId, scopes: currentScopes } as const);
   return { ...place, userId, email: rights.email, name: rights.email, role, credential };
 }

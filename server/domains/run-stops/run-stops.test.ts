@@ -178,10 +178,10 @@ describe('POST /v1/runs/stop', () => {
     const stop = await callOperation<Job>('runs_stop', { filter: {} });
     const own = command;
     let refused = 0;
-    command = async (...of) => {
+    command = async (...args) => {
       refused += 1;
       if (refused <= 20) throw refusal;
-      return own(...of);
+      return own(...args);
     };
     const first = [];
     while (refused < 20) first.push(...(await turn()));
@@ -196,8 +196,8 @@ describe('POST /v1/runs/stop', () => {
     const stop = await callOperation<Job>('runs_stop', { filter: {} });
     const own = command;
     let attempts = 0;
-    command = async (ref, ...of) => {
-      if (ref.runId !== broken) return own(ref, ...of);
+    command = async (ref, ...args) => {
+      if (ref.runId !== broken) return own(ref, ...args);
       attempts += 1;
       throw new AppError(500, 'internal_error', 'It is broken.');
     };
@@ -250,10 +250,10 @@ describe('POST /v1/runs/stop', () => {
 function countInFlight(): () => number {
   const own = service.container.services.orchestrator.command;
   let [now, peak] = [0, 0];
-  command = async (...of) => {
+  command = async (...args) => {
     now += 1;
     peak = Math.max(peak, now);
-    return own(...of).finally(() => (now -= 1));
+    return own(...args).finally(() => (now -= 1));
   };
   return () => peak;
 }

@@ -155,12 +155,14 @@ describe('editing', () => {
 
   test('accepts as many edits as the limit allows, and no more', async () => {
     const { id } = await draft();
-    const moves = (count: number): Edit[] =>
+    const movesOfStep = (count: number): Edit[] =>
       Array.from({ length: count }, (_, x) => ({ type: 'move', step: 'a', position: { x, y: 0 } }));
     for (const count of [MAX_EDITS - 1, MAX_EDITS]) {
-      expect((await send(id, moves(count))).workflow.graph.steps[0]).toMatchObject({ position: { x: count - 1 } });
+      expect((await send(id, movesOfStep(count))).workflow.graph.steps[0]).toMatchObject({
+        position: { x: count - 1 },
+      });
     }
-    expect((await refusal(send(id, moves(MAX_EDITS + 1)))).status).toBe(422);
+    expect((await refusal(send(id, movesOfStep(MAX_EDITS + 1)))).status).toBe(422);
   });
 
   test('carries notes into versions, comparisons and exports', async () => {

@@ -59,8 +59,8 @@ async function shrink(seed: number): Promise<Knobs> {
     largeEnds: knob('largeEnds', 0),
     clusters: knob('clusters', 0),
   });
-  const holds = async (knobs: Knobs) => checkerOf(await failureOf(seed, knobs)) !== original;
-  const details = await fc.check(fc.asyncProperty(arbitrary, holds), { examples: [[FULL]], numRuns: 1 });
+  const failsLikeOriginal = async (knobs: Knobs) => checkerOf(await failureOf(seed, knobs)) !== original;
+  const details = await fc.check(fc.asyncProperty(arbitrary, failsLikeOriginal), { examples: [[FULL]], numRuns: 1 });
   return details.counterexample?.[0] ?? FULL;
 }
 

@@ -27,7 +27,7 @@ const TIMEOUT_S = 4;
 const KEPT_MS = HOUR_MS;
 
 type Kept = { at: number; configuration: Promise<Configuration> };
-const kept = new WeakMap<OauthSettings, Kept>();
+const cache = new WeakMap<OauthSettings, Kept>();
 
 /**
  * Returns the client of these settings, with discovery if they name only an issuer. Every
@@ -35,11 +35,11 @@ const kept = new WeakMap<OauthSettings, Kept>();
  */
 export async function oauthClient(services: OauthServices, settings: OauthSettings): Promise<Configuration> {
   const now = services.clock.now();
-  const known = kept.get(settings);
+  const known = cache.get(settings);
   if (known && now - known.at < KEPT_MS) return known.configuration;
   const configuration = connect(services, settings);
-  kept.set(settings, { at: now, configuration });
-  configuration.catch(() => kept.delete(settings));
+  cache.set(settings, { at: now, configuration });
+  configuration.catch(() => cache.delete(settings));
   return configuration;
 }
 

@@ -55,14 +55,14 @@ export async function prepareGrant(
         message: problem?.message ?? `must have at most ${MAX_ARGUMENTS_LENGTH} characters of JSON`,
       },
     ]);
-  const asked = await findAskedCall(ctx, runId, step);
-  const subject = asked === null ? undefined : (await subjectsOf(ctx, asked)).get(given.for);
-  if (asked !== null && !isOfInstance(asked.tool))
+  const requestedCall = await findAskedCall(ctx, runId, step);
+  const subject = requestedCall === null ? undefined : (await subjectsOf(ctx, requestedCall)).get(given.for);
+  if (requestedCall !== null && !isOfInstance(requestedCall.tool))
     throw new AppError(422, 'grant_not_possible', NOT_OF_INSTANCE, {
       details: [{ path: 'grant', message: NOT_OF_INSTANCE }],
     });
-  if (asked === null || subject === undefined) throw notPossible(given.for);
-  const { tool } = asked;
+  if (requestedCall === null || subject === undefined) throw notPossible(given.for);
+  const { tool } = requestedCall;
   return () =>
     insertGrant(pool, projectScope(ctx), subject, {
       id: newId(),

@@ -59,7 +59,7 @@ beforeEach(() => {
   sent = [];
 });
 
-const wants = (name: string, text = 'Hello') => ({ content: [{ calls: [{ name, arguments: { text } }] }] });
+const callsTool = (name: string, text = 'Hello') => ({ content: [{ calls: [{ name, arguments: { text } }] }] });
 const script = (...answers: object[]) =>
   chat.fake.script({ answers: [...answers, { content: [{ text: 'Done.' }] }] } as Parameters<
     typeof chat.fake.script
@@ -75,7 +75,7 @@ type Grant = { id: string; in_force: boolean; tool: string; granted_by: string }
 const grantsOf = async (agent: string) =>
   (await callOperation('agents_list_grants', { id: agent, limit: 50 })).grants as unknown as Grant[];
 /** Runs the agent until it ends or asks. Returns whether it asks. */
-async function asks(agent: string, call = wants('send'), by?: Principal): Promise<boolean> {
+async function asks(agent: string, call = callsTool('send'), by?: Principal): Promise<boolean> {
   script(call);
   sent = [];
   const runID = await run(agent, by);
@@ -94,7 +94,7 @@ async function asks(agent: string, call = wants('send'), by?: Principal): Promis
 }
 const stop = { type: 'stop', mode: 'immediate', by: 'test' } as const;
 /** Runs the agent, approves its call with a grant, and returns the grant's id. */
-async function allow(agent: string, grant: object = { for: 'agent' }, call = wants('send'), by?: Principal) {
+async function allow(agent: string, grant: object = { for: 'agent' }, call = callsTool('send'), by?: Principal) {
   script(call);
   const runID = await run(agent);
   await waitForPhase(agent, runID, 'blocked');
@@ -105,7 +105,7 @@ async function allow(agent: string, grant: object = { for: 'agent' }, call = wan
 
 describe('a call with a grant for its agent', () => {
   test('needs no approval until the grant is withdrawn', async () => {
-    script(wants('send'));
+    script(callsTool('send'));
     const runID = await run(clerk);
     await waitForPhase(clerk, runID, 'blocked');
     const { tasks } = (await callOperation('tasks_list_run', { id: clerk, runID, task_id, limit: 50 })) as unknown as {
@@ -128,7 +128,7 @@ describe('a call with a grant for its agent', () => {
 
     expect(await asks(clerk)).toBe(false);
     expect(sent).toEqual(['Hello']);
-    expect(await asks(clerk, wants('drop'))).toBe(true);
+    expect(await asks(clerk, callsTool('drop'))).toBe(true);
     expect(sent).toEqual([]);
     expect(await asks(await agentWith(['send']))).toBe(true);
 
@@ -140,7 +140,7 @@ describe('a call with a grant for its agent', () => {
   test('needs no approval even after text from outside, or if the tool is destructive', async () => {
     const agent = await agentWith(['*'], 'auto');
     const lookFirst = async () => {
-      script({ content: [{ calls: [{ name: 'look', arguments: {} }] }] }, wants('send'));
+      script({ content: [{ calls: [{ name: 'look', arguments: {} }] }] }, callsTool('send'));
       const runID = await run(agent);
       return runID;
     };
@@ -153,16 +153,16 @@ describe('a call with a grant for its agent', () => {
     await waitForPhase(agent, await lookFirst());
     expect(sent).toEqual(['Hello']);
 
-    expect(await asks(agent, wants('drop'))).toBe(true);
-    await allow(agent, { for: 'agent' }, wants('drop'));
-    expect(await asks(agent, wants('drop'))).toBe(false);
+    expect(await asks(agent, callsTool('drop'))).toBe(true);
+    await allow(agent, { for: 'agent' }, callsTool('drop'));
+    expect(await asks(agent, callsTool('drop'))).toBe(false);
   });
 
   test('needs an approval if its arguments differ or the grant has expired', async () => {
     const agent = await agentWith(['send']);
     await allow(agent, { for: 'agent', arguments: { text: 'Hello' } });
     expect(await asks(agent)).toBe(false);
-    expect(await asks(agent, wants('send', 'Goodbye'))).toBe(true);
+    expect(await asks(agent, callsTool('send', 'Goodbye'))).toBe(true);
     const short = await agentWith(['send']);
     const id = await allow(short, { for: 'agent', expires_at: new Date(Date.now() + 3_600_000).toISOString() });
     expect(await asks(short)).toBe(false);
@@ -175,7 +175,7 @@ describe('a call with a grant for its agent', () => {
     const { services } = chat.service.container;
     const ann = await createTestMember(services, chat.acme, 'project_contributor', 'ann@example.com');
     const agent = await agentWith(['send']);
-    await allow(agent, { for: 'agent' }, wants('send'), ann);
+    await allow(agent, { for: 'agent' }, callsTool('send'), ann);
     expect(await asks(agent)).toBe(false);
     const become = (role: string) =>
       chat.service.db.pool.query('UPDATE project_members SET role = $2 WHERE user_id = $1', [ann.userId, role]);
@@ -200,8 +200,8 @@ describe('a call with a grant for its agent', () => {
     const viewer = await createTestMember(services, chat.acme, 'project_viewer', 'viewer@example.com');
     const agent = await agentWith(['send']);
     await allow(agent);
-    expect(await asks(agent, wants('send'), viewer)).toBe(true);
-    script(wants('send'));
+    expect(await asks(agent, callsTool('send'), viewer)).toBe(true);
+    script(callsTool('send'));
     const runID = await run(agent, viewer);
     await waitForPhase(agent, runID, 'blocked');
     const given = approve(agent, runID, { grant: { for: 'agent' } });
@@ -212,7 +212,7 @@ describe('a call with a grant for its agent', () => {
     const agent = await agentWith(['send']);
     const grant_id = await allow(agent);
     sent = [];
-    const [call] = wants('send').content;
+    const [call] = callsTool('send').content;
     script({ content: [{ hold: 'thinking' }, call] });
     const runID = await run(agent);
     await chat.fake.held('thinking');
@@ -236,7 +236,7 @@ describe('a call with a grant for its agent', () => {
 describe('a grant', () => {
   test('needs an approval, a call of an agent, an expiry in the future and the scope of its kind', async () => {
     const agent = await agentWith(['send']);
-    script(wants('send'));
+    script(callsTool('send'));
     const runID = await run(agent);
     await waitForPhase(agent, runID, 'blocked');
     const grant = { for: 'agent' };
@@ -312,7 +312,7 @@ describe('a call with a grant for a conversation', () => {
   test('needs no approval in this conversation, but in others', async () => {
     const agent = await agentWith(['send']);
     const thread = await chat.thread({ agent_id: agent });
-    script(wants('send'));
+    script(callsTool('send'));
     const { runID } = await answering(thread);
     await waitForPhase(agent, runID, 'blocked');
     // The other person cannot see this private conversation.
@@ -323,12 +323,12 @@ describe('a call with a grant for a conversation', () => {
     await chat.settled(thread);
     expect(await grantsOf(agent)).toEqual([]);
 
-    script(wants('send', 'Again'));
+    script(callsTool('send', 'Again'));
     await answering(thread);
     await chat.settled(thread);
     expect(sent).toEqual(['Hello', 'Again']);
     expect(await asks(agent)).toBe(true);
-    script(wants('send'));
+    script(callsTool('send'));
     const elsewhere = await chat.thread({ agent_id: agent });
     await waitForPhase(agent, (await answering(elsewhere)).runID, 'blocked');
 
@@ -340,7 +340,7 @@ describe('a call with a grant for a conversation', () => {
     await callOperation('chat_patch_thread', { id: thread, visibility: 'project' });
     await expect(revoke(viewer)).rejects.toMatchObject({ code: 'not_thread_owner' });
     await revoke(other);
-    script(wants('send'));
+    script(callsTool('send'));
     await waitForPhase(agent, (await answering(thread)).runID, 'blocked');
   });
 });

@@ -39,12 +39,12 @@ export async function findReadSource(
   const history = await findHistory(services.pool, run);
   if (history === null) return 'input';
   if (row !== null && row.thread_id !== history.threadId) return 'proposal';
-  const asked = await findAnswered(services.pool, run);
+  const answeredMessage = await findAnswered(services.pool, run);
   const earlier = history.messages.some(
     ({ role, status }) => role === 'assistant' && ['queued', 'running'].includes(status),
   );
-  if (asked === null || earlier) return 'conversation';
-  const parts = [asked, ...history.messages].flatMap(message => message.parts);
+  if (answeredMessage === null || earlier) return 'conversation';
+  const parts = [answeredMessage, ...history.messages].flatMap(message => message.parts);
   return parts.map(sourceOfPart).find(found => found !== null) ?? findSourceInRun(ctx, run);
 }
 

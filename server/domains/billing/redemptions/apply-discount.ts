@@ -46,10 +46,10 @@ export async function applyDiscountCode(ctx: Context, code: BillingCode): Promis
     await saveSubscription(db, { ...row, discount: storeDiscount(discount, null, planCodes) }, at);
     return null;
   });
-  return pending === null ? waits(discount) : await processOutbox(ctx, pending);
+  return pending === null ? waiting(discount) : await processOutbox(ctx, pending);
 }
 
-const waits = ({ kind }: AppliedDiscount): Applied => ({
+const waiting = ({ kind }: AppliedDiscount): Applied => ({
   kind,
   message: 'The discount will apply to your next subscription.',
   credits_granted: 0,

@@ -58,23 +58,27 @@ export async function topUp(
     };
     const { currency, description } = payment;
     const key = `${row.tenantId}:topup:${payment.id}`;
-    const asked = await payments.topUp(await customerOf(ctx, held), { amount, currency, description, key });
-    const status = asked.status === 'succeeded' ? 'pending' : asked.status;
-    let made: PaymentRow = { ...payment, status, providerPaymentId: asked.paymentId };
+    const providerPayment = await payments.topUp(await customerOf(ctx, held), { amount, currency, description, key });
+    const status = providerPayment.status === 'succeeded' ? 'pending' : providerPayment.status;
+    let made: PaymentRow = { ...payment, status, providerPaymentId: providerPayment.paymentId };
     await insertPayment(db, made);
-    if (asked.customerId !== null && asked.customerId !== row.customerId)
+    if (providerPayment.customerId !== null && providerPayment.customerId !== row.customerId)
       await saveSubscription(
         db,
-        { ...row, provider: providerFor(services, row.subscriptionId, row.provider), customerId: asked.customerId },
+        {
+          ...row,
+          provider: providerFor(services, row.subscriptionId, row.provider),
+          customerId: providerPayment.customerId,
+        },
         at,
       );
-    if (asked.status === 'succeeded') made = await succeed(db, made, at);
-    const checkout = asked.checkout && {
+    if (providerPayment.status === 'succeeded') made = await succeed(db, made, at);
+    const checkout = providerPayment.checkout && {
       provider: payments.kind,
-      kind: asked.checkout.kind,
-      client_secret: asked.checkout.clientSecret,
+      kind: providerPayment.checkout.kind,
+      client_secret: providerPayment.checkout.clientSecret,
     };
-    return { payment: toPaymentView(made), checkout, instructions: asked.instructions };
+    return { payment: toPaymentView(made), checkout, instructions: providerPayment.instructions };
   });
 }
 

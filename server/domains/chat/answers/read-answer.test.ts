@@ -66,14 +66,14 @@ test('a read of an active run waits for enough text or for the next step', async
   const { thread, ...ref } = await startAnswer([{ hold: 'begin' }, { text: ['y'.repeat(100)] }, { hold: 'rest' }]);
   await chat.fake.held('begin');
   const { services } = chat.service.container;
-  const waits = () => expect.poll(() => runEndsOf(services).reserved).toBe(1);
+  const expectWaiting = () => expect.poll(() => runEndsOf(services).reserved).toBe(1);
   const much = readAnswer(ref, { wait_s: 30, max_chars: 100 });
-  await waits();
+  await expectWaiting();
   chat.fake.release('begin');
   expect(await much).toMatchObject({ text: 'y'.repeat(100), is_complete: false });
   await chat.fake.held('rest');
   const rest = readAnswer(ref, { after: 100, wait_s: 30 });
-  await waits();
+  await expectWaiting();
   chat.fake.release('rest');
   await rest;
   await chat.settled(thread);

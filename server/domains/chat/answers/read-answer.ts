@@ -66,8 +66,8 @@ async function readNow(ctx: Context, input: Input): Promise<Output> {
 const isHighSurrogate = (unit: number) => unit >= 0xd800 && unit <= 0xdbff;
 
 /** Returns at most `most` UTF-16 units from `after` on, without cutting a surrogate pair. */
-function slicePart(text: string, after: number, most: number): string {
-  const part = text.slice(after, after + most);
+function slicePart(text: string, after: number, maxLength: number): string {
+  const part = text.slice(after, after + maxLength);
   return isHighSurrogate(part.charCodeAt(part.length - 1)) ? part.slice(0, -1) : part;
 }
 

@@ -28,10 +28,10 @@ export function conversationOf(branch: readonly BranchMessage[]): TurnMessage[] 
     summary = said.summary;
   }
   const first = firstThatFits(branch, start, branch.length);
-  const told = omissionNote(first - start, summary);
+  const note = omissionNote(first - start, summary);
   const kept = branch.slice(first).map(messageOf);
-  if (told === null) return kept;
-  const part = { type: 'text' as const, text: told };
+  if (note === null) return kept;
+  const part = { type: 'text' as const, text: note };
   const [head, ...rest] = kept;
   // Some providers refuse two consecutive messages of a person.
   if (head?.role === 'user') return [{ role: 'user', content: [part, ...head.content] }, ...rest];
@@ -45,7 +45,7 @@ function messageOf({ role, text }: BranchMessage): Extract<TurnMessage, { role: 
 }
 
 function omissionNote(missing: number, summary: BranchMessage['summary']): string | null {
-  const told = [
+  const notes = [
     ...(missing === 0
       ? []
       : [`[The ${missing} messages before this one are not shown: the conversation is too long.]`]),
@@ -55,7 +55,7 @@ function omissionNote(missing: number, summary: BranchMessage['summary']): strin
           `Summary of the ${summary.messages} messages of this conversation that are left out here:\n\n${summary.text}`,
         ]),
   ];
-  return told.length === 0 ? null : told.join('\n\n');
+  return notes.length === 0 ? null : notes.join('\n\n');
 }
 
 /** Returns the index of the first message from which all messages up to `end` (exclusive) fit, not before `start`. */

@@ -103,8 +103,8 @@ export class AnswerFrames {
   /** Returns the chunks of an event of a call. A lost call is a task itself and asks like an approval. */
   #callEvent(event: AnswerEvent, step: string): UIMessageChunk[] {
     const id = this.#callId(step);
-    const asked = approvalOf(event, id, id);
-    return [...asked, ...outcomeOfCall(event, id), ...proposalFrames(event, this.#calls.get(step)?.name)];
+    const approval = approvalOf(event, id, id);
+    return [...approval, ...outcomeOfCall(event, id), ...proposalFrames(event, this.#calls.get(step)?.name)];
   }
 
   #approvalEvent(event: AnswerEvent, step: string): UIMessageChunk[] {

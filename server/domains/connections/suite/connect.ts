@@ -136,8 +136,8 @@ type Account = { subject: string; email?: string; name?: string; picture?: strin
 
 async function readAccount({ client, tokens }: Pick<FinishedFlow, 'client' | 'tokens'>): Promise<Account> {
   const claims = tokens.claims();
-  const asked = client.serverMetadata().userinfo_endpoint !== undefined;
-  const userinfo = asked
+  const hasUserinfo = client.serverMetadata().userinfo_endpoint !== undefined;
+  const userinfo = hasUserinfo
     ? await fetchUserInfo(client, tokens.access_token, claims?.sub ?? skipSubjectCheck).catch(error => {
         throw refusal('suite', error);
       })

@@ -101,8 +101,8 @@ async function callTool(
   const redactor = createRedactor(binding.secrets);
   const problems = argumentProblems(tool.inputSchema as JsonMap, args);
   if (problems.length > 0) {
-    const told = problems.slice(0, 5).map(({ path, message }) => `${path}: ${message}`);
-    return unsent('tool_args_invalid', redactor.text(told.join(' ')), false);
+    const problemTexts = problems.slice(0, 5).map(({ path, message }) => `${path}: ${message}`);
+    return unsent('tool_args_invalid', redactor.text(problemTexts.join(' ')), false);
   }
   const { url, headers, fetch } = binding;
   const { clock } = services;

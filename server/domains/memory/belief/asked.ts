@@ -16,17 +16,17 @@ export function isAskedFor(
   { quote, askedQuote }: { quote: string; askedQuote: string },
   { message, next }: MessageWithNext,
 ): boolean {
-  const asked = normalizeBlanks(askedQuote);
-  if (asked === '') return false;
+  const request = normalizeBlanks(askedQuote);
+  if (request === '') return false;
   const sentences = sentencesOf(ownWordsOf(message));
   return sentencesAround(quote, sentences).some(sentence => {
     if (!isStated(claim, readSentence(sentence))) return false;
     const own = requestIn(sentence);
-    if (own !== null && sentence.includes(asked) && contentWords(own.what).length > 0) return true;
+    if (own !== null && sentence.includes(request) && contentWords(own.what).length > 0) return true;
     const at = sentences.indexOf(sentence);
     const beside = [sentences[at + 1], at === 1 ? sentences[0] : undefined];
-    if (beside.some(each => each?.includes(asked) && isBareRequest(each))) return true;
-    return at === sentences.length - 1 && next !== undefined && isOnlyRequest(next, asked);
+    if (beside.some(each => each?.includes(request) && isBareRequest(each))) return true;
+    return at === sentences.length - 1 && next !== undefined && isOnlyRequest(next, request);
   });
 }
 
@@ -40,11 +40,11 @@ function isBareRequest(sentence: string): boolean {
 const MAX_OTHER_CHARACTERS = 20;
 
 /** Returns whether a message contains only a request. */
-function isOnlyRequest(message: string, asked: string): boolean {
+function isOnlyRequest(message: string, request: string): boolean {
   const sentences = sentencesOf(ownWordsOf(message));
   const others = sentences.filter(sentence => !isBareRequest(sentence));
   return (
-    sentences.some(sentence => sentence.includes(asked) && isBareRequest(sentence)) &&
+    sentences.some(sentence => sentence.includes(request) && isBareRequest(sentence)) &&
     others.reduce((sum, { length }) => sum + length, 0) <= MAX_OTHER_CHARACTERS
   );
 }

@@ -31,10 +31,10 @@ const hasTrigrams = new WeakMap<Pool, Promise<boolean>>();
 export function canUseTrigrams(pool: Pool): Promise<boolean> {
   const known = hasTrigrams.get(pool);
   if (known) return known;
-  const asked = pool.query("SELECT FROM pg_extension WHERE extname = 'pg_trgm'").then(({ rowCount }) => rowCount === 1);
-  hasTrigrams.set(pool, asked);
-  asked.catch(() => hasTrigrams.delete(pool));
-  return asked;
+  const query = pool.query("SELECT FROM pg_extension WHERE extname = 'pg_trgm'").then(({ rowCount }) => rowCount === 1);
+  hasTrigrams.set(pool, query);
+  query.catch(() => hasTrigrams.delete(pool));
+  return query;
 }
 
 /** The tables that are searched, with the conditions of each. */

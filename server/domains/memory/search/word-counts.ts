@@ -39,17 +39,17 @@ export async function countsOfWords(
   // A word that was common at one instant of the past may be rare at another.
   const about = JSON.stringify([scope, alike, language, filter.isPast ? at : null]);
   const keyOf = (word: string) => `${about} ${word}`;
-  const kept = words.flatMap(word => {
+  const cached = words.flatMap(word => {
     const known = counts.get(keyOf(word));
     return known !== undefined && known.until > now ? [{ word, found: known.found }] : [];
   });
-  const isKept = new Set(kept.map(({ word }) => word));
-  const asked = words.filter(word => !isKept.has(word));
-  const counted = await countWords(pool, scope, filter, { words: asked, language, limit: COMMON_FROM });
+  const isKept = new Set(cached.map(({ word }) => word));
+  const uncached = words.filter(word => !isKept.has(word));
+  const counted = await countWords(pool, scope, filter, { words: uncached, language, limit: COMMON_FROM });
   for (const { word, found } of counted) {
     if (found < COMMON_FROM) continue;
     const value = { found, until: now + KEEP_MS };
     counts.set(keyOf(word), value, bytesInMemory(keyOf(word)) + bytesInMemory(value));
   }
-  return [...kept, ...counted];
+  return [...cached, ...counted];
 }

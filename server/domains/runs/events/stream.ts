@@ -106,10 +106,10 @@ async function* framesOf(
 /** The frame of each item, shared by all streams. */
 const frames = new WeakMap<CommittedEvent | RejectedStart, StreamFrame>();
 
-function frameOf(of: StreamItem): StreamFrame {
-  const known = frames.get(of.item);
+function frameOf(streamItem: StreamItem): StreamFrame {
+  const known = frames.get(streamItem.item);
   if (known) return known;
-  const frame = { id: String(seqOf(of)), json: JSON.stringify(eventOf(of)) };
-  frames.set(of.item, frame);
+  const frame = { id: String(seqOf(streamItem)), json: JSON.stringify(eventOf(streamItem)) };
+  frames.set(streamItem.item, frame);
   return frame;
 }

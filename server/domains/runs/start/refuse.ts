@@ -166,10 +166,12 @@ async function checkOverrides(
   requireWholeRun(services, graph, data, carried);
   const problems = await validateOverrides(graph, overrides, services.stepTypes, ref);
   if (problems.length === 0) return;
-  const asked = new Map(Object.entries(requested).map(([step, fields]) => [step, new Set(Object.keys(fields))]));
+  const requestedFields = new Map(
+    Object.entries(requested).map(([step, fields]) => [step, new Set(Object.keys(fields))]),
+  );
   const details = problems.slice(0, 50).map(({ step_id, path, message, code }) => {
     const step = step_id ?? '';
-    const isAsked = isWithin(path, asked.get(step) ?? new Set());
+    const isAsked = isWithin(path, requestedFields.get(step) ?? new Set());
     return { path: `${isAsked ? 'params' : 'run_setup'}.trigger_steps.${step}.${path}`, message, code };
   });
   throw refuse('invalid_input', 'An override in trigger_steps is not valid for its step.', details);

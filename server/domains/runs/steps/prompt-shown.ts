@@ -76,7 +76,7 @@ function cutValue(value: Json): Json {
 function cut(text: string): string {
   if (text.length <= MAX_PART_CHARS) return text;
   const half = MAX_PART_CHARS / 2;
-  const left = text.length - MAX_PART_CHARS;
-  const note = `\n[… ${left.toLocaleString('en')} characters are not shown here …]\n`;
+  const hiddenCharacters = text.length - MAX_PART_CHARS;
+  const note = `\n[… ${hiddenCharacters.toLocaleString('en')} characters are not shown here …]\n`;
   return `${text.slice(0, half).toWellFormed()}${note}${text.slice(-half).toWellFormed()}`;
 }

@@ -140,15 +140,15 @@ function coveredBy({ history, turns, summary }: Conversation, size: Size): Cover
   const { ratio, window, fixed } = size;
   const from = { history: summary?.history ?? 0, turns: summary?.turns ?? 0 };
   let room = window * LEFT - fixed * ratio - summaryTokens(size);
-  const fits = (unit: readonly TurnMessage[] | undefined) => {
+  const fitsIn = (unit: readonly TurnMessage[] | undefined) => {
     room -= charactersOf(unit ?? []) * ratio;
     return room >= 0;
   };
   let keptTurns = turns.length;
-  while (keptTurns > from.turns && fits(turns[keptTurns - 1])) keptTurns -= 1;
+  while (keptTurns > from.turns && fitsIn(turns[keptTurns - 1])) keptTurns -= 1;
   if (keptTurns > from.turns) return { history: history.length, turns: keptTurns };
   let keptHistory = history.length;
-  while (keptHistory > from.history && fits(history[keptHistory - 1])) keptHistory -= 1;
+  while (keptHistory > from.history && fitsIn(history[keptHistory - 1])) keptHistory -= 1;
   if (keptHistory > from.history) return { history: keptHistory, turns: from.turns };
   return oneMore({ history, turns }, from);
 }
