@@ -151,7 +151,7 @@ describe('credentials', () => {
     }
   });
 
-  test('over https, only the __Host- cookie is accepted, which no other host can set', async () => {
+  test('over https only the cookie is accepted that no other host can set', async () => {
     const config = testConfig({ BATON_URL: 'https://baton.example.com' });
     const https = await startTestApi(createTestServices(api.db, { config }), things);
     const cookie = (await sessionCookieOf(tenant.viewer)).slice('next-auth.session-token='.length);

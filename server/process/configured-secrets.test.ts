@@ -67,7 +67,7 @@ describe('a log line', () => {
   registerProcessSecrets(configured);
   afterAll(() => registerProcessSecrets([]));
 
-  test.each(Object.entries(secretParts))('that quotes %s is written without it', (_name, secret) => {
+  test.each(Object.entries(secretParts))('that quotes %s has lost it', (_name, secret) => {
     const lines: string[] = [];
     const logger = createLogger('debug', { destination: { write: line => void lines.push(line) } });
     const error = new Error(`refused: Bearer ${secret}`, { cause: new Error(`at https://x:${secret}@example.com`) });

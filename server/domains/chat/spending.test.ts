@@ -78,7 +78,7 @@ test('the rest of the limit bounds the length of an answer', async () => {
   expect(maxTokens).toBeLessThan(400);
 });
 
-test('a trial is refused if no daily credits are left, and its model calls if too few are left', async () => {
+test('a trial counts towards the same limit: it is refused without credits, and its model calls with too few', async () => {
   script();
   const { viewer, owner } = chat.acme;
   const steps = Array.from({ length: 10 }, (_, n) => ({

@@ -148,7 +148,7 @@ describe('on_failure', () => {
     expect(await runsOf(handler)).toHaveLength(1);
   });
 
-  test('starts a run that is beneath the failed run', async () => {
+  test('is beneath the run that failed', async () => {
     const handler = await publish({ steps: lua('return 1') });
     const workflow = await failingWith(handler);
     const { tenantId, projectId } = acme;

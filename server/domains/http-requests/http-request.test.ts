@@ -419,7 +419,7 @@ describe('credentials', () => {
     expect(rows).toEqual([{ count: 0 }]);
   });
 
-  test('follow redirects within an origin, but not to another origin', async () => {
+  test('stay behind when a redirect leads to another origin, and follow within one', async () => {
     const connection_id = await connect({ token: SECRET });
     const headers = { 'X-Own': 'secret of the author' };
     await runSteps(step('/to-echo', { connection_id, headers }));

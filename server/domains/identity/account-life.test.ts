@@ -36,7 +36,7 @@ const membersOf = async (at: TestTenant) =>
     .members;
 
 describe('an invitation that its maker accepts', () => {
-  it('does not claim the address: its owner joins another workspace with a separate account', async () => {
+  it('claims nothing: the person joins elsewhere with a password of their own, and both sign in to what is theirs', async () => {
     const email = 'victim@example.com';
     const wrong = await join(evil, email, STOLEN_PASSWORD);
     const right = await join(honest, email, OWN_PASSWORD);
@@ -47,7 +47,7 @@ describe('an invitation that its maker accepts', () => {
     expect(await workspaceOf(wrong.user_id)).toBe('evil');
   });
 
-  it('does not change an existing account, confirmed or not', async () => {
+  it('takes nothing from an existing account, confirmed or not', async () => {
     const unconfirmed = 'early@example.com';
     const early = await join(honest, unconfirmed, OWN_PASSWORD);
     for (const email of [unconfirmed, honest.contributor.email]) {

@@ -47,7 +47,7 @@ const workspacesOf = async (userId: string) =>
 const gone = { status: 404, message: 'Link not found.' };
 
 describe('confirming an address', () => {
-  it('requires the mailed link and the password, and removes other accounts of the address', async () => {
+  it('takes the mailed link and the password of the account; nobody else’s account of the address stays', async () => {
     const email = 'victim@example.com';
     const wrong = await join(evil, email, STOLEN_PASSWORD);
     const stolenLink = await tokenFor(email, 'confirm-address');
@@ -97,7 +97,7 @@ describe('confirming an address', () => {
 });
 
 describe('resetting a password', () => {
-  it('gives the account to the owner of the mailbox, and ends its earlier password, tokens and sessions', async () => {
+  it('is for whoever has the mailbox: the account becomes theirs, and what others held of it dies', async () => {
     const email = 'forgetful@example.com';
     const wrong = await join(evil, email, STOLEN_PASSWORD);
     const thief = { ...evil.viewer, userId: wrong.user_id, email };
@@ -130,7 +130,7 @@ describe('resetting a password', () => {
     await expect(call(null, 'password_resets_complete', { token: late, password: NEW })).rejects.toMatchObject(gone);
   });
 
-  it('works with an operator’s link, whose token is not in the database', async () => {
+  it('works by an operator’s link as well, and by no token that is in the database', async () => {
     const email = 'handed@example.com';
     const { user_id: userId } = await join(honest, email, OWN_PASSWORD);
     const link = await issueResetLink(services, { email, baseUrl: 'https://baton.example.com' });
@@ -144,7 +144,7 @@ describe('resetting a password', () => {
     expect(await issueResetLink(services, { email: 'nobody@example.com', baseUrl: 'x' })).toBeNull();
   });
 
-  it('happens once, even for concurrent requests', async () => {
+  it('happens once, however many try at the same time', async () => {
     const email = 'raced@example.com';
     await join(honest, email, OWN_PASSWORD);
     const link = await issueResetLink(services, { email, baseUrl: '' });

@@ -74,7 +74,7 @@ describe('signing in', () => {
     expect(await signIn({})).toEqual(expected);
   });
 
-  it('gives the same answer after the same work for a wrong or malformed account or password', async () => {
+  it('gives one answer for the same work, whether account or password is wrong or malformed', async () => {
     await signIn({}); // the hash is at today's cost from here on
     const wrong = [
       { password: 'wrong password' },

@@ -101,7 +101,7 @@ test('a key that was stored before is neither sent, nor logged, nor shown', asyn
   for (const text of [tried.text, events.text, log]) expect(text).not.toMatch(parts);
 });
 
-test('a key that a library quotes in an error is not logged, neither by an operation nor by a step', async () => {
+test('a key that a library quotes in an error of its own is not logged, by an operation or by a step', async () => {
   const api_key = 'sk-live-first-3b7a-quoted';
   const { body: key } = await send('POST', keys, { ...good, api_key, base_url: `${models.url}/v1` });
   const quoting = vi.spyOn(service.container.services.egress, 'fetch').mockImplementation(async (_, init) => {

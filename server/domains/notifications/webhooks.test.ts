@@ -96,7 +96,7 @@ describe('a webhook', () => {
     expect((await world.deliveriesOf(tenant.owner)).map(({ state }) => state)).toEqual(['delivered', 'delivered']);
   });
 
-  test('is sent on behalf of its run, which a webhook of this service would recognize', async () => {
+  test('is sent on behalf of the run, as a webhook of this service would see', async () => {
     const { tenant, services } = world;
     await world.hook(tenant.owner, 'task_waiting');
     const { runID } = await world.ask();
@@ -279,7 +279,7 @@ describe('a delivery is skipped', () => {
     expect(reasons).toEqual(['Turned off.', 'There is no webhook.', 'You no longer have access.']);
   });
 
-  test('and is deleted when the member leaves', async () => {
+  test('and leaves with the member', async () => {
     const { tenant, services, db } = world;
     await world.hook(tenant.contributor, 'task_waiting');
     await world.ask();

@@ -138,7 +138,7 @@ const refusals: [string, () => Promise<Sent>][] = [
   ['everything wrong', async () => ({ id: 'x', signature: undefined, token: undefined })],
 ];
 
-describe('every refusal does the same work, regardless of its reason', () => {
+describe('a refusal has done the same work, whatever is wrong', () => {
   beforeAll(async () => {
     // The first delivery unwraps the tenant's data key, which happens once in the lifetime of a process.
     expect((await answerTo({})).error).toBeNull();

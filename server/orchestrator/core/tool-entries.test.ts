@@ -79,7 +79,7 @@ const given = fc.record({
   onLost: fc.constantFrom(undefined, 'ask' as const, 'retry' as const),
 });
 
-test('for any approvals of a workspace: no entry becomes laxer, none is laxer than the matching approvals, and a default is like a wildcard', () => {
+test('whatever a workspace decides: no entry becomes laxer, none is laxer than what fits, and a default is like a wildcard', () => {
   fc.assert(
     fc.property(given, someTool, someWorkspace, (entry, tool, workspace) => {
       const effective = withWorkspace(entry, tool, workspace);
