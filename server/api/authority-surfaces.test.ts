@@ -106,9 +106,9 @@ describe('each single scope permits only the operations that declare it', () => 
     const asked = [...byScope].map(
       ([scope, token]) => [scope, surfaces[surface](entry, acme.ids, { token }, nonsense)] as const,
     );
-    const opened = (scope: Scope) => needed === null || scope === needed;
+    const isPermitted = (scope: Scope) => needed === null || scope === needed;
     expect(await verdicts(asked)).toEqual(
-      Object.fromEntries(scopes.map(scope => [scope, opened(scope) ? 'validation_error' : 'insufficient_scope'])),
+      Object.fromEntries(scopes.map(scope => [scope, isPermitted(scope) ? 'validation_error' : 'insufficient_scope'])),
     );
   });
 });

@@ -154,10 +154,10 @@ async function send(response: ServerResponse, { event, data }: StreamEvent, fram
 
 async function drained(response: ServerResponse): Promise<void> {
   await new Promise<void>(resolve => {
-    const go = () => {
-      response.off('drain', go).off('close', go);
+    const resume = () => {
+      response.off('drain', resume).off('close', resume);
       resolve();
     };
-    response.on('drain', go).on('close', go);
+    response.on('drain', resume).on('close', resume);
   });
 }

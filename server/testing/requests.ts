@@ -226,21 +226,21 @@ function texts(schema: Schema): Values {
   if (schema.format === 'uri') return fc.constantFrom(...urls);
   const min = numberIn(schema, 'minLength') ?? 0;
   const max = numberIn(schema, 'maxLength') ?? 1000;
-  const fits = (text: string) => text.length >= min && text.length <= max;
+  const isLengthValid = (text: string) => text.length >= min && text.length <= max;
   const { pattern } = schema;
   const { allOf } = schema;
   if (Array.isArray(allOf)) {
     const patterns = allOf.filter(isSchema).map(each => new RegExp(String(each.pattern)));
-    return fc.emailAddress().filter(text => fits(text) && patterns.every(each => each.test(text)));
+    return fc.emailAddress().filter(text => isLengthValid(text) && patterns.every(each => each.test(text)));
   }
   if (pattern === '\\S')
-    return fc.constantFrom(...oddTexts, 'x'.repeat(max)).filter(text => fits(text) && text.trim() !== '');
+    return fc.constantFrom(...oddTexts, 'x'.repeat(max)).filter(text => isLengthValid(text) && text.trim() !== '');
   if (typeof pattern === 'string') {
-    return fc.stringMatching(new RegExp(pattern)).filter(fits);
+    return fc.stringMatching(new RegExp(pattern)).filter(isLengthValid);
   }
   const longest = 'x'.repeat(Math.min(max, 20_000));
   return fc.oneof(
-    fc.constantFrom(...oddTexts, '', longest).filter(fits),
+    fc.constantFrom(...oddTexts, '', longest).filter(isLengthValid),
     fc.string({ minLength: min, maxLength: Math.min(max, min + 20) }),
   );
 }

@@ -44,7 +44,7 @@ export async function patchConnection(ctx: Context, input: Input): Promise<z.inp
       return;
     }
     const former = stored.document?.values ?? {};
-    const values = merged(former, credentials ?? {});
+    const values = mergeValues(former, credentials ?? {});
     const kept = keptSecrets(values, credentials ?? {});
     // A person may name the first origin of their own credentials, just as their first use would bind them
     // (origins.ts).
@@ -84,7 +84,7 @@ function keptSecrets(values: Values, credentials: Readonly<Record<string, string
   return Object.keys(values).filter(name => !Object.hasOwn(credentials, name) && values[name] !== NO_SECRET);
 }
 
-function merged(former: Values, credentials: Readonly<Record<string, string | null>>): Record<string, string> {
+function mergeValues(former: Values, credentials: Readonly<Record<string, string | null>>): Record<string, string> {
   const entries = Object.entries({ ...former, ...credentials });
   const values = Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== null));
   const count = Object.keys(values).length;

@@ -65,22 +65,22 @@ describe('members', () => {
   it('changes roles, with effect on a session’s next request', async () => {
     const { tenant } = await tenantWithAdmins(1);
     const user = { user_id: tenant.viewer.userId };
-    const now = () => resolveSession(services, { userId: user.user_id, sessionEpoch: 0 });
+    const resolveNow = () => resolveSession(services, { userId: user.user_id, sessionEpoch: 0 });
     expect(await call(tenant.owner, 'members_update', { ...user, role: 'project_contributor' })).toMatchObject({
       role: 'project_contributor',
       tenant_admin: false,
     });
-    expect(await now()).toMatchObject({ role: 'project_contributor' });
+    expect(await resolveNow()).toMatchObject({ role: 'project_contributor' });
     expect(await call(tenant.owner, 'members_update', { ...user, tenant_admin: true })).toMatchObject({
       tenant_admin: true,
     });
-    expect(await now()).toMatchObject({ role: 'tenant_admin' });
+    expect(await resolveNow()).toMatchObject({ role: 'tenant_admin' });
     expect(await call(tenant.owner, 'members_update', user)).toMatchObject({
       tenant_admin: true,
       role: 'project_contributor',
     });
     await call(tenant.owner, 'members_update', { ...user, tenant_admin: false, role: 'project_viewer' });
-    expect(await now()).toMatchObject({ role: 'project_viewer' });
+    expect(await resolveNow()).toMatchObject({ role: 'project_viewer' });
   });
 
   it('makes a demoted administrator a contributor of this project, even without a row for the project', async () => {

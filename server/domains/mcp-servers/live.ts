@@ -38,20 +38,20 @@ export async function readLive(
     return failed('connecting', error, null);
   }
   const { name, version, protocolVersion, instructions } = session.serverInfo;
-  const cleaned = (text: string, max: number) => cleanText(redactor.text(text), max);
+  const clean = (text: string, max: number) => cleanText(redactor.text(text), max);
   const info: StoredServerInfo = {
-    name: cleaned(name, bounds.titleLength),
-    version: cleaned(version, bounds.titleLength),
+    name: clean(name, bounds.titleLength),
+    version: clean(version, bounds.titleLength),
     protocolVersion,
     transport: session.transport,
-    ...(instructions === undefined ? {} : { instructions: cleaned(instructions, bounds.instructionsLength) }),
+    ...(instructions === undefined ? {} : { instructions: clean(instructions, bounds.instructionsLength) }),
   };
   try {
     const listed = await session.listTools();
     // Tools are JSON: everything in them arrived as JSON.
     const redacted = listed.tools.map(tool => redactor.json(tool) as McpTool);
     const { tools, warnings } = cleanCatalog(redacted);
-    const allWarnings = [...listed.warnings.map(warning => cleaned(warning, MAX_WARNING_LENGTH)), ...warnings];
+    const allWarnings = [...listed.warnings.map(warning => clean(warning, MAX_WARNING_LENGTH)), ...warnings];
     return { ok: true, info, tools, warnings: allWarnings.slice(0, bounds.warnings) };
   } catch (error) {
     return failed('listing', error, info);

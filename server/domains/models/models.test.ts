@@ -44,21 +44,26 @@ async function send(method: string, path: string, body?: unknown, token = tokens
   return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Body, text };
 }
 
-async function ok(method: string, path: string, body?: unknown): Promise<Body> {
+async function expectOk(method: string, path: string, body?: unknown): Promise<Body> {
   const answer = await send(method, path, body);
   expect(answer.status, answer.text).toBeLessThan(300);
   return answer.body;
 }
 
 const addKey = (more: object = {}) =>
-  ok('POST', '/v1/llm-provider-keys', { provider: 'openai', api_key: KEY, base_url: `${models.url}/v1`, ...more });
+  expectOk('POST', '/v1/llm-provider-keys', {
+    provider: 'openai',
+    api_key: KEY,
+    base_url: `${models.url}/v1`,
+    ...more,
+  });
 
 /** Publishes and starts a workflow with one LLM step. Returns the ids and the path of the run. */
 async function run(step: object, input: object = {}) {
   const graph = { steps: [{ id: 'ask', type: 'llm_call', model: 'openai/tiny', prompt: 'Hi.', ...step }] };
-  const { id } = await ok('POST', '/v1/workflows', { name: 'Asks', graph });
-  await ok('POST', `/v1/workflows/${id}/versions`, { changelog: 'first' });
-  const { run_id } = await ok('POST', `/v1/workflows/${id}/command`, {
+  const { id } = await expectOk('POST', '/v1/workflows', { name: 'Asks', graph });
+  await expectOk('POST', `/v1/workflows/${id}/versions`, { changelog: 'first' });
+  const { run_id } = await expectOk('POST', `/v1/workflows/${id}/command`, {
     command: 'start',
     params: { trigger_payload: input },
   });
@@ -66,12 +71,12 @@ async function run(step: object, input: object = {}) {
 }
 
 async function waitForEnd(path: string): Promise<Body> {
-  await expect.poll(() => ok('GET', `${path}/summary`)).toMatchObject({ run_complete: true });
-  return ok('GET', `${path}/summary`);
+  await expect.poll(() => expectOk('GET', `${path}/summary`)).toMatchObject({ run_complete: true });
+  return expectOk('GET', `${path}/summary`);
 }
 
 type Event = { event_type: string; data: Record<string, unknown> };
-const eventsOf = async (path: string) => (await ok('GET', `${path}/events`)).events as Event[];
+const eventsOf = async (path: string) => (await expectOk('GET', `${path}/events`)).events as Event[];
 
 /** Returns everything that was stored about this run and workspace, except the secrets themselves. */
 async function readEverythingStored(): Promise<string> {
@@ -97,7 +102,7 @@ describe('a run', () => {
       { who: 'Ada' },
     );
     expect(await waitForEnd(path)).toMatchObject({ status: 'completed' });
-    const context = await ok('GET', `${path}/context`);
+    const context = await expectOk('GET', `${path}/context`);
     expect(context).toMatchObject({
       steps: {
         ask: {
@@ -165,7 +170,7 @@ describe('a run', () => {
       },
     });
     expect(await waitForEnd(path)).toMatchObject({ status: 'completed' });
-    expect(await ok('GET', `${path}/context`)).toMatchObject({
+    expect(await expectOk('GET', `${path}/context`)).toMatchObject({
       steps: { ask: { result: { text: '{"mood":"good"}', object: { mood: 'good' }, reasoning: 'Hm.' } } },
     });
   });
@@ -208,7 +213,7 @@ describe('a run', () => {
     });
     const { id, runId, path } = await run({});
     await begun;
-    await ok('POST', `/v1/workflows/${id}/command`, { command: 'stop', params: { run_id: runId } });
+    await expectOk('POST', `/v1/workflows/${id}/command`, { command: 'stop', params: { run_id: runId } });
     await models.requests[0]?.left;
     expect(await waitForEnd(path)).toMatchObject({ status: 'stopped' });
     expect((await eventsOf(path)).map(each => each.event_type)).toContain('step_cancelled');
@@ -216,20 +221,20 @@ describe('a run', () => {
 
   test("another workspace's key is never used", async () => {
     await addKey();
-    const { id } = await ok('POST', '/v1/workflows', {
+    const { id } = await expectOk('POST', '/v1/workflows', {
       name: 'Asks',
       graph: { steps: [{ id: 'ask', type: 'llm_call', model: '{{input.model}}', prompt: 'Hi.' }] },
     });
-    await ok('POST', `/v1/workflows/${id}/versions`, { changelog: 'first' });
-    const key = (await ok('GET', '/v1/llm-provider-keys')).keys as Body[];
-    await ok('DELETE', `/v1/llm-provider-keys/${key[0]?.id}`);
+    await expectOk('POST', `/v1/workflows/${id}/versions`, { changelog: 'first' });
+    const key = (await expectOk('GET', '/v1/llm-provider-keys')).keys as Body[];
+    await expectOk('DELETE', `/v1/llm-provider-keys/${key[0]?.id}`);
     const ownWorkspace = acme;
     acme = `rival-${turn}`;
     const rival = await createTestTenant(service.container.services, { slug: acme });
     tokens[acme] = (await createTestPat(service.container.services, rival.owner, scopes)).token;
     await addKey();
     acme = ownWorkspace;
-    const { run_id } = await ok('POST', `/v1/workflows/${id}/command`, {
+    const { run_id } = await expectOk('POST', `/v1/workflows/${id}/command`, {
       command: 'start',
       params: { model: 'openai/tiny' },
     });
@@ -246,7 +251,7 @@ describe('at publish', () => {
     const graph = {
       steps: steps.map((step, at) => ({ id: `ask_${at}`, type: 'llm_call', prompt: 'Hi.', ...step })),
     };
-    const { id } = await ok('POST', '/v1/workflows', { name: 'Asks', graph });
+    const { id } = await expectOk('POST', '/v1/workflows', { name: 'Asks', graph });
     const { status, body } = await send('POST', `/v1/workflows/${id}/versions`, { changelog: 'first' });
     return { status, details: body.details as { code: string; message: string; path: string }[] | undefined };
   };
@@ -294,11 +299,11 @@ describe('keys', () => {
     expect(patched).toMatchObject({ status: 200, body: { name: 'Team' } });
     for (const { text } of [made, list, patched]) expect(text).not.toContain(KEY);
     // Model keys are stored as connections.
-    expect((await ok('GET', '/v1/connections?service=llm')).connections).toMatchObject([
+    expect((await expectOk('GET', '/v1/connections?service=llm')).connections).toMatchObject([
       { id, service: 'llm', credential_keys: ['api_key'] },
     ]);
     expect((await send('DELETE', `/v1/llm-provider-keys/${id}`)).status).toBe(204);
-    expect((await ok('GET', '/v1/llm-provider-keys')).keys).toEqual([]);
+    expect((await expectOk('GET', '/v1/llm-provider-keys')).keys).toEqual([]);
   });
 
   test('422 for unusable keys', async () => {
@@ -328,7 +333,7 @@ describe('keys', () => {
       check.mockRejectedValue(new TypeError('fetch failed', { cause }));
       try {
         expect(await addKey({ base_url })).toMatchObject({ base_url, status: 'active' });
-        expect(await ok('PATCH', `/v1/llm-provider-keys/${id}`, { base_url, api_key: KEY })).toMatchObject({
+        expect(await expectOk('PATCH', `/v1/llm-provider-keys/${id}`, { base_url, api_key: KEY })).toMatchObject({
           base_url,
         });
       } finally {
@@ -350,19 +355,19 @@ describe('keys', () => {
     }
     const elsewhere = { config: { base_url: 'http://127.0.0.1:9/v1' } };
     expect((await send('PATCH', `/v1/connections/${id}`, elsewhere)).body).toMatchObject({ code: 'secret_required' });
-    expect(await ok('PATCH', path, { base_url: `${models.url}/v2` })).toMatchObject({ origins: [models.url] });
+    expect(await expectOk('PATCH', path, { base_url: `${models.url}/v2` })).toMatchObject({ origins: [models.url] });
     const moved = { base_url: 'http://127.0.0.1:9/v1', api_key: KEY };
-    expect(await ok('PATCH', path, moved)).toMatchObject({ origins: ['http://127.0.0.1:9'] });
+    expect(await expectOk('PATCH', path, moved)).toMatchObject({ origins: ['http://127.0.0.1:9'] });
     const keyless = await addKey({ provider: 'openai_compatible', api_key: undefined });
     expect(
-      await ok('PATCH', `/v1/llm-provider-keys/${keyless.id}`, { base_url: 'http://127.0.0.1:9/v1' }),
+      await expectOk('PATCH', `/v1/llm-provider-keys/${keyless.id}`, { base_url: 'http://127.0.0.1:9/v1' }),
     ).toMatchObject({
       origins: ['http://127.0.0.1:9'],
     });
   });
 
   test('do not include other connections, which are 404', async () => {
-    const { id } = await ok('POST', '/v1/connections', {
+    const { id } = await expectOk('POST', '/v1/connections', {
       display_name: 'Mail',
       provider: 'custom',
       service: 'api_key',
@@ -375,7 +380,7 @@ describe('keys', () => {
     ] as const) {
       expect((await send(method, `/v1/llm-provider-keys/${id}${path}`)).status, method).toBe(404);
     }
-    expect((await ok('GET', '/v1/llm-provider-keys')).keys).toEqual([]);
+    expect((await expectOk('GET', '/v1/llm-provider-keys')).keys).toEqual([]);
   });
 
   test('that workflows need are deleted only when forced', async () => {
@@ -391,21 +396,21 @@ describe('keys', () => {
   test('are tested without calling a model', async () => {
     const { id } = await addKey();
     models.expectKey(KEY);
-    expect(await ok('POST', `/v1/llm-provider-keys/${id}/test`)).toEqual({
+    expect(await expectOk('POST', `/v1/llm-provider-keys/${id}/test`)).toEqual({
       ok: true,
       code: null,
       message: 'OpenAI accepts the key and lists 2 models.',
       models: ['tiny', 'large'],
     });
     models.expectKey('another');
-    expect(await ok('POST', `/v1/llm-provider-keys/${id}/test`)).toMatchObject({
+    expect(await expectOk('POST', `/v1/llm-provider-keys/${id}/test`)).toMatchObject({
       ok: false,
       code: 'model_unauthorized',
       models: [],
     });
     models.expectKey(KEY);
     const local = await addKey({ provider: 'openai_compatible', models: ['tiny', 'gone'] });
-    expect(await ok('POST', `/v1/llm-provider-keys/${local.id}/test`)).toMatchObject({
+    expect(await expectOk('POST', `/v1/llm-provider-keys/${local.id}/test`)).toMatchObject({
       ok: true,
       message: expect.stringContaining('does not list gone'),
     });
@@ -414,13 +419,13 @@ describe('keys', () => {
 
 describe('catalog and resolve', () => {
   test('list the models and which of them are configured', async () => {
-    const before = (await ok('GET', '/v1/llm-provider-keys/catalog')).providers as Body[];
+    const before = (await expectOk('GET', '/v1/llm-provider-keys/catalog')).providers as Body[];
     expect(before.map(({ provider, configured }) => [provider, configured])).toEqual(
       modelProviders.map(provider => [provider, false]),
     );
     await addKey();
     await addKey({ provider: 'openai_compatible', api_key: undefined, models: ['llama-3', 'org/qwen'] });
-    const after = (await ok('GET', '/v1/llm-provider-keys/catalog')).providers as (Body & { models: Body[] })[];
+    const after = (await expectOk('GET', '/v1/llm-provider-keys/catalog')).providers as (Body & { models: Body[] })[];
     expect(after.filter(each => each.configured).map(each => each.provider)).toEqual(['openai', 'openai_compatible']);
     expect(after[0]?.models.map(each => each.id)).toContain('openai/gpt-5');
     expect(after.at(-1)?.models.map(each => each.id)).toEqual([
@@ -454,7 +459,7 @@ describe('catalog and resolve', () => {
 
   type Listed = Body & { context_window?: number; supports: Record<string, boolean> };
   const listModels = async () =>
-    ((await ok('GET', '/v1/llm-provider-keys/catalog')).providers as { models: Listed[] }[]).flatMap(
+    ((await expectOk('GET', '/v1/llm-provider-keys/catalog')).providers as { models: Listed[] }[]).flatMap(
       each => each.models,
     );
 
@@ -486,9 +491,9 @@ describe('catalog and resolve', () => {
       (await listModels()).find(model => model.id === 'openai_compatible/llama')?.context_window;
     expect(await contextWindow(), 'of the newest key').toBe(100_000_000);
     // Other changes keep it.
-    await ok('PATCH', `/v1/llm-provider-keys/${id}`, { models: ['llama', 'qwen'] });
+    await expectOk('PATCH', `/v1/llm-provider-keys/${id}`, { models: ['llama', 'qwen'] });
     expect(await contextWindow()).toBe(100_000_000);
-    expect(await ok('PATCH', `/v1/llm-provider-keys/${id}`, { context_window: null })).toMatchObject({
+    expect(await expectOk('PATCH', `/v1/llm-provider-keys/${id}`, { context_window: null })).toMatchObject({
       context_window: null,
     });
     expect(await contextWindow()).toBeUndefined();
@@ -510,7 +515,7 @@ describe('catalog and resolve', () => {
   ])('%s for %s is available: %s', async (model, purpose, available) => {
     const [provider] = model.split('/');
     await addKey({ provider });
-    const resolved = await ok('POST', '/v1/llm/resolve', { model, ...(purpose && { purpose }) });
+    const resolved = await expectOk('POST', '/v1/llm/resolve', { model, ...(purpose && { purpose }) });
     expect(resolved).toMatchObject({ available, connection_id: expect.any(String) });
     expect('reason' in resolved).toBe(!available);
   });
@@ -520,7 +525,7 @@ describe('catalog and resolve', () => {
   });
 
   test('a key created as a connection with other settings serves no model', async () => {
-    await ok('POST', '/v1/connections', {
+    await expectOk('POST', '/v1/connections', {
       display_name: 'Odd',
       provider: 'openai',
       service: 'llm',
@@ -528,7 +533,7 @@ describe('catalog and resolve', () => {
       config: { base_url: 5 },
     });
     expect((await send('POST', '/v1/llm/resolve', { model: 'openai/x' })).body.available).toBe(false);
-    expect((await ok('GET', '/v1/llm-provider-keys')).keys).toMatchObject([
+    expect((await expectOk('GET', '/v1/llm-provider-keys')).keys).toMatchObject([
       { status: 'error', last_error: expect.stringContaining('settings') },
     ]);
   });

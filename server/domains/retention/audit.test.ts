@@ -31,14 +31,14 @@ test('entries of the audit log are purged when they are older than the policy sa
   );
   await insertAuditEntries(db.pool, [entryOf(cutoff), entryOf(NOW)]);
   const count = async () => (await db.pool.query('SELECT FROM audit_entries')).rowCount;
-  const go = (auditDays: number) => {
+  const runSweep = (auditDays: number) => {
     const cutoffs = cutoffsAt({ runDays: 0, usageMonths: 0, auditDays }, NOW);
     return sweep({ url: db.url, logger: silent, cutoffs, now: NOW, pause: async () => undefined });
   };
-  expect(await go(0)).toMatchObject({ auditEntries: 0 });
+  expect(await runSweep(0)).toMatchObject({ auditEntries: 0 });
   const planned = await planRetention(db.url, cutoffsAt({ runDays: 0, usageMonths: 0, auditDays: 30 }, NOW), NOW);
   expect(planned.auditEntries).toBe(5_001);
   expect(await count()).toBe(5_003);
-  expect(await go(30)).toMatchObject({ auditEntries: 5_001 });
+  expect(await runSweep(30)).toMatchObject({ auditEntries: 5_001 });
   expect(await count()).toBe(2);
 });

@@ -29,7 +29,7 @@ afterEach(() => db.close());
 
 const POLICY = { runDays: 30, usageMonths: 0, auditDays: 0 };
 const cutoffs = cutoffsAt(POLICY, NOW);
-const go = (more: Partial<Parameters<typeof sweep>[0]> = {}) =>
+const runSweep = (more: Partial<Parameters<typeof sweep>[0]> = {}) =>
   sweep({ url: db.url, logger: silent, cutoffs, now: NOW, pause: async () => undefined, ...more });
 
 const AUGUST = Date.UTC(2026, 7, 15);
@@ -66,7 +66,7 @@ test('expired data is purged, by partition if a month has expired; live and rece
   await writeRuns(db.pool, [...past, ...kept]);
   const before = await contents(db.pool, ids(kept));
   const rest = await contents(db.pool, ids(kept.slice(2)));
-  const result = await go();
+  const result = await runSweep();
   expect(result).toEqual({
     busy: false,
     runs: 4,
@@ -83,12 +83,12 @@ test('expired data is purged, by partition if a month has expired; live and rece
   expect(await contents(db.pool, ids(kept))).toEqual(before);
   expect(await partitionNames(db.pool)).not.toContain('run_events_2026_08');
   // A second pass finds nothing; and once the long run has ended and expired, its month is dropped too.
-  expect(await go()).toMatchObject({ runs: 0, dropped: [], rewritten: [] });
+  expect(await runSweep()).toMatchObject({ runs: 0, dropped: [], rewritten: [] });
   await db.pool.query('UPDATE runs SET ended_at = to_timestamp($2::float8 / 1000) WHERE id = ANY($1)', [
     ids(kept.slice(0, 2)),
     NOW - 40 * DAY,
   ]);
-  expect(await go()).toMatchObject({ runs: 2, dropped: ['run_events_2026_09', 'run_payloads_2026_09'] });
+  expect(await runSweep()).toMatchObject({ runs: 2, dropped: ['run_events_2026_09', 'run_payloads_2026_09'] });
   expect(await contents(db.pool, ids(kept.slice(2)))).toEqual(rest);
 });
 
@@ -102,7 +102,7 @@ test('a dry run lists exactly what a pass then purges, and changes nothing', asy
   const before = await contents(db.pool, [...ids(past), ...ids(kept)]);
   const plan = await planRetention(db.url, cutoffs, NOW);
   expect(await contents(db.pool, [...ids(past), ...ids(kept)])).toEqual(before);
-  const result = await go();
+  const result = await runSweep();
   expect(plan).toMatchObject({ runs: result.runs, rejections: 2, strayUsage: 0 });
   expect(result.rejections).toBe(2);
   const named = (action: string) => plan.partitions.filter(one => one.action === action).map(({ name }) => name);
@@ -156,7 +156,7 @@ test('a partition that is being read is postponed immediately, and its live runs
   const reader = await db.pool.connect();
   await reader.query('BEGIN');
   await reader.query('SELECT FROM run_events LIMIT 1');
-  const result = await go();
+  const result = await runSweep();
   expect(result.postponed).toEqual([
     { name: 'run_events_2026_08', reason: 'locked' },
     { name: 'run_events_2026_09', reason: 'locked' },
@@ -166,7 +166,7 @@ test('a partition that is being read is postponed immediately, and its live runs
   ]);
   await reader.query('COMMIT');
   reader.release();
-  expect(await go()).toMatchObject({ dropped: ['run_events_2026_08'], rewritten: ['run_events_2026_09'] });
+  expect(await runSweep()).toMatchObject({ dropped: ['run_events_2026_08'], rewritten: ['run_events_2026_09'] });
   const { rows } = await db.pool.query('SELECT count(*)::int AS n FROM run_events WHERE run_id = $1', [kept[0]?.id]);
   expect(rows).toEqual([{ n: 41 }]);
 });
@@ -176,7 +176,7 @@ test('a month with too many live rows is not locked for long: it is postponed', 
     { id: idAt(SEPTEMBER), endedAt: null, events: 50_001 },
     { id: idAt(SEPTEMBER), endedAt: SEPTEMBER },
   ]);
-  expect(await go()).toMatchObject({
+  expect(await runSweep()).toMatchObject({
     runs: 1,
     rewritten: ['run_payloads_2026_09'],
     postponed: [{ name: 'run_events_2026_09', reason: 'too_many_live' }],
@@ -187,7 +187,7 @@ test('one pass at a time', async () => {
   const { past, kept } = history();
   await writeRuns(db.pool, [...past, ...kept]);
   const inner: unknown[] = [];
-  await go({ pause: async () => void inner.push(await go()) });
+  await runSweep({ pause: async () => void inner.push(await runSweep()) });
   expect(inner.length).toBeGreaterThan(0);
   for (const result of inner) expect(result).toMatchObject({ busy: true, runs: 0 });
 });
@@ -202,22 +202,22 @@ test('usage is purged by whole months, and rows outside of them one by one', asy
   );
   const usage = { cutoffs: cutoffsAt({ runDays: 0, usageMonths: 2, auditDays: 0 }, NOW) };
   // Usage is not purged before analytics has aggregated it and it was charged.
-  const early = await go(usage);
+  const early = await runSweep(usage);
   expect(early).toMatchObject({ strayUsage: 0, postponed: [{ name: 'run_usage_2026_08', reason: 'not_counted' }] });
   await aggregateAll(db.pool, new ManualClock(NOW));
-  expect(await go(usage)).toMatchObject({ strayUsage: 0, postponed: early.postponed });
+  expect(await runSweep(usage)).toMatchObject({ strayUsage: 0, postponed: early.postponed });
   expect(await countCharges(db.pool, NOW)).toBe('counted');
   const all = await planRetention(db.url, usage.cutoffs, NOW);
   expect(all).toMatchObject({ runs: 0, strayUsage: 1, partitions: [{ name: 'run_usage_2026_08', action: 'drop' }] });
   const reader = await db.pool.connect();
   await reader.query('BEGIN; SELECT FROM run_usage_2026_08 LIMIT 1');
   const postponed = [{ name: 'run_usage_2026_08', reason: 'locked' }];
-  expect(await go(usage)).toMatchObject({ strayUsage: 1, dropped: [], postponed });
+  expect(await runSweep(usage)).toMatchObject({ strayUsage: 1, dropped: [], postponed });
   await reader.query('COMMIT');
   reader.release();
   expect((await db.pool.query(`SELECT FROM usage_sums WHERE bucket < '2026-09-01'`)).rowCount).toBe(2);
   const counted = await readAllRollups(db.pool);
-  expect(await go(usage)).toMatchObject({ runs: 0, strayUsage: 0, dropped: ['run_usage_2026_08'] });
+  expect(await runSweep(usage)).toMatchObject({ runs: 0, strayUsage: 0, dropped: ['run_usage_2026_08'] });
   const { rows } = await db.pool.query('SELECT created_at FROM run_usage ORDER BY 1');
   expect(rows.map(row => row.created_at.toISOString().slice(0, 10))).toEqual(['2026-09-01', '2026-11-01']);
   // The rollups of billing are purged like the usage. Those of analytics stay, and a rebuild recomputes only rollups
@@ -241,7 +241,7 @@ test('data that is kept forever is not purged', async () => {
     usage: null,
     audit: null,
   });
-  expect(await go({ cutoffs: { runs: null, usage: null, audit: null } })).toMatchObject({
+  expect(await runSweep({ cutoffs: { runs: null, usage: null, audit: null } })).toMatchObject({
     runs: 0,
     dropped: [],
     rewritten: [],
@@ -261,7 +261,7 @@ test('a large history is purged in small batches', async () => {
   const pause = async () => {
     batches += 1;
   };
-  expect(await go({ pause })).toMatchObject({
+  expect(await runSweep({ pause })).toMatchObject({
     runs: 10_700,
     dropped: ['run_events_2026_08', 'run_payloads_2026_08', 'run_events_2026_09', 'run_payloads_2026_09'],
   });

@@ -35,7 +35,7 @@ afterAll(() => service.close());
 type Ref = { id: string; runID: string; task_id: string };
 const as = (principal: Principal) => contextFor(service.services, principal);
 
-async function ask(...assignees: string[]): Promise<Ref> {
+async function createTask(...assignees: string[]): Promise<Ref> {
   const id = await publishGraph(service.services, tenant.owner, asking(assignees.length === 0 ? {} : { assignees }));
   const { run_id: runID } = await call(command, as(tenant.owner), { id, command: 'start', params: { who: 'Ada' } });
   await reached(service.services, tenant.owner, { id, runID }, 'blocked');
@@ -50,7 +50,7 @@ const codeOf = async (promise: Promise<unknown>) => {
 
 describe('a task', () => {
   test('is claimed, and then only its new assignee can answer it', async () => {
-    const ref = await ask();
+    const ref = await createTask();
     expect(await assignTo(ref, ['ADA@acme.example.com', 'ada@acme.example.com'], ada)).toMatchObject({
       assignees: ['ada@acme.example.com'],
       named_assignees: [],
@@ -65,7 +65,7 @@ describe('a task', () => {
   });
 
   test('is found by its new assignee, and no longer by the one that its workflow names', async () => {
-    const ref = await ask('ada@acme.example.com');
+    const ref = await createTask('ada@acme.example.com');
     const found = async (assignee: string) =>
       (await call(pending, as(tenant.owner), { assignee, workflow_id: ref.id })).tasks.length;
     expect([await found(ada.email), await found(bob.email)]).toEqual([1, 0]);
@@ -74,7 +74,7 @@ describe('a task', () => {
   });
 
   test('can be taken by a person that its workflow names, who may return it to all of them', async () => {
-    const ref = await ask('ada@acme.example.com', 'tenant_admin');
+    const ref = await createTask('ada@acme.example.com', 'tenant_admin');
     await assignTo(ref, [bob.email], ada);
     expect(await codeOf(approve(ref, ada))).toEqual([403, 'not_assignee']);
     expect(await assignTo(ref, null, ada)).toMatchObject({
@@ -87,24 +87,24 @@ describe('a task', () => {
   });
 
   test('is not assigned by others, except by a tenant_admin', async () => {
-    const ref = await ask('ada@acme.example.com');
+    const ref = await createTask('ada@acme.example.com');
     expect(await codeOf(assignTo(ref, [bob.email], bob))).toEqual([403, 'not_assignee']);
     await assignTo(ref, ['project_contributor'], tenant.owner);
     await approve(ref, bob);
   });
 
   test('that is no longer pending is 409, and one that was never created is 404', async () => {
-    const ref = await ask();
+    const ref = await createTask();
     expect(await codeOf(assignTo({ ...ref, task_id: 'other' }, [ada.email], ada))).toEqual([404, 'not_found']);
     await approve(ref, bob);
     expect(await codeOf(assignTo(ref, [ada.email], ada))).toEqual([409, 'task_already_completed']);
-    const stopped = await ask();
+    const stopped = await createTask();
     await call(command, as(bob), { id: stopped.id, command: 'stop', params: { run_id: stopped.runID } });
     expect(await codeOf(assignTo(stopped, [ada.email], ada))).toEqual([409, 'task_not_pending']);
   });
 
   test('of another tenant, project or workflow is 404', async () => {
-    const ref = await ask();
+    const ref = await createTask();
     const elsewhere = await publishGraph(service.services, tenant.owner, asking());
     expect((await refusal(assignTo(ref, null, other.owner))).status).toBe(404);
     expect((await refusal(assignTo(ref, null, project.contributor))).status).toBe(404);
@@ -113,7 +113,7 @@ describe('a task', () => {
 });
 
 test('a task is assigned only to people who may answer tasks of the project', async () => {
-  const ref = await ask();
+  const ref = await createTask();
   const strangers = ['nobody@acme.example.com', tenant.viewer.email, other.owner.email, project.contributor.email];
   for (const who of [...strangers, 'project_viewer', 'ada']) {
     const error = await refusal(assignTo(ref, [ada.email, who], ada));

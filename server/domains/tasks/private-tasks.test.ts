@@ -46,7 +46,7 @@ type Ref = { id: string; runID: string };
 type Waiting = { thread: string; ref: Ref; task_id: string; argument: string; number: number };
 
 /** Starts a run of a private thread of `by` that waits for a person: to approve a call, or to answer a question. */
-async function waiting(by: Principal, what: 'call' | 'question', visibility = 'private'): Promise<Waiting> {
+async function startWaiting(by: Principal, what: 'call' | 'question', visibility = 'private'): Promise<Waiting> {
   const number = ++runs;
   const argument = `${ARGUMENT} #${number}#`;
   const calls = {
@@ -107,7 +107,7 @@ const NOTHING = { said: false, call: false, task: false };
 
 test('a call of a private conversation is shown to those who can approve it, without what was said; to viewers not at all', async () => {
   const { contributor, viewer, owner } = chat.acme;
-  const run = await waiting(contributor, 'call');
+  const run = await startWaiting(contributor, 'call');
   const { ref, task_id, thread } = run;
   expect(await knownTo(contributor, run)).toEqual(EVERYTHING);
   for (const approver of [owner, other]) expect(await knownTo(approver, run), approver.email).toEqual(TO_DECIDE);
@@ -131,7 +131,7 @@ test('a call of a private conversation is shown to those who can approve it, wit
 
 test('a question of a private conversation is its owner’s alone', async () => {
   const { contributor, viewer, owner } = chat.acme;
-  const run = await waiting(contributor, 'question');
+  const run = await startWaiting(contributor, 'question');
   const { ref, task_id, thread } = run;
   expect(await knownTo(contributor, run)).toEqual({ said: true, call: false, task: true });
   for (const person of [owner, other, viewer]) expect(await knownTo(person, run), person.email).toEqual(NOTHING);
@@ -146,7 +146,7 @@ test('a question of a private conversation is its owner’s alone', async () => 
 
 test('a call for a viewer can be approved by contributors, who see only the call', async () => {
   const { viewer } = chat.acme;
-  const run = await waiting(viewer, 'call');
+  const run = await startWaiting(viewer, 'call');
   const { ref, task_id, thread } = run;
   expect(await knownTo(viewer, run)).toEqual(EVERYTHING);
   expect(await knownTo(other, run)).toEqual(TO_DECIDE);
@@ -157,7 +157,7 @@ test('a call for a viewer can be approved by contributors, who see only the call
 
 test('a shared conversation is shown to everybody in the project', async () => {
   const { contributor, viewer } = chat.acme;
-  const run = await waiting(contributor, 'call', 'project');
+  const run = await startWaiting(contributor, 'call', 'project');
   const { ref, task_id, thread } = run;
   for (const person of [other, viewer]) expect(await knownTo(person, run), person.email).toEqual(EVERYTHING);
   await chat.act('tasks_complete', { ...ref, task_id, approved: false }, contributor);
@@ -167,7 +167,7 @@ test('a shared conversation is shown to everybody in the project', async () => {
 test('of a conversation that was deleted, nobody is shown anything, also once its rows are purged', async () => {
   const { contributor, viewer, owner } = chat.acme;
   for (const visibility of ['private', 'project']) {
-    const run = await waiting(contributor, 'call', visibility);
+    const run = await startWaiting(contributor, 'call', visibility);
     const { ref, task_id, thread } = run;
     await chat.act('chat_delete_thread', { id: thread }, contributor);
     const people = [contributor, owner, other, viewer];
@@ -195,10 +195,10 @@ test('only people who see a task are notified of it', async () => {
     return people.filter(({ userId }) => rows.some(({ user_id }) => user_id === userId)).map(({ email }) => email);
   };
   for (const person of people) await chat.act('me_notifications_patch', { browser: ['task_waiting'] }, person);
-  const call = await waiting(contributor, 'call');
+  const call = await startWaiting(contributor, 'call');
   // The job of the service may not have added the notifications yet.
   await expect.poll(() => notified(call.ref)).toEqual([contributor, owner, other].map(({ email }) => email));
-  const question = await waiting(contributor, 'question');
+  const question = await startWaiting(contributor, 'question');
   await expect.poll(() => notified(question.ref)).toEqual([contributor.email]);
   await chat.act('chat_delete_thread', { id: call.thread }, contributor);
   expect(await knownTo(owner, call)).toMatchObject({ said: false, call: false });

@@ -24,7 +24,7 @@ let runs: Record<'lamp' | 'chair' | 'desk', { id: string; runID: string }>;
 
 const as = (principal: Principal) => contextFor(service.services, principal);
 
-async function ask(owner: Principal, step: Record<string, unknown>) {
+async function createTask(owner: Principal, step: Record<string, unknown>) {
   const id = await publishGraph(service.services, owner, asking(step));
   const { run_id } = await call(command, as(owner), { id, command: 'start', params: { who: 'Ada' } });
   const ref = { id, runID: run_id };
@@ -39,9 +39,9 @@ beforeAll(async () => {
   project = await createTestProject(service.services, tenant, 'second');
   const elsewhere = { ...tenant.owner, projectId: project.projectId };
   runs = {
-    lamp: await ask(tenant.owner, { name: 'Buy a lamp', timeout_s: 3_600 }),
-    chair: await ask(tenant.owner, { name: 'Buy a chair', instructions: '100% oak' }),
-    desk: await ask(elsewhere, { name: 'Buy a desk' }),
+    lamp: await createTask(tenant.owner, { name: 'Buy a lamp', timeout_s: 3_600 }),
+    chair: await createTask(tenant.owner, { name: 'Buy a chair', instructions: '100% oak' }),
+    desk: await createTask(elsewhere, { name: 'Buy a desk' }),
   };
   await call(complete, as(tenant.contributor), { ...runs.chair, task_id: 'ask', approved: true });
   await call(complete, as(elsewhere), { ...runs.desk, task_id: 'ask', approved: false });
@@ -55,7 +55,7 @@ describe('pending tasks', () => {
     names(await call(pending, as(principal), filter));
 
   test('are found by a part of their texts, which is not read as a pattern', async () => {
-    const carpet = await ask(tenant.owner, { name: 'Buy a carpet', instructions: '100% wool, 3_000 knots' });
+    const carpet = await createTask(tenant.owner, { name: 'Buy a carpet', instructions: '100% wool, 3_000 knots' });
     expect(await list({ q: 'LAMP' })).toEqual(['Buy a lamp']);
     expect(await list({ q: '0% wool' })).toEqual(['Buy a carpet']);
     expect(await list({ q: 'under test' })).toEqual(['Buy a carpet', 'Buy a lamp']);

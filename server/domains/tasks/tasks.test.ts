@@ -38,11 +38,11 @@ afterAll(() => service.close());
 const as = (principal = tenant.contributor) => contextFor(service.services, principal);
 
 /** Starts a run that waits at the step `ask`. */
-async function ask(step: Record<string, unknown> = {}, owner: Principal = tenant.owner) {
+async function createTask(step: Record<string, unknown> = {}, owner: Principal = tenant.owner) {
   const id = await publishGraph(service.services, owner, asking(step));
-  return askAgain(id, owner);
+  return createTaskAgain(id, owner);
 }
-async function askAgain(id: string, owner: Principal = tenant.owner) {
+async function createTaskAgain(id: string, owner: Principal = tenant.owner) {
   const { run_id } = await call(command, as(owner), { id, command: 'start', params: { who: 'Ada' } });
   const ref = { id, runID: run_id };
   await reached(service.services, owner, ref, 'blocked');
@@ -60,7 +60,7 @@ const form = {
 
 describe('answering', () => {
   test('continues the run with the answer as the result of the step', async () => {
-    const ref = await ask();
+    const ref = await createTask();
     const answered = await answer(ref, {
       approved: true,
       result: { note: 'fine', approved: false, completed_by: 'me' },
@@ -79,14 +79,14 @@ describe('answering', () => {
   });
 
   test('with a rejection does not fail the run', async () => {
-    const ref = await ask();
+    const ref = await createTask();
     expect(await answer(ref, { approved: false })).toMatchObject({ approved: false });
     await reached(service.services, tenant.owner, ref);
     expect((await call(context, as(), ref)).steps.ask?.result).toMatchObject({ approved: false });
   });
 
   test('twice is 409, with the person and time of the first answer', async () => {
-    const ref = await ask();
+    const ref = await createTask();
     await answer(ref, { approved: true }, colleague);
     const error = await refusal(answer(ref, { approved: false }));
     expect([error.status, error.code]).toEqual([409, 'task_already_completed']);
@@ -94,7 +94,7 @@ describe('answering', () => {
   });
 
   test('ten times concurrently accepts one, and refuses the others with 409', async () => {
-    const ref = await ask();
+    const ref = await createTask();
     const outcomes = await Promise.allSettled(
       Array.from({ length: 10 }, (_, n) => answer(ref, { approved: n % 2 === 0 })),
     );
@@ -106,14 +106,14 @@ describe('answering', () => {
   });
 
   test('of a stopped run is 409, and a task that was never asked is 404', async () => {
-    const ref = await ask();
+    const ref = await createTask();
     await call(command, as(), { id: ref.id, command: 'stop', params: { run_id: ref.runID } });
     expect((await refusal(answer(ref, { approved: true }))).code).toBe('task_not_pending');
     expect((await refusal(answer(ref, { approved: true, task_id: 'other' }))).status).toBe(404);
   });
 
   test('requires a decision, and accepts no other field', async () => {
-    const ref = await ask();
+    const ref = await createTask();
     for (const body of [{}, { approved: 'yes' }, { approved: true, comment: 'x' }, { approved: true, result: [1] }]) {
       expect((await refusal(answer(ref, body))).status).toBe(422);
     }
@@ -123,7 +123,7 @@ describe('answering', () => {
 
 describe('a form', () => {
   test('is checked, field by field', async () => {
-    const ref = await ask({ form });
+    const ref = await createTask({ form });
     for (const result of [
       undefined,
       {},
@@ -139,7 +139,7 @@ describe('a form', () => {
   });
 
   test('does not apply to a rejection without a result, but to one with a result', async () => {
-    const ref = await ask({ form });
+    const ref = await createTask({ form });
     expect((await refusal(answer(ref, { approved: false, result: { comment: 'no' } }))).status).toBe(422);
     await answer(ref, { approved: false });
   });
@@ -147,11 +147,11 @@ describe('a form', () => {
 
 describe('assignees', () => {
   test('and admins may answer, and nobody else', async () => {
-    const ref = await ask({ assignees: ['Colleague@ACME.example.com'] });
+    const ref = await createTask({ assignees: ['Colleague@ACME.example.com'] });
     const error = await refusal(answer(ref, { approved: true }));
     expect([error.status, error.code]).toEqual([403, 'not_assignee']);
     await answer(ref, { approved: true }, colleague);
-    const again = await ask({ assignees: ['nobody@acme.example.com'] });
+    const again = await createTask({ assignees: ['nobody@acme.example.com'] });
     await answer(again, { approved: true }, tenant.owner);
   });
 
@@ -161,7 +161,7 @@ describe('assignees', () => {
       [colleague, tenant.contributor],
       [tenant.contributor, colleague],
     ] as const) {
-      const ref = await askAgain(id, starter);
+      const ref = await createTaskAgain(id, starter);
       expect((await refusal(answer(ref, { approved: true }, another))).code).toBe('not_assignee');
       await answer(ref, { approved: true }, starter);
     }
@@ -183,7 +183,12 @@ describe('assignees', () => {
 
 describe('the inbox', () => {
   test('shows pending tasks with rendered texts, and no answered ones', async () => {
-    const ref = await ask({ name: 'Ask {{input.who}}', instructions: '**{{input.who}}** asks', form, timeout_s: 60 });
+    const ref = await createTask({
+      name: 'Ask {{input.who}}',
+      instructions: '**{{input.who}}** asks',
+      form,
+      timeout_s: 60,
+    });
     const find = async () => (await call(inbox, as(tenant.viewer), { workflow_id: ref.id })).tasks;
     const [task] = await find();
     expect(task).toMatchObject({
@@ -208,7 +213,7 @@ describe('the inbox', () => {
   test('is read page by page, newest first, while new tasks are created', async () => {
     const id = await publishGraph(service.services, tenant.owner, asking());
     const runs: string[] = [];
-    for (let n = 0; n < 7; n++) runs.push((await askAgain(id)).runID);
+    for (let n = 0; n < 7; n++) runs.push((await createTaskAgain(id)).runID);
     const seen: string[] = [];
     for (let cursor: string | null | undefined; cursor !== null; ) {
       const page: { tasks: { run_id: string }[]; next_cursor: string | null } = await call(inbox, as(), {
@@ -218,15 +223,15 @@ describe('the inbox', () => {
       });
       seen.push(...page.tasks.map(task => task.run_id));
       cursor = page.next_cursor;
-      await askAgain(id);
+      await createTaskAgain(id);
     }
     expect(seen).toEqual(runs.reverse());
   });
 
   test('shows an admin all projects, a member theirs, another tenant nothing; and filters by assignee', async () => {
     const marker = 'somebody@acme.example.com';
-    const here = await ask({ assignees: [marker, 'tenant_admin'] });
-    const there = await ask({ assignees: [marker] }, { ...tenant.owner, projectId: project.projectId });
+    const here = await createTask({ assignees: [marker, 'tenant_admin'] });
+    const there = await createTask({ assignees: [marker] }, { ...tenant.owner, projectId: project.projectId });
     const see = async (principal: Principal, assignee = marker) =>
       (await call(inbox, as(principal), { assignee })).tasks.map(task => task.run_id).sort();
     expect(await see(tenant.owner)).toEqual([here.runID, there.runID].sort());
@@ -247,7 +252,7 @@ describe('the inbox', () => {
 
 describe('another tenant, another project, another workflow', () => {
   test('get 404 from every operation, and the task stays', async () => {
-    const ref = await ask();
+    const ref = await createTask();
     const elsewhere = await publishGraph(service.services, tenant.owner, asking());
     const cases = [
       { principal: other.owner, ref },
@@ -269,7 +274,7 @@ describe('another tenant, another project, another workflow', () => {
 test('the tasks of a run come in pages, in the order in which they were asked', async () => {
   const names = ['c', 'a', 'b'];
   const graph = { steps: names.map(id => ({ id, type: 'human_task' })) };
-  const ref = await askAgain(await publishGraph(service.services, tenant.owner, graph));
+  const ref = await createTaskAgain(await publishGraph(service.services, tenant.owner, graph));
   for (const list of [pending, all]) {
     const whole = await call(list, as(), ref);
     expect(whole.tasks.map(task => task.task_id).sort()).toEqual([...names].sort());

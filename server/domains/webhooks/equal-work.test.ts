@@ -161,12 +161,12 @@ describe('a refusal has done the same work, whatever is wrong', () => {
 });
 
 describe('a refusal of a webhook with a preset has done the same work', () => {
-  const right = (secret: string) => ({ 'x-hub-signature-256': sign(secret, body) });
+  const rightHeaders = (secret: string) => ({ 'x-hub-signature-256': sign(secret, body) });
   const cases: [string, (secret: string) => Record<string, string>][] = [
     ['without a signature', () => ({})],
     ['with a malformed signature', () => ({ 'x-hub-signature-256': 'sha256=zz' })],
-    ['with a wrong signature', () => right('other')],
-    ['with the right signature, and a dead token', right],
+    ['with a wrong signature', () => rightHeaders('other')],
+    ['with the right signature, and a dead token', rightHeaders],
   ];
   test.each(cases)('%s', async (_, headersOf) => {
     const automation_bearer = await patOf(['workflow:run']);

@@ -18,7 +18,7 @@ export function changeText(asked: JsonValue | undefined, approval: JsonValue): s
   const left = changes.length - MAX_CHANGES;
   const lines = changes
     .slice(0, MAX_CHANGES)
-    .map(({ path, before, after }) => `${path}: ${shown(before)} → ${shown(after)}`);
+    .map(({ path, before, after }) => `${path}: ${textShown(before)} → ${textShown(after)}`);
   const who = typeof by === 'string' && by !== '' ? by : 'A person';
   return `${who} changed the arguments. ${[...lines, ...(left > 0 ? [`${left} more`] : [])].join('; ')}`;
 }
@@ -35,7 +35,7 @@ function* changesOf(path: string, before: JsonValue | undefined, after: JsonValu
 const textOf = (value: JsonValue | undefined): string | undefined =>
   value === undefined ? undefined : JSON.stringify(value);
 
-function shown(value: JsonValue | undefined): string {
+function textShown(value: JsonValue | undefined): string {
   const text = textOf(value) ?? 'absent';
   return text.length <= MAX_VALUE_LENGTH ? text : `${text.slice(0, MAX_VALUE_LENGTH).toWellFormed()}…`;
 }

@@ -73,7 +73,7 @@ const startedEvent = (input: JsonMap = {}): RunEvent => ({
     started_by: 'tester',
   },
 });
-const begun = (step = 'a'): RunEvent => ({ at: AT, type: 'step_started', step, attempt: 1, data: {} });
+const stepStarted = (step = 'a'): RunEvent => ({ at: AT, type: 'step_started', step, attempt: 1, data: {} });
 
 /** Counts the statements and can delay their answers. */
 function countingSession(): LogSession & { statements: number } {
@@ -125,7 +125,7 @@ test('entries that arrive while a batch is in flight share the next commit', asy
   queueMicrotask(() => queueMicrotask(waiting.resolve));
   await waiting.promise;
   expect(connection.statements).toBe(1);
-  const rest = Array.from({ length: 50 }, () => log.append(entry(newId(), 1, [startedEvent(), begun()])));
+  const rest = Array.from({ length: 50 }, () => log.append(entry(newId(), 1, [startedEvent(), stepStarted()])));
   await Promise.all([first, ...rest]);
   expect(connection.statements).toBe(2);
 });
@@ -140,7 +140,7 @@ test('a batch is sent behind one in flight, and is committed even if that one is
     `INSERT INTO run_events (run_id, seq, event_type, data, created_at) VALUES ($1, 1, 'run_started', '{}', to_timestamp(0))`,
     [taken],
   );
-  const append = (runId: string) => log.append(entry(runId, 1, [startedEvent(), begun()]));
+  const append = (runId: string) => log.append(entry(runId, 1, [startedEvent(), stepStarted()]));
   const sentNow = () => new Promise(resolve => setImmediate(resolve));
   const beside = newId();
   const first = Promise.allSettled([append(taken), append(beside)]);
@@ -180,7 +180,7 @@ test('one commit writes events, payloads, the projection and the inbox', async (
     dueAt: AT + 60_000,
   };
   const task = { step: 'a', state: 'pending' as const, approved: null, completedBy: null, completedAt: null };
-  await log.append(entry(runId, 1, [startedEvent({ n: 1 }), begun()], { tasks: [{ ...task, asked }] }));
+  await log.append(entry(runId, 1, [startedEvent({ n: 1 }), stepStarted()], { tasks: [{ ...task, asked }] }));
   const projection = runProjection({
     status: 'failed',
     phase: 'complete',
@@ -198,7 +198,7 @@ test('one commit writes events, payloads, the projection and the inbox', async (
     completedAt: AT,
     asked: null,
   };
-  await log.append(entry(runId, 3, [begun('null')], { projection, tasks: [ended] }));
+  await log.append(entry(runId, 3, [stepStarted('null')], { projection, tasks: [ended] }));
   const run = await db.pool.query('SELECT * FROM runs WHERE id = $1', [runId]);
   expect(run.rows[0]).toMatchObject({
     status: 'failed',
@@ -221,15 +221,15 @@ test('one commit writes events, payloads, the projection and the inbox', async (
     completed_by: 'ann',
   });
   // A step may be called "null".
-  expect((await readRun(db.pool, runId))?.events[2]).toEqual(begun('null'));
+  expect((await readRun(db.pool, runId))?.events[2]).toEqual(stepStarted('null'));
 });
 
 test('progress that arrives late does not reset a run to an older state', async () => {
   const log = new GroupCommitLog(session, never);
   const runId = newId();
-  await log.append(entry(runId, 1, [startedEvent(), begun()]));
-  await log.append({ ...entry(runId, 3, [begun('b')]), created: undefined });
-  const late = entry(runId, 1, [startedEvent(), begun()]);
+  await log.append(entry(runId, 1, [startedEvent(), stepStarted()]));
+  await log.append({ ...entry(runId, 3, [stepStarted('b')]), created: undefined });
+  const late = entry(runId, 1, [startedEvent(), stepStarted()]);
   await log.append({ ...late, rows: [], created: undefined });
   const { rows } = await db.pool.query('SELECT last_seq FROM runs WHERE id = $1', [runId]);
   expect(rows).toEqual([{ last_seq: 3 }]);
@@ -243,7 +243,7 @@ test('only a bad entry and a fenced one fail: the rest of their batch is committ
   const bad = newId();
   const runs = [...good.slice(0, 13), bad, ...good.slice(13, 30), taken, ...good.slice(30)];
   const results = await Promise.allSettled(
-    runs.map(runId => log.append(entry(runId, 1, [startedEvent(), begun(runId === bad ? 'nul\0' : 'a')]))),
+    runs.map(runId => log.append(entry(runId, 1, [startedEvent(), stepStarted(runId === bad ? 'nul\0' : 'a')]))),
   );
   const failed = results.flatMap((result, index) =>
     result.status === 'rejected' ? [{ runId: runs[index], kind: (result.reason as AppendError).kind }] : [],
@@ -322,7 +322,7 @@ test('large values are stored externally once, and are restored when the run is 
     attempt: 1,
     data: { result: { big, zebra: 1, a: 'nul \0 and \ud800 stay', list: [1.5, null, true] } },
   };
-  await log.append(entry(runId, 1, [startedEvent({ big }), begun(), done]));
+  await log.append(entry(runId, 1, [startedEvent({ big }), stepStarted(), done]));
   const page = await readEvents(db.pool, { tenantId: TENANT, runId, after: 2, limit: 10 });
   const shown = page[0];
   if (shown === undefined || shown.event.type !== 'step_completed') throw new Error('no event');
@@ -333,7 +333,7 @@ test('large values are stored externally once, and are restored when the run is 
   // Exactly as it was written, including the order of its keys.
   expect(JSON.stringify(await readPayload(db.pool, payload))).toBe(json);
   expect(await readPayload(db.pool, { ...payload, tenantId: 'other' })).toBeUndefined();
-  expect((await readRun(db.pool, runId))?.events).toEqual([startedEvent({ big }), begun(), done]);
+  expect((await readRun(db.pool, runId))?.events).toEqual([startedEvent({ big }), stepStarted(), done]);
   expect(await readEvents(db.pool, { tenantId: 'other', runId, after: 0, limit: 10 })).toEqual([]);
 });
 
@@ -352,7 +352,7 @@ test('16 KiB of JSON stay in the event, one byte more is stored externally', () 
 test('events are filtered by step and paged by seq', async () => {
   const log = new GroupCommitLog(session, never);
   const runId = newId();
-  await log.append(entry(runId, 1, [startedEvent(), begun('a'), begun('b'), begun('a')]));
+  await log.append(entry(runId, 1, [startedEvent(), stepStarted('a'), stepStarted('b'), stepStarted('a')]));
   const readSeqs = async (more: { after?: number; limit?: number; stepId?: string }) =>
     (await readEvents(db.pool, { tenantId: TENANT, runId, after: 0, limit: 10, ...more })).map(({ seq }) => seq);
   expect(await readSeqs({ after: 2 })).toEqual([3, 4]);

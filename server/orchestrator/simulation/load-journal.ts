@@ -9,7 +9,7 @@ export function simulatedJournal(database: Database, server: Server, at: Surroun
   /** The last write that ended: whether a run had room when it began, and the time of its end. */
   const before = { hadRoom: false, endedAt: -1 };
   const hasRoom = () => server.runtime?.resources.memory.hasRoom !== false;
-  const ask = <T>(act: () => T): Promise<T> => {
+  const request = <T>(act: () => T): Promise<T> => {
     const hadRoom = hasRoom();
     const ended = () => void Object.assign(before, { hadRoom, endedAt: at.agenda.now });
     const answered = answerOf(server, at, 'journal failed', act);
@@ -18,7 +18,7 @@ export function simulatedJournal(database: Database, server: Server, at: Surroun
   };
   return {
     deaths: open =>
-      ask(() => {
+      request(() => {
         for (const [key, { process, lane, runIds }] of database.loads) {
           if (process === server.name ? open.has(lane) : server.postgres.knows(process)) continue;
           database.loads.delete(key);
@@ -32,9 +32,9 @@ export function simulatedJournal(database: Database, server: Server, at: Surroun
       const hadRoom = before.endedAt === at.agenda.now && before.hadRoom;
       if (lane === 'background' && !hasRoom() && !hadRoom)
         at.fail('memory', `${runIds.length} runs are loaded in the background while memory is used up`);
-      return ask(() => void database.loads.set(`${server.name} ${lane}`, { process: server.name, lane, runIds }));
+      return request(() => void database.loads.set(`${server.name} ${lane}`, { process: server.name, lane, runIds }));
     },
-    end: lane => ask(() => void database.loads.delete(`${server.name} ${lane}`)),
-    forget: runId => ask(() => void database.loadDeaths.delete(runId)),
+    end: lane => request(() => void database.loads.delete(`${server.name} ${lane}`)),
+    forget: runId => request(() => void database.loadDeaths.delete(runId)),
   };
 }

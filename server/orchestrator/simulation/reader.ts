@@ -18,7 +18,7 @@ export function simulatedReader(database: Database, server: Server, at: Surround
     readRuns: async (runIds, { skeleton, onLarge }) => {
       const deadly = skeleton !== true && runIds.some(runId => database.runs.has(runId) && at.scenario(runId).deadly);
       if (deadly) return dieOfLoading(server, at, onLarge);
-      return await ask(() => {
+      return await readFrom(() => {
         const runs = new Map<string, RunRead>();
         for (const [index, runId] of runIds.entries()) {
           // As if the runs before it had reached the limit in bytes.
@@ -30,7 +30,7 @@ export function simulatedReader(database: Database, server: Server, at: Surround
       });
     },
     readStored: (runId, ids) =>
-      ask(() => {
+      readFrom(() => {
         at.count('large result read');
         const payloads = database.runs.get(runId)?.payloads;
         return new Map(
@@ -49,7 +49,7 @@ export function simulatedReader(database: Database, server: Server, at: Surround
         return { byTenant, byStatus };
       }),
     countDescendants: root =>
-      ask(() => {
+      readFrom(() => {
         const beneath = [...database.runs.values()].filter(({ row }) => row.root === root);
         return { started: beneath.length, active: beneath.filter(({ row }) => row.endedAt === null).length };
       }),
@@ -64,7 +64,7 @@ export function simulatedReader(database: Database, server: Server, at: Surround
       });
     },
     childRuns: runIds =>
-      ask(() =>
+      readFrom(() =>
         runIds.flatMap(runId => {
           const row = database.runs.get(runId)?.row;
           if (row === undefined) return [];

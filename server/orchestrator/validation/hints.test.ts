@@ -73,9 +73,9 @@ describe('the nearest name', () => {
   });
 
   test('is sought among 300 names of at most 64 letters', () => {
-    const others = (count: number) => Array.from({ length: count }, (_, n) => `other-name-${n}`);
-    expect(nearest('target', [...others(299), 'targets'])).toBe('targets');
-    expect(nearest('target', [...others(300), 'targets'])).toBeUndefined();
+    const otherNames = (count: number) => Array.from({ length: count }, (_, n) => `other-name-${n}`);
+    expect(nearest('target', [...otherNames(299), 'targets'])).toBe('targets');
+    expect(nearest('target', [...otherNames(300), 'targets'])).toBeUndefined();
     expect(nearest('x'.repeat(64), ['x'.repeat(63)])).toBe('x'.repeat(63));
     expect(nearest('x'.repeat(65), ['x'.repeat(64)])).toBeUndefined();
   });

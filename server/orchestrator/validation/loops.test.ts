@@ -27,7 +27,7 @@ const when = (id: string, expression: string, more: Partial<GraphStep> = {}): Gr
   expression,
   ...more,
 });
-const each = (steps: unknown, more: Partial<GraphStep> = {}): GraphStep => ({
+const eachStep = (steps: unknown, more: Partial<GraphStep> = {}): GraphStep => ({
   id: 'each',
   type: 'for_each',
   items: '{{input.list}}',
@@ -40,15 +40,15 @@ const codes = async (value: Graph) => (await report(value)).errors.map(e => `${e
 
 describe('a loop', () => {
   const good: [string, Graph][] = [
-    ['over a template', graph(each([lua('a')]))],
-    ['over an expression', graph(each([lua('a')], { items: 'input.list.filter(x, x > 1)' }))],
-    ['over a result', graph(lua('l'), each([lua('a')], { items: '{{steps.l.result}}', depends_on: ['l'] }))],
-    ['with 100 at a time', graph(each([lua('a')], { concurrency: 100 }))],
-    ['that continues', graph(each([lua('a')], { on_item_error: 'continue' }))],
+    ['over a template', graph(eachStep([lua('a')]))],
+    ['over an expression', graph(eachStep([lua('a')], { items: 'input.list.filter(x, x > 1)' }))],
+    ['over a result', graph(lua('l'), eachStep([lua('a')], { items: '{{steps.l.result}}', depends_on: ['l'] }))],
+    ['with 100 at a time', graph(eachStep([lua('a')], { concurrency: 100 }))],
+    ['that continues', graph(eachStep([lua('a')], { on_item_error: 'continue' }))],
     [
       'that reads its item everywhere',
       graph(
-        each([
+        eachStep([
           task('t', '{{item.name}} of {{index}}', { name: '{{item.name}}' }),
           when('c', 'item.n > index', { depends_on: ['t'] }),
           lua('l', 'return item.n + index + {{item.n}}', { depends_on: ['c'] }),
@@ -59,108 +59,112 @@ describe('a loop', () => {
       'that reads what comes before it and within it',
       graph(
         lua('before'),
-        each(
+        eachStep(
           [task('a', '{{steps.before.result}}'), lua('b', 'return {{steps.a.result.approved}}', { depends_on: ['a'] })],
           { depends_on: ['before'] },
         ),
       ),
     ],
-    ['in a loop', graph(each([each([task('a', '{{item}}')], { id: 'inner', items: '{{item.list}}' })]))],
-    ['beside another with the same ids', graph(each([lua('a')]), each([lua('a')], { id: 'other' }))],
+    ['in a loop', graph(eachStep([eachStep([task('a', '{{item}}')], { id: 'inner', items: '{{item.list}}' })]))],
+    ['beside another with the same ids', graph(eachStep([lua('a')]), eachStep([lua('a')], { id: 'other' }))],
     [
       'whose condition branches',
-      graph(each([when('c', 'item', { then: ['y'] }), lua('y', 'return 1', { depends_on: ['c'] })])),
+      graph(eachStep([when('c', 'item', { then: ['y'] }), lua('y', 'return 1', { depends_on: ['c'] })])),
     ],
   ];
   test.each(good)('%s is valid', async (_, value) => expect(await codes(value)).toEqual([]));
 
   const bad: [string, Graph, string[]][] = [
-    ['no items', graph(each([lua('a')], { items: undefined as never })), ['each:items:missing_field']],
-    ['items a list', graph(each([lua('a')], { items: [1] })), ['each:items:invalid_field']],
-    ['no steps', graph(each(undefined)), ['each:steps:missing_field']],
-    ['an empty graph', graph(each([])), ['each:steps:invalid_field']],
-    ['steps no list', graph(each({ a: 1 })), ['each:steps:invalid_field']],
-    ['a step that is none', graph(each(['a'])), ['each:steps[0]:invalid_field']],
-    ['concurrency 0', graph(each([lua('a')], { concurrency: 0 })), ['each:concurrency:invalid_field']],
-    ['concurrency 101', graph(each([lua('a')], { concurrency: 101 })), ['each:concurrency:invalid_field']],
-    ['concurrency 1.5', graph(each([lua('a')], { concurrency: 1.5 })), ['each:concurrency:invalid_field']],
-    ['another mode', graph(each([lua('a')], { on_item_error: 'skip' })), ['each:on_item_error:invalid_field']],
-    ['an unknown field', graph(each([lua('a')], { parallel: 2 })), ['each:parallel:unknown_field']],
-    ['retries', graph(each([lua('a')], { retry_count: 1 })), ['each:retry_count:retries_not_supported']],
-    ['text and a template', graph(each([lua('a')], { items: 'x {{input.l}}' })), ['each:items:items_ambiguous']],
-    ['a malformed template', graph(each([lua('a')], { items: '{{input' })), ['each:items:template_malformed']],
-    ['a malformed expression', graph(each([lua('a')], { items: 'input.' })), ['each:items:expression_malformed']],
-    ['items of no step', graph(each([lua('a')], { items: '{{steps.x.result}}' })), ['each:items:unknown_step']],
+    ['no items', graph(eachStep([lua('a')], { items: undefined as never })), ['each:items:missing_field']],
+    ['items a list', graph(eachStep([lua('a')], { items: [1] })), ['each:items:invalid_field']],
+    ['no steps', graph(eachStep(undefined)), ['each:steps:missing_field']],
+    ['an empty graph', graph(eachStep([])), ['each:steps:invalid_field']],
+    ['steps no list', graph(eachStep({ a: 1 })), ['each:steps:invalid_field']],
+    ['a step that is none', graph(eachStep(['a'])), ['each:steps[0]:invalid_field']],
+    ['concurrency 0', graph(eachStep([lua('a')], { concurrency: 0 })), ['each:concurrency:invalid_field']],
+    ['concurrency 101', graph(eachStep([lua('a')], { concurrency: 101 })), ['each:concurrency:invalid_field']],
+    ['concurrency 1.5', graph(eachStep([lua('a')], { concurrency: 1.5 })), ['each:concurrency:invalid_field']],
+    ['another mode', graph(eachStep([lua('a')], { on_item_error: 'skip' })), ['each:on_item_error:invalid_field']],
+    ['an unknown field', graph(eachStep([lua('a')], { parallel: 2 })), ['each:parallel:unknown_field']],
+    ['retries', graph(eachStep([lua('a')], { retry_count: 1 })), ['each:retry_count:retries_not_supported']],
+    ['text and a template', graph(eachStep([lua('a')], { items: 'x {{input.l}}' })), ['each:items:items_ambiguous']],
+    ['a malformed template', graph(eachStep([lua('a')], { items: '{{input' })), ['each:items:template_malformed']],
+    ['a malformed expression', graph(eachStep([lua('a')], { items: 'input.' })), ['each:items:expression_malformed']],
+    ['items of no step', graph(eachStep([lua('a')], { items: '{{steps.x.result}}' })), ['each:items:unknown_step']],
     [
       'items of a later step',
-      graph(each([lua('a')], { items: 'steps.x.result' }), lua('x')),
+      graph(eachStep([lua('a')], { items: 'steps.x.result' }), lua('x')),
       ['each:items:not_an_ancestor'],
     ],
-    ['items of its own', graph(each([lua('a')], { items: '{{item}}' })), ['each:items:item_outside_loop']],
-    ['an expression of its own', graph(each([lua('a')], { items: 'item' })), ['each:items:item_outside_loop']],
+    ['items of its own', graph(eachStep([lua('a')], { items: '{{item}}' })), ['each:items:item_outside_loop']],
+    ['an expression of its own', graph(eachStep([lua('a')], { items: 'item' })), ['each:items:item_outside_loop']],
   ];
   test.each(bad)('with %s is refused', async (_, value, expected) => expect(await codes(value)).toEqual(expected));
 });
 
 describe('the steps of a loop', () => {
   const bad: [string, Graph, string[]][] = [
-    ['a wrong type', graph(each([{ id: 'a', type: 'x' }])), ['each:steps[0].type:unknown_type']],
-    ['a malformed id', graph(each([lua('a.b')])), ['each:steps[0].id:invalid_field']],
-    ['a field of the wrong type', graph(each([lua('a', 1 as never)])), ['each:steps[0].script:invalid_field']],
-    ['an unknown field', graph(each([lua('a', 'return 1', { scirpt: '' })])), ['each:steps[0].scirpt:unknown_field']],
+    ['a wrong type', graph(eachStep([{ id: 'a', type: 'x' }])), ['each:steps[0].type:unknown_type']],
+    ['a malformed id', graph(eachStep([lua('a.b')])), ['each:steps[0].id:invalid_field']],
+    ['a field of the wrong type', graph(eachStep([lua('a', 1 as never)])), ['each:steps[0].script:invalid_field']],
+    [
+      'an unknown field',
+      graph(eachStep([lua('a', 'return 1', { scirpt: '' })])),
+      ['each:steps[0].scirpt:unknown_field'],
+    ],
     [
       'a script that does not compile',
-      graph(each([lua('a'), lua('b', 'return (')])),
+      graph(eachStep([lua('a'), lua('b', 'return (')])),
       ['each:steps[1].script:lua_syntax'],
     ],
     [
       'an unknown dependency',
-      graph(each([lua('a', 'return 1', { depends_on: ['x'] })])),
+      graph(eachStep([lua('a', 'return 1', { depends_on: ['x'] })])),
       ['each:steps[0].depends_on[0]:unknown_dependency'],
     ],
     [
       'a dependency outside',
-      graph(lua('out'), each([lua('a', 'return 1', { depends_on: ['out'] })])),
+      graph(lua('out'), eachStep([lua('a', 'return 1', { depends_on: ['out'] })])),
       ['each:steps[0].depends_on[0]:unknown_dependency'],
     ],
-    ['a cycle', graph(each([lua('a', 'return 1', { depends_on: ['a'] })])), ['each:steps[0].depends_on:cycle']],
-    ['two of one id', graph(each([lua('a'), lua('a')])), ['each:steps[0].id:duplicate_step_id']],
-    ['the id of a step outside', graph(lua('a'), each([lua('a')])), ['each:steps[0].id:duplicate_step_id']],
-    ['the id of its loop', graph(each([lua('each')])), ['each:steps[0].id:duplicate_step_id']],
+    ['a cycle', graph(eachStep([lua('a', 'return 1', { depends_on: ['a'] })])), ['each:steps[0].depends_on:cycle']],
+    ['two of one id', graph(eachStep([lua('a'), lua('a')])), ['each:steps[0].id:duplicate_step_id']],
+    ['the id of a step outside', graph(lua('a'), eachStep([lua('a')])), ['each:steps[0].id:duplicate_step_id']],
+    ['the id of its loop', graph(eachStep([lua('each')])), ['each:steps[0].id:duplicate_step_id']],
     [
       'a read of a step that is no ancestor',
-      graph(each([lua('b'), task('a', '{{steps.b.result}}')])),
+      graph(eachStep([lua('b'), task('a', '{{steps.b.result}}')])),
       ['each:steps[1].instructions:not_an_ancestor'],
     ],
     [
       'a read of a step outside that is no ancestor',
-      graph(lua('b'), each([task('a', '{{steps.b.result}}')])),
+      graph(lua('b'), eachStep([task('a', '{{steps.b.result}}')])),
       ['each:steps[0].instructions:not_an_ancestor'],
     ],
     [
       'a read of its own loop',
-      graph(each([when('a', 'steps.each.result == 1')])),
+      graph(eachStep([when('a', 'steps.each.result == 1')])),
       ['each:steps[0].expression:not_an_ancestor'],
     ],
     [
       'a read of another loop',
-      graph(each([lua('a')]), each([task('b', '{{steps.a.result}}')], { id: 'other', depends_on: ['each'] })),
+      graph(eachStep([lua('a')]), eachStep([task('b', '{{steps.a.result}}')], { id: 'other', depends_on: ['each'] })),
       ['other:steps[0].instructions:step_in_loop'],
     ],
-    ['a gate', graph(each([lua('a', 'return 1', { gated: true })])), ['each:steps[0].gated:not_in_loop']],
+    ['a gate', graph(eachStep([lua('a', 'return 1', { gated: true })])), ['each:steps[0].gated:not_in_loop']],
     [
       'open fields',
-      graph(each([lua('a', 'return 1', { overridable: ['name'] })])),
+      graph(eachStep([lua('a', 'return 1', { overridable: ['name'] })])),
       ['each:steps[0].overridable:not_in_loop'],
     ],
     [
       'a loop in a loop in a loop',
-      graph(each([each([each([lua('a')], { id: 'three' })], { id: 'two' })])),
+      graph(eachStep([eachStep([eachStep([lua('a')], { id: 'three' })], { id: 'two' })])),
       ['each:steps[0].steps[0].type:loops_nested_too_deep'],
     ],
     [
       'a mistake two loops deep',
-      graph(each([each([lua('a', 'return (')], { id: 'two' })])),
+      graph(eachStep([eachStep([lua('a', 'return (')], { id: 'two' })])),
       ['each:steps[0].steps[0].script:lua_syntax'],
     ],
   ];
@@ -173,7 +177,7 @@ describe('the steps of a loop', () => {
     [when('a', 'index == 1'), 'a:expression:item_outside_loop'],
     [task('a', '{{steps.inner.result}}'), 'a:instructions:step_in_loop'],
   ])('%o outside of a loop is refused', async (step, expected) => {
-    expect(await codes(graph(each([lua('inner')]), step))).toEqual([expected]);
+    expect(await codes(graph(eachStep([lua('inner')]), step))).toEqual([expected]);
   });
 
   test('the variables of a comprehension are also local outside of loops', async () => {
@@ -181,7 +185,7 @@ describe('the steps of a loop', () => {
   });
 
   test('that a script asks for by name and that do not come before it are warned of', async () => {
-    const { warnings } = await report(graph(each([lua('a', 'return steps.nothing')])));
+    const { warnings } = await report(graph(eachStep([lua('a', 'return steps.nothing')])));
     expect(warnings.map(e => `${e.step_id}:${e.path}:${e.code}`)).toEqual(['each:steps[0].script:unknown_step']);
   });
 });
@@ -189,22 +193,22 @@ describe('the steps of a loop', () => {
 describe('limits', () => {
   const many = (count: number) => Array.from({ length: count }, (_, n) => lua(`s${n}`));
   test('the steps of loops count as those of the graph', () => {
-    expect(checkShape(graph(each(many(1_999))))).toEqual([]);
-    expect(checkShape(graph(each(many(2_000)))).map(({ code }) => code)).toEqual(['too_many_steps']);
+    expect(checkShape(graph(eachStep(many(1_999))))).toEqual([]);
+    expect(checkShape(graph(eachStep(many(2_000)))).map(({ code }) => code)).toEqual(['too_many_steps']);
     const fields = Object.fromEntries(Array.from({ length: 201 }, (_, n) => [`f${n}`, 1]));
-    expect(checkShape(graph(each([lua('a', '', fields)]))).map(({ code }) => code)).toEqual(['too_many_fields']);
+    expect(checkShape(graph(eachStep([lua('a', '', fields)]))).map(({ code }) => code)).toEqual(['too_many_fields']);
   });
 
   test('more steps at a time than a run may have are warned of', async () => {
     const warned = async (count: number) =>
-      (await report(graph(each(many(count), { concurrency: 100 })))).warnings.map(({ code }) => code);
+      (await report(graph(eachStep(many(count), { concurrency: 100 })))).warnings.map(({ code }) => code);
     expect(await warned(100)).toEqual([]);
     expect(await warned(101)).toEqual(['too_many_steps_at_once']);
   });
 
   test('a run cannot override the steps of a loop, nor the handling of their failures', async () => {
     const problems = await validateOverrides(
-      graph(each([lua('a')])),
+      graph(eachStep([lua('a')])),
       { each: { steps: [], on_item_error: 'continue', concurrency: 101 } },
       types,
       scope,

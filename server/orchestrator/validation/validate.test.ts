@@ -285,11 +285,11 @@ describe('every rule', () => {
     const steps = Array.from({ length: 1000 }, (_, n) => when(`s${n}`, 'true'));
     let turns = 0;
     let ended = false;
-    const others = () => {
+    const countTurns = () => {
       turns += 1;
-      if (!ended) setImmediate(others);
+      if (!ended) setImmediate(countTurns);
     };
-    setImmediate(others);
+    setImmediate(countTurns);
     expect((await validateGraph({ steps }, types, scope)).valid).toBe(true);
     ended = true;
     expect(turns).toBeGreaterThanOrEqual(9);
@@ -467,10 +467,10 @@ describe('on_error', () => {
   });
 
   test('of another step is read only where that step comes before', async () => {
-    const reads = (depends_on: string[]) =>
+    const codesFor = (depends_on: string[]) =>
       codes(graph(lua('a'), task('b', { instructions: '{{steps.a.error.code ?? "none"}}', depends_on })));
-    expect(await reads(['a'])).toEqual([]);
-    expect(await reads([])).toEqual(['b:instructions:not_an_ancestor']);
+    expect(await codesFor(['a'])).toEqual([]);
+    expect(await codesFor([])).toEqual(['b:instructions:not_an_ancestor']);
   });
 
   test('cannot be overridden, nor be opened to overrides', async () => {

@@ -53,7 +53,7 @@ async function serve(answer: (request: Seen, response: ServerResponse) => void, 
   });
   return { seen, port: (server.address() as AddressInfo).port };
 }
-const ok = (_: Seen, response: ServerResponse) => void response.end('ok');
+const answerOk = (_: Seen, response: ServerResponse) => void response.end('ok');
 
 describe('what may be called', () => {
   test.each([
@@ -149,7 +149,7 @@ describe('what may be called', () => {
   });
 
   test('addresses, networks and names on the operator’s list are allowed, whatever the names resolve to', async () => {
-    const { port } = await serve(ok);
+    const { port } = await serve(answerOk);
     dns.set('inner.test', ['127.0.0.1']);
     for (const entry of ['127.0.0.1', '127.0.0.0/8', 'inner.test']) {
       const response = await egress({ allowPrivate: [entry] }).fetch(`http://inner.test:${port}/`);
@@ -187,8 +187,8 @@ describe('what may be called', () => {
 });
 
 test('a proxy from the environment is not used, because it would resolve the name itself', async () => {
-  const target = await serve(ok);
-  const proxy = await serve(ok);
+  const target = await serve(answerOk);
+  const proxy = await serve(answerOk);
   const script = `
     const { createEgress } = await import('./egress.ts');
     const egress = createEgress({ allowPrivate: ['127.0.0.1'] });
@@ -202,7 +202,7 @@ test('a proxy from the environment is not used, because it would resolve the nam
 });
 
 test('a closed guard sends nothing, whether or not it sent a request before', async () => {
-  const { port, seen } = await serve(ok);
+  const { port, seen } = await serve(answerOk);
   const url = `http://127.0.0.1:${port}/`;
   const used = egress({ allowPrivate: ['127.0.0.1'] });
   await (await used.fetch(url)).text();
@@ -216,7 +216,7 @@ test('a closed guard sends nothing, whether or not it sent a request before', as
 
 describe('a rebound name', () => {
   test('does not get through between the check and the connection', async () => {
-    const { port, seen } = await serve(ok);
+    const { port, seen } = await serve(answerOk);
     dns.set('rebind.test', [publicAddress], ['127.0.0.1']);
     await expect(egress().fetch(`http://rebind.test:${port}/`)).rejects.toThrow(EgressRefused);
     expect(dns.asked('rebind.test')).toBe(2);
@@ -224,7 +224,7 @@ describe('a rebound name', () => {
   });
 
   test('is refused after a connection, even while one is kept open', async () => {
-    const { port, seen } = await serve(ok);
+    const { port, seen } = await serve(answerOk);
     dns.set('later.test', ['127.0.0.1'], ['127.0.0.1'], ['10.0.0.1']);
     const { fetch } = egress({ allowPrivate: ['127.0.0.1'] });
     expect(await (await fetch(`http://later.test:${port}/`)).text()).toBe('ok');
@@ -233,7 +233,7 @@ describe('a rebound name', () => {
   });
 
   test('cannot use the connection of an allowed name', async () => {
-    const { port, seen } = await serve(ok);
+    const { port, seen } = await serve(answerOk);
     dns.set('allowed.test', ['127.0.0.1']);
     dns.set('foreign.test', ['127.0.0.1']);
     const { fetch } = egress({ allowPrivate: ['allowed.test'] });
@@ -275,7 +275,7 @@ describe('redirects', () => {
   });
 
   test('send no credential to another origin, under any name, and keep credentials within one origin', async () => {
-    const target = await serve(ok);
+    const target = await serve(answerOk);
     const { port } = await serve(({ url }, response) =>
       url === '/within'
         ? void response.end('ok')
@@ -317,7 +317,7 @@ describe('redirects', () => {
     [307, 'POST', 'POST', 'body'],
     [308, 'PATCH', 'PATCH', 'body'],
   ])('%i after %s continues as %s', async (status, method, then, body) => {
-    const target = await serve(ok);
+    const target = await serve(answerOk);
     const { port } = await redirectTo(status, `http://127.0.0.1:${target.port}/`);
     await egress({ allowPrivate }).fetch(new Request(`http://127.0.0.1:${port}/`, { method, body: 'body' }));
     expect(target.seen).toMatchObject([{ method: then, body }]);
@@ -325,7 +325,7 @@ describe('redirects', () => {
   });
 
   test('do not repeat a stream', async () => {
-    const target = await serve(ok);
+    const target = await serve(answerOk);
     const { port } = await redirectTo(307, `http://127.0.0.1:${target.port}/`);
     const body = new Blob(['streamed']).stream();
     const sent = egress({ allowPrivate }).fetch(`http://127.0.0.1:${port}/`, {
@@ -353,7 +353,7 @@ describe('https', () => {
   const allowPrivate = ['127.0.0.1'];
 
   test('the certificate is checked against the name, though the connection goes to a pinned address', async () => {
-    const { port, seen } = await serve(ok, { tls: true });
+    const { port, seen } = await serve(answerOk, { tls: true });
     dns.set('secure.test', ['127.0.0.1']);
     dns.set('insecure.test', ['127.0.0.1']);
     const { fetch } = egress({ allowPrivate });
@@ -365,7 +365,7 @@ describe('https', () => {
   });
 
   test('no redirect leads from https to http', async () => {
-    const plain = await serve(ok);
+    const plain = await serve(answerOk);
     const to = { location: `http://127.0.0.1:${plain.port}/` };
     const { port } = await serve((_, response) => void response.writeHead(302, to).end(), { tls: true });
     dns.set('secure.test', ['127.0.0.1']);
@@ -417,7 +417,7 @@ describe('responses', () => {
   });
 
   test('of every kind of body arrive as sent', async () => {
-    const { port, seen } = await serve(ok);
+    const { port, seen } = await serve(answerOk);
     const { fetch } = egress({ allowPrivate });
     const form = new FormData();
     form.set('field', 'value');

@@ -231,39 +231,39 @@ describe('a tool call survives a server that', () => {
   });
 
   test('reports failures by HTTP', async () => {
-    const say = (status: number, headers: Record<string, string> = {}, body = '') =>
+    const failWith = (status: number, headers: Record<string, string> = {}, body = '') =>
       callFailure((_m, response) => response.writeHead(status, headers).end(body));
-    expect(await say(401)).toMatchObject({ code: 'mcp_unauthorized', retryable: false, unsent: true });
-    expect(await say(403)).toMatchObject({ code: 'mcp_unauthorized', retryable: false, unsent: true });
-    expect(await say(404)).toMatchObject({ code: 'mcp_session_lost', retryable: true, unsent: true });
-    expect(await say(429, { 'retry-after': '7' })).toMatchObject({
+    expect(await failWith(401)).toMatchObject({ code: 'mcp_unauthorized', retryable: false, unsent: true });
+    expect(await failWith(403)).toMatchObject({ code: 'mcp_unauthorized', retryable: false, unsent: true });
+    expect(await failWith(404)).toMatchObject({ code: 'mcp_session_lost', retryable: true, unsent: true });
+    expect(await failWith(429, { 'retry-after': '7' })).toMatchObject({
       code: 'mcp_rate_limited',
       retryable: true,
       retryAfterMs: 7_000,
       unsent: true,
     });
-    expect(await say(503, { 'retry-after': 'soon' })).toMatchObject({
+    expect(await failWith(503, { 'retry-after': 'soon' })).toMatchObject({
       code: 'mcp_unavailable',
       retryAfterMs: undefined,
     });
-    expect(await say(500)).toMatchObject({ code: 'mcp_http_error', retryable: true, unsent: false });
+    expect(await failWith(500)).toMatchObject({ code: 'mcp_http_error', retryable: true, unsent: false });
     const told = JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32602, message: 'a is missing' } });
-    const refused = await say(422, { 'content-type': 'application/json' }, told);
+    const refused = await failWith(422, { 'content-type': 'application/json' }, told);
     expect(refused).toMatchObject({ code: 'mcp_http_error', retryable: false });
     expect(refused.message).toContain('a is missing');
-    expect(await say(500, {}, 'x'.repeat(MEBIBYTE))).toMatchObject({ code: 'mcp_http_error' });
+    expect(await failWith(500, {}, 'x'.repeat(MEBIBYTE))).toMatchObject({ code: 'mcp_http_error' });
   });
 
   test('reports failures by JSON-RPC', async () => {
-    const say = (code: number) =>
+    const failWith = (code: number) =>
       callFailure(({ id }, response) =>
         json(response, JSON.stringify({ jsonrpc: '2.0', id, error: { code, message: 'because' } })),
       );
-    expect(await say(-32602)).toMatchObject({ code: 'mcp_invalid_params', retryable: false });
-    expect(await say(-32603)).toMatchObject({ code: 'mcp_internal_error', retryable: true });
-    expect(await say(-32601)).toMatchObject({ code: 'mcp_error', retryable: false });
-    expect(await say(-32042)).toMatchObject({ code: 'mcp_elicitation_required', retryable: false });
-    expect(await say(-32603)).toMatchObject({ message: expect.stringContaining('because') });
+    expect(await failWith(-32602)).toMatchObject({ code: 'mcp_invalid_params', retryable: false });
+    expect(await failWith(-32603)).toMatchObject({ code: 'mcp_internal_error', retryable: true });
+    expect(await failWith(-32601)).toMatchObject({ code: 'mcp_error', retryable: false });
+    expect(await failWith(-32042)).toMatchObject({ code: 'mcp_elicitation_required', retryable: false });
+    expect(await failWith(-32603)).toMatchObject({ message: expect.stringContaining('because') });
   });
 });
 

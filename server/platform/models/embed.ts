@@ -39,7 +39,7 @@ export async function embedTexts(
     for (let from = 0; from < texts.length; from += size) {
       const values = texts.slice(from, from + size);
       const { embeddings, usage } = await model.doEmbed({ values, abortSignal: on.signal });
-      if (!fits(embeddings, values.length, vectors[0]?.length)) {
+      if (!isComplete(embeddings, values.length, vectors[0]?.length)) {
         const { name } = providerFacts[access.provider];
         return failed('model_answer_malformed', `${name} did not answer with one vector for each text.`);
       }
@@ -58,7 +58,7 @@ export async function embedTexts(
 const failed = (code: string, message: string): ModelFailure => ({ kind: 'failed', code, message, retryable: false });
 
 /** Returns whether the vectors are as many as the texts, finite, and of equal length. */
-function fits(vectors: readonly number[][], count: number, length = vectors[0]?.length ?? 0): boolean {
+function isComplete(vectors: readonly number[][], count: number, length = vectors[0]?.length ?? 0): boolean {
   return (
     vectors.length === count &&
     length > 0 &&

@@ -54,7 +54,7 @@ test('a cursor beside four writers, some of which hold their numbers, reads ever
   const { rows: before } = await db.pool.query('SELECT coalesce(max(seq), 0)::int AS last FROM run_usage');
   let cursor: number = before[0].last;
   const seen: number[] = [];
-  const pass = async () => {
+  const readNew = async () => {
     const upTo = await horizon(60_000);
     const { rows } = await db.pool.query('SELECT seq::int FROM run_usage WHERE seq > $1 AND seq <= $2 ORDER BY seq', [
       cursor,
@@ -79,9 +79,9 @@ test('a cursor beside four writers, some of which hold their numbers, reads ever
     writing -= 1;
   };
   const writers = [0, 1, 2, 3].map(write);
-  while (writing > 0) await pass();
+  while (writing > 0) await readNew();
   await Promise.all(writers);
-  await pass();
+  await readNew();
   expect(seen).toEqual(written.sort((a, b) => a - b));
 });
 

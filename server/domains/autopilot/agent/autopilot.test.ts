@@ -41,9 +41,9 @@ async function sendMessage(
 ) {
   const sent = await chat.act('autopilot_chat', input, by);
   const id = String(sent.thread_id);
-  return { sent, id, messages: await settled(id, by) };
+  return { sent, id, messages: await waitForAnswer(id, by) };
 }
-const settled = async (id: string, by = chat.acme.owner) => {
+const waitForAnswer = async (id: string, by = chat.acme.owner) => {
   const readMessages = async () => (await chat.act('chat_list_messages', { id, limit: 200 }, by)).messages;
   await expect.poll(async () => (await readMessages()).at(-1)?.metadata.status).not.toMatch(/queued|running/);
   return readMessages();
@@ -241,7 +241,7 @@ test('the stream has a chunk for each proposal, and is empty while no answer is 
     data: { title: 'Streamed', valid: true },
   });
   expect(chunks.at(-1)).toMatchObject({ type: 'finish' });
-  await settled(String(sent.thread_id));
+  await waitForAnswer(String(sent.thread_id));
   const idle = await openSse(`${chat.service.url}/v1/autopilot/stream`, headers);
   expect(idle.status).toBe(204);
   const foreign = await openSse(`${chat.service.url}/v1/autopilot/stream?thread_id=${await chat.thread()}`, headers);
@@ -271,7 +271,7 @@ test('it asks a person with a form, reads the answer, and cannot ask for credent
   const always = { ...run, ...answer, result: { channel: 'mail' }, grant: { for: 'thread' } };
   await expect(chat.act('tasks_complete', always)).rejects.toMatchObject({ status: 422, code: 'grant_not_possible' });
   await chat.act('tasks_complete', { ...run, ...answer, result: { channel: 'mail' } });
-  const messages = await settled(String(sent.thread_id));
+  const messages = await waitForAnswer(String(sent.thread_id));
   expect(JSON.parse(lastTold())).toEqual({ channel: 'mail', completed_by: chat.acme.owner.email });
   expect(saidIn(messages.at(-1))).toBe('Then by mail.');
 });

@@ -54,7 +54,7 @@ export async function usageByDimension(
   const sums = await queryUsage(services.pool, principal.tenantId, filter, { by: sets, timeZone, now }).catch(
     unknownZone,
   );
-  const rowsFor = (set: RollupColumn[]) => sums[sets.findIndex(other => same(other, set))] ?? [];
+  const rowsFor = (set: RollupColumn[]) => sums[sets.findIndex(other => isSame(other, set))] ?? [];
   const dimensions = wanted.map(dimension => ({
     by: dimension,
     items: itemsOf(dimension, rowsFor(readings[dimension].by)),
@@ -69,9 +69,9 @@ export async function usageByDimension(
   };
 }
 
-const same = (a: readonly string[], b: readonly string[]) => a.join() === b.join();
+const isSame = (a: readonly string[], b: readonly string[]) => a.join() === b.join();
 const distinct = (sets: RollupColumn[][]) =>
-  sets.filter((set, index) => sets.findIndex(other => same(other, set)) === index);
+  sets.filter((set, index) => sets.findIndex(other => isSame(other, set)) === index);
 
 /** The requested range; by default the current billing period, or the last 30 days if that is shorter. */
 async function periodOf(
@@ -119,17 +119,17 @@ const byCost = (a: Item, b: Item) =>
 
 function limitItems(sorted: Item[]): Item[] {
   const rest = sorted.slice(MAX_ITEMS);
-  return rest.length === 0 ? sorted : [...sorted.slice(0, MAX_ITEMS), other(rest)];
+  return rest.length === 0 ? sorted : [...sorted.slice(0, MAX_ITEMS), combine(rest)];
 }
 
 /** Keeps the last hundred days, in order, and combines the earlier ones. */
 function lastDays(items: Item[]): Item[] {
   const days = items.sort((a, b) => (a.key < b.key ? -1 : 1));
   const before = days.slice(0, Math.max(0, days.length - MAX_ITEMS));
-  return before.length === 0 ? days : [...days.slice(-MAX_ITEMS), other(before)];
+  return before.length === 0 ? days : [...days.slice(-MAX_ITEMS), combine(before)];
 }
 
-const other = (items: readonly Item[]): Item => ({
+const combine = (items: readonly Item[]): Item => ({
   key: 'other',
   label: 'Other',
   quantity: items.reduce((sum, item) => sum + item.quantity, 0),

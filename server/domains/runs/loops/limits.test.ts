@@ -65,7 +65,7 @@ async function end(ref: Ref, by = acme): Promise<Summary> {
 /** Runs the steps until the run has ended. Meanwhile, another workspace runs a loop, which completes. */
 async function run(input: object, ...steps: Step[]): Promise<Summary & { ref: Ref }> {
   const ref = await start(input, steps);
-  const beside = await start({ list: [1, 2, 3] }, [each([lua('a', 'return item * 2')])], rival);
+  const beside = await start({ list: [1, 2, 3] }, [eachStep([lua('a', 'return item * 2')])], rival);
   const summary = await end(ref);
   expect(await end(beside, rival)).toMatchObject({ status: 'completed', output: { results: [2, 4, 6], failed: 0 } });
   return { ...summary, ref };
@@ -77,7 +77,7 @@ async function failuresOf(ref: Ref): Promise<string[]> {
   );
 }
 
-const each = (steps: Step[], more: object = {}): Step => ({
+const eachStep = (steps: Step[], more: object = {}): Step => ({
   id: 'each',
   type: 'for_each',
   items: '{{input.list}}',
@@ -95,13 +95,13 @@ describe('items that cannot be added fail their step, with a message', () => {
     ['{{input.list[3]}}', { list: [] }, 'template_unresolved', /input\.list\[3\]/],
     ['input.list.first', { list: [] }, 'expression_failed', /^items: /],
   ])('%s', async (items, input, code, message) => {
-    const { error, added_steps } = await run(input, each([lua('a', 'return 1')], { items }));
+    const { error, added_steps } = await run(input, eachStep([lua('a', 'return 1')], { items }));
     expect(error).toMatchObject({ code, step_id: 'each', message: expect.stringMatching(message) });
     expect(added_steps).toEqual({ total: 0, done: 0 });
   });
 
   test('half a million small items, which are more steps than a run may add', async () => {
-    const { error } = await run({ list: half }, each([lua('a', 'return 1')]));
+    const { error } = await run({ list: half }, eachStep([lua('a', 'return 1')]));
     expect(error).toMatchObject({ code: 'too_many_steps', step_id: 'each' });
   });
 });
@@ -109,11 +109,11 @@ describe('items that cannot be added fail their step, with a message', () => {
 describe('loops that grow beyond the limits of their run', () => {
   const wait = (more: object = {}): Step => ({ id: 'w', type: 'wait', seconds: 3600, ...more });
   const inner = (steps: Step[], more: object = {}): Step =>
-    each(steps, { id: 'inner', items: '{{input.inner}}', ...more });
+    eachStep(steps, { id: 'inner', items: '{{input.inner}}', ...more });
 
   test('fail if the steps would be more than 100,000 in total, and cancel the steps that they started', async () => {
     const input = { list: [0, 1, 2], inner: Array.from({ length: 40_000 }, () => 0) };
-    const { status, error, ref } = await run(input, each([inner([wait()])], { concurrency: 3 }));
+    const { status, error, ref } = await run(input, eachStep([inner([wait()])], { concurrency: 3 }));
     expect([status, error]).toMatchObject(['failed', { code: 'too_many_steps', step_id: 'each' }]);
     expect(error?.message).toMatch(/^Item \d failed in "inner": .*limit of 100000 for a run: 120003 in all/);
     expect(await callOperation('tasks_list_pending_run', ref)).toMatchObject({ tasks: [] });
@@ -123,14 +123,14 @@ describe('loops that grow beyond the limits of their run', () => {
     const chain = Array.from({ length: 33 }, (_, n) => lua(`s${n}`, 'return 1', { depends_on: ['w'] }));
     const input = { list: [0, 1, 2], inner: Array.from({ length: 100 }, () => 0) };
     const loop = inner([wait(), ...chain], { concurrency: 100 });
-    const { error } = await run(input, each([loop], { concurrency: 3 }));
+    const { error } = await run(input, eachStep([loop], { concurrency: 3 }));
     expect(error).toMatchObject({ code: 'too_many_steps', step_id: 'each' });
     expect(error?.message).toMatch(/limit of 10000 at a time: 10203/);
   });
 
   test('fail only an item if they continue on errors', async () => {
     const input = { list: [1, 2], inner: Array.from({ length: 100_000 }, () => 0) };
-    const { output, ref } = await run(input, each([inner([wait()])], { on_item_error: 'continue' }));
+    const { output, ref } = await run(input, eachStep([inner([wait()])], { on_item_error: 'continue' }));
     expect(output).toEqual({ results: [null, null], failed: 2 });
     expect(await failuresOf(ref)).toEqual(['each.0.inner too_many_steps', 'each.1.inner too_many_steps']);
   });
@@ -145,10 +145,10 @@ describe('a result that cannot be stored', () => {
   ];
   test.each(results)('%s fails its item', async (_, script, why) => {
     const a = lua('a', `if item == 2 then ${script} end return item`);
-    const continued = await run({ list: [1, 2, 3] }, each([a], { on_item_error: 'continue' }));
+    const continued = await run({ list: [1, 2, 3] }, eachStep([a], { on_item_error: 'continue' }));
     expect(continued).toMatchObject({ status: 'completed', output: { results: [1, null, 3], failed: 1 } });
     expect(await failuresOf(continued.ref)).toEqual(['each.1.a lua_result_invalid']);
-    const failed = await run({ list: [1, 2, 3] }, each([a]));
+    const failed = await run({ list: [1, 2, 3] }, eachStep([a]));
     expect(failed.error).toMatchObject({ code: 'lua_result_invalid', step_id: 'each' });
     expect(failed.error?.message).toMatch(new RegExp(`^Item 1 failed in "a": .*${why}`));
   });
@@ -162,7 +162,7 @@ describe('a result that cannot be stored', () => {
   });
 
   test('because the results of all items are more than 1 MiB fails the loop', async () => {
-    const loop = each([lua('a', 'return ("x"):rep(400000)')], { on_item_error: 'continue' });
+    const loop = eachStep([lua('a', 'return ("x"):rep(400000)')], { on_item_error: 'continue' });
     const { error } = await run({ list: [1, 2, 3] }, loop);
     expect(error).toMatchObject({ code: 'result_too_large', step_id: 'each' });
     const read = lua('read', 'return steps.each.error.code', { depends_on: ['each'] });
@@ -174,13 +174,13 @@ describe('a result that cannot be stored', () => {
 describe('requests in a loop', () => {
   test('reach only the public network and the hosts that are listed', async () => {
     const list = ['http://169.254.169.254/', `${api.url}/echo`, 'http://[::1]/'];
-    const loop = each([get('{{item}}'), lua('status', 'return steps.get.result.status', { depends_on: ['get'] })]);
+    const loop = eachStep([get('{{item}}'), lua('status', 'return steps.get.result.status', { depends_on: ['get'] })]);
     const { output, ref } = await run({ list }, { ...loop, on_item_error: 'continue' });
     expect(output).toEqual({ results: [null, 200, null], failed: 2 });
     expect(await failuresOf(ref)).toEqual(['each.0.get egress_refused', 'each.2.get egress_refused']);
     const { id } = await callOperation<{ id: string }>('workflows_create', {
       name: `W ${newId()}`,
-      graph: { steps: [each([get('http://10.0.0.1/')])] },
+      graph: { steps: [eachStep([get('http://10.0.0.1/')])] },
     });
     expect(await callOperation('workflows_validate', { id })).toMatchObject({
       errors: [{ step_id: 'each', path: 'steps[0].url', code: 'egress_refused' }],
@@ -200,7 +200,11 @@ describe('requests in a loop', () => {
     const asked = [get(`${api.url}/echo?item={{item}}`, { connection_id, auth })];
     const missing = [get(`${api.url}/missing?item={{item}}`, { connection_id, auth })];
     const more = { on_item_error: 'continue', concurrency: 2 };
-    const { output, ref } = await run({ list: [1, 2] }, each(asked, more), each(missing, { id: 'other', ...more }));
+    const { output, ref } = await run(
+      { list: [1, 2] },
+      eachStep(asked, more),
+      eachStep(missing, { id: 'other', ...more }),
+    );
     expect(api.seen.slice(before).filter(({ path }) => path.includes(SECRET))).toHaveLength(4);
     expect(output).toMatchObject({ each: { failed: 0 }, other: { failed: 2 } });
     const shown = [

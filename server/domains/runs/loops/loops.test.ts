@@ -87,7 +87,7 @@ async function run(input: object, ...steps: Step[]) {
   return { ref, summary: await summaryOf(ref), result: await resultOf(ref) };
 }
 
-const each = (steps: Step[], more: object = {}): Step => ({
+const eachStep = (steps: Step[], more: object = {}): Step => ({
   id: 'each',
   type: 'for_each',
   items: '{{input.list}}',
@@ -106,7 +106,7 @@ describe('a loop', () => {
     const { result, summary } = await run(
       { list: [{ n: 5 }, { n: 7 }, { n: 9 }], plus: 100 },
       lua('before', 'return {factor = 2}'),
-      each(
+      eachStep(
         [
           lua('first', 'return item.n * steps.before.result.factor + index'),
           lua('second', 'return "{{item.n}}: " .. ({{steps.first.result}} + input.plus + {{index}})', {
@@ -126,7 +126,7 @@ describe('a loop', () => {
     const before = api.seen.length;
     const { ref, result } = await run(
       { list: [1, 2, 3] },
-      each([request('send', '/double', { n: '{{item}}' })], { concurrency: 2 }),
+      eachStep([request('send', '/double', { n: '{{item}}' })], { concurrency: 2 }),
     );
     expect(result).toMatchObject({ results: [{ body: 2 }, { body: 4 }, { body: 6 }], failed: 0 });
     const keys = api.seen.slice(before).map(({ headers }) => headers['idempotency-key']);
@@ -136,7 +136,7 @@ describe('a loop', () => {
   test('of human tasks creates a task for each item, which ends the item', async () => {
     const ref = await start(
       { list: ['tea', 'milk'] },
-      each([{ id: 'ask', type: 'human_task', instructions: 'Buy {{item}}?' }], { concurrency: 2 }),
+      eachStep([{ id: 'ask', type: 'human_task', instructions: 'Buy {{item}}?' }], { concurrency: 2 }),
     );
     await waitFor(ref, 'blocked');
     expect(await summaryOf(ref)).toMatchObject({ pending_tasks: 2, steps: [{ step_id: 'each', status: 'running' }] });
@@ -165,8 +165,8 @@ describe('a loop', () => {
   });
 
   test('in a loop runs for each item of each outer item', async () => {
-    const inner = each([lua('n', 'return item * 10 + index')], { id: 'inner', items: 'item.list', concurrency: 2 });
-    const { ref, result } = await run({ list: [{ list: [1, 2] }, { list: [] }, { list: [3] }] }, each([inner]));
+    const inner = eachStep([lua('n', 'return item * 10 + index')], { id: 'inner', items: 'item.list', concurrency: 2 });
+    const { ref, result } = await run({ list: [{ list: [1, 2] }, { list: [] }, { list: [3] }] }, eachStep([inner]));
     expect(result).toEqual({
       results: [
         { results: [10, 21], failed: 0 },
@@ -180,7 +180,7 @@ describe('a loop', () => {
   });
 
   test('over an empty list adds nothing', async () => {
-    const { result, summary } = await run({ list: [] }, each([lua('a', 'error("never")')]));
+    const { result, summary } = await run({ list: [] }, eachStep([lua('a', 'error("never")')]));
     expect(result).toEqual({ results: [], failed: 0 });
     expect(summary.added_steps).toEqual({ total: 0, done: 0 });
   });
@@ -189,7 +189,7 @@ describe('a loop', () => {
     maxHeld = 0;
     const ref = await start(
       { list: [0, 1, 2, 3, 4, 5, 6] },
-      each([request('slow', '/slow', { index: '{{index}}' })], { concurrency: 3 }),
+      eachStep([request('slow', '/slow', { index: '{{index}}' })], { concurrency: 3 }),
     );
     for (let done = 0; done < 7; done++) {
       await expect.poll(() => held.length).toBe(Math.min(3, 7 - done));
@@ -205,7 +205,7 @@ describe('a loop', () => {
   test('gathers large results', async () => {
     const { result } = await run(
       { list: [1, 2, 3] },
-      each([lua('large', 'return {item, ("x"):rep(30000)}')], { concurrency: 3 }),
+      eachStep([lua('large', 'return {item, ("x"):rep(30000)}')], { concurrency: 3 }),
     );
     const { results } = result as { results: [number, string][] };
     expect(results.map(([item, text]) => [item, text.length])).toEqual([1, 2, 3].map(item => [item, 30_000]));
@@ -218,7 +218,7 @@ describe('the failure of an item', () => {
   const after = lua('after', 'return 1', { depends_on: ['send'] });
 
   test('fails the loop and the run, and names the item', async () => {
-    const { ref, summary } = await run({ list }, each([send, after]));
+    const { ref, summary } = await run({ list }, eachStep([send, after]));
     expect(summary).toMatchObject({ status: 'failed', error: { code: 'unexpected_status', step_id: 'each' } });
     expect((summary.error as { message: string }).message).toMatch(/^Item 1 failed in "send": /);
     const events = await eventsOf(ref);
@@ -226,7 +226,7 @@ describe('the failure of an item', () => {
   });
 
   test('is null among the results if the loop continues', async () => {
-    const { result, summary } = await run({ list }, each([send, after], { on_item_error: 'continue' }));
+    const { result, summary } = await run({ list }, eachStep([send, after], { on_item_error: 'continue' }));
     expect(summary).toMatchObject({ status: 'completed', error: null });
     expect(result).toEqual({ results: [1, null, 1], failed: 1 });
   });
@@ -234,7 +234,7 @@ describe('the failure of an item', () => {
   test('is read as the error of a loop that is on_error: continue', async () => {
     const { ref, summary } = await run(
       { list },
-      each([send], { on_error: 'continue' }),
+      eachStep([send], { on_error: 'continue' }),
       lua('read', 'return {steps.each.error.code, steps.each.result == nil}', { depends_on: ['each'] }),
     );
     expect(summary.status).toBe('completed');
@@ -255,7 +255,7 @@ describe('items', () => {
     ],
   ])('%s fail the step', async (_, input, code, message) => {
     const inner = Array.from({ length: 10 }, (_, n) => lua(`s${n}`, 'return 1', { disabled: true }));
-    const { summary } = await run(input, each(inner));
+    const { summary } = await run(input, eachStep(inner));
     expect(summary).toMatchObject({ status: 'failed', error: { code, step_id: 'each' } });
     expect((summary.error as { message: string }).message).toMatch(message);
     expect(summary.added_steps).toEqual({ total: 0, done: 0 });
@@ -268,7 +268,7 @@ describe('items', () => {
     const items = 'steps.a.result.map(x, x + x)';
     const half = lua('a', `return {("x"):rep(${Math.floor(length / 2)})}`);
     const odd = length % 2 === 1 ? items.replace('x + x', 'x + x + "x"') : items;
-    const { summary } = await run({}, half, each([lua('b', 'return #item')], { items: odd, depends_on: ['a'] }));
+    const { summary } = await run({}, half, eachStep([lua('b', 'return #item')], { items: odd, depends_on: ['a'] }));
     expect(summary).toMatchObject({ status });
     if (status === 'failed') expect(summary.error).toMatchObject({ code: 'items_too_large', step_id: 'each' });
   });
@@ -276,7 +276,7 @@ describe('items', () => {
   test('with too many steps at a time fail the step', async () => {
     const inner = Array.from({ length: 101 }, (_, n) => lua(`s${n}`, 'return 1', { disabled: true }));
     const list = Array.from({ length: 100 }, () => 0);
-    const { summary } = await run({ list }, each(inner, { concurrency: 100 }));
+    const { summary } = await run({ list }, eachStep(inner, { concurrency: 100 }));
     expect(summary).toMatchObject({ error: { code: 'too_many_steps' } });
   });
 });
@@ -287,7 +287,7 @@ describe('in the middle of a loop', () => {
     lua('then', 'return 1', { depends_on: ['ask'] }),
   ];
   const beginLoop = async () => {
-    const ref = await start({ list: ['a', 'b', 'c'] }, each(asks, { concurrency: 2 }));
+    const ref = await start({ list: ['a', 'b', 'c'] }, eachStep(asks, { concurrency: 2 }));
     await waitFor(ref, 'blocked');
     return ref;
   };
@@ -332,7 +332,7 @@ describe('around a loop', () => {
   test('a rerun from it executes it again, and one from a later step keeps its result', async () => {
     const { ref } = await run(
       { list: [1, 2] },
-      each([lua('a', 'return item * 2')]),
+      eachStep([lua('a', 'return item * 2')]),
       lua('after', 'return 1', { depends_on: ['each'] }),
     );
     for (const [from_step, added] of [
@@ -347,14 +347,14 @@ describe('around a loop', () => {
   });
 
   test('an added step cannot be the start of a rerun', async () => {
-    const { ref } = await run({ list: [1] }, each([lua('a', 'return 1')]));
+    const { ref } = await run({ list: [1] }, eachStep([lua('a', 'return 1')]));
     expect(await refusal(callOperation('runs_rerun', { ...ref, from_step: 'each.0.a' }))).toMatchObject({
       code: 'unknown_step',
     });
   });
 
   test('its step shows its items, and not the templates of its inner steps', async () => {
-    const { ref } = await run({ list: [1] }, each([lua('a', 'return {{item}}')]));
+    const { ref } = await run({ list: [1] }, eachStep([lua('a', 'return {{item}}')]));
     expect(await callOperation('runs_get_step', { ...ref, step_id: 'each' })).toMatchObject({
       resolved: [{ name: 'items', value: [1], problem: null }],
       result: { results: [1], failed: 0 },
@@ -372,7 +372,7 @@ describe('around a loop', () => {
         ],
       },
       lua('before', 'return 100'),
-      each([lua('a', 'return {{item.n}}'), second], { depends_on: ['before'] }),
+      eachStep([lua('a', 'return {{item.n}}'), second], { depends_on: ['before'] }),
     );
     const stepOf = (step_id: string) => callOperation<Record<string, unknown>>('runs_get_step', { ...ref, step_id });
     expect(await stepOf('each.1.a')).toMatchObject({
@@ -390,7 +390,9 @@ describe('around a loop', () => {
   });
 
   test('a request in a loop requires the same scope as one outside', async () => {
-    const id = await publish(each([each([request('send', '/double', {})], { id: 'inner', items: '{{item}}' })]));
+    const id = await publish(
+      eachStep([eachStep([request('send', '/double', {})], { id: 'inner', items: '{{item}}' })]),
+    );
     const { principal } = await createTestPat(service.container.services, acme.contributor, ['workflow:run']);
     const refused = await refusal(call(principal, 'workflows_execute_command', { id, command: 'start' }));
     expect(refused).toMatchObject({ status: 403, code: 'insufficient_scope' });
@@ -400,14 +402,14 @@ describe('around a loop', () => {
     const connection = { display_name: 'Key', provider: 'custom', service: 'api_key', credentials: { api_key: 'k' } };
     const made = await callOperation<{ id: string }>('connections_create', { ...connection, origins: [api.url] });
     const send = request('send', '/double', {}, { connection_id: made.id });
-    const id = await publish(each([each([send], { id: 'inner', items: '{{item}}' })]));
+    const id = await publish(eachStep([eachStep([send], { id: 'inner', items: '{{item}}' })]));
     const { workflows } = await callOperation<{ workflows: { id: string }[] }>('connections_usage', { id: made.id });
     expect(workflows.map(user => user.id)).toEqual([id]);
   });
 
   test('a task in a loop cannot be skipped without the right to edit', async () => {
     const ask = { id: 'ask', type: 'human_task', instructions: 'Pay?' };
-    const id = await publish(each([ask]), lua('pay', 'return 1', { depends_on: ['each'] }));
+    const id = await publish(eachStep([ask]), lua('pay', 'return 1', { depends_on: ['each'] }));
     const { principal } = await createTestPat(service.container.services, acme.contributor, ['workflow:run']);
     const params = { mode: 'episode', trigger_steps: { pay: {} } };
     const refused = await refusal(call(principal, 'workflows_execute_command', { id, command: 'start', params }));

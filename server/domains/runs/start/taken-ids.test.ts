@@ -93,12 +93,12 @@ describe.each<[string, Kind, ('blocked' | 'complete' | 'executing')[]]>([
 });
 
 test('the same Idempotency-Key starts a run in each workspace', async () => {
-  const once = (who: Principal) =>
+  const startOnce = (who: Principal) =>
     call(command, contextFor(service.services, who, { headers: new Map([['idempotency-key', 'invoice-1042']]) }), {
       id: workflowOf(who, 'quick'),
       command: 'start',
     });
-  const [first, second] = [await once(acme.contributor), await once(rival.contributor)];
+  const [first, second] = [await startOnce(acme.contributor), await startOnce(rival.contributor)];
   expect(first.run_id).not.toBe(second.run_id);
-  expect(await once(rival.contributor)).toEqual(second);
+  expect(await startOnce(rival.contributor)).toEqual(second);
 });

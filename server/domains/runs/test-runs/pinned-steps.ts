@@ -9,7 +9,7 @@ const KEPT_FIELDS = ['id', 'name', 'depends_on', 'position', 'disabled', 'gated'
  * the branch of its result; any other step becomes a script, since a result can be any JSON.
  */
 export function withPinnedSteps(graph: Graph, pins: Readonly<JsonMap>): Graph {
-  const steps = graph.steps.map(step => (Object.hasOwn(pins, step.id) ? pinned(step, pins[step.id] ?? null) : step));
+  const steps = graph.steps.map(step => (Object.hasOwn(pins, step.id) ? pinStep(step, pins[step.id] ?? null) : step));
   return { ...graph, steps };
 }
 
@@ -32,7 +32,7 @@ export function originOfGiven(steps: readonly GraphStep[], results: Readonly<Jso
   return given.every(isInside) ? null : 'from a result that the test was given';
 }
 
-function pinned(step: GraphStep, result: JsonValue): GraphStep {
+function pinStep(step: GraphStep, result: JsonValue): GraphStep {
   const kept = Object.fromEntries(
     KEPT_FIELDS.flatMap(field => (step[field] === undefined ? [] : [[field, step[field]]])),
   );

@@ -15,7 +15,7 @@ const draftOf = (steps: readonly Step[], graph: object = {}): Draft => ({
   graph: { steps, ...graph },
   run_setup: {},
 });
-const done = (result: ReturnType<typeof groupIntoLoop>) => {
+const graphOrThrow = (result: ReturnType<typeof groupIntoLoop>) => {
   if (!result.ok) throw new Error(result.message);
   return result;
 };
@@ -31,7 +31,7 @@ describe('groupIntoLoop', () => {
 
   test('replaces the steps by the loop, and keeps the connections between the steps', () => {
     const draft = draftOf([lua('a'), lua('b', 'a'), lua('c', 'b', 'a'), lua('d', 'c')]);
-    const { edit, draft: after } = done(groupIntoLoop(draft, ['b', 'c'], 'loop'));
+    const { edit, draft: after } = graphOrThrow(groupIntoLoop(draft, ['b', 'c'], 'loop'));
     expect(after.graph.steps).toEqual([
       lua('a'),
       { id: 'loop', type: 'for_each', depends_on: ['a'], items: '[1]', steps: [lua('b'), lua('c', 'b')] },
@@ -57,11 +57,11 @@ describe('groupIntoLoop', () => {
         output: { n: '{{steps.b.result}}' },
       },
     );
-    const { graph } = done(groupIntoLoop(draft, ['a', 'b'], 'loop')).draft;
+    const { graph } = graphOrThrow(groupIntoLoop(draft, ['a', 'b'], 'loop')).draft;
     expect(graph.steps[1]?.expression).toBe('steps.loop.result.results[0].n > 1 && "steps.b" != ""');
     expect(graph.steps[2]?.url).toBe('https://x.y/{{ steps.loop.result.results[0].id ?? 1 }}');
     expect(graph.output).toEqual({ n: '{{steps.loop.result.results[0]}}' });
-    const two = done(
+    const two = graphOrThrow(
       groupIntoLoop(draftOf([lua('a'), lua('b-1'), http('d', '{{steps.b-1.result}}', 'b-1')]), ['a', 'b-1'], 'loop'),
     );
     expect(two.draft.graph.steps[1]?.url).toBe('{{steps.loop.result.results[0]["b-1"]}}');
@@ -70,7 +70,7 @@ describe('groupIntoLoop', () => {
   test('replaces its first steps in a branch', () => {
     const choice: Step = { id: 'if', type: 'condition', expression: 'true', then: ['a'], else: ['z'] };
     const draft = draftOf([choice, lua('a', 'if'), lua('b', 'a'), lua('z', 'if')]);
-    const { steps } = done(groupIntoLoop(draft, ['a', 'b'], 'loop')).draft.graph;
+    const { steps } = graphOrThrow(groupIntoLoop(draft, ['a', 'b'], 'loop')).draft.graph;
     expect(steps[0]).toEqual({ ...choice, then: ['loop'] });
     expect(refusal(groupIntoLoop(draft, ['a', 'z'], 'loop'))).toContain('some of the selected steps only');
     expect(refusal(groupIntoLoop(draft, ['if', 'z'], 'loop'))).toBe(
@@ -108,7 +108,7 @@ describe('groupIntoLoop', () => {
 
   test('in a loop keeps the item, and refuses a third level and steps that read the index', () => {
     const steps = [{ ...lua('a'), script: 'return item' }, lua('b', 'a')];
-    expect(done(groupIntoLoop(draftOf(steps), ['a'], 'loop', 1)).draft.graph.steps[0]?.items).toBe('[item]');
+    expect(graphOrThrow(groupIntoLoop(draftOf(steps), ['a'], 'loop', 1)).draft.graph.steps[0]?.items).toBe('[item]');
     expect(refusal(groupIntoLoop(draftOf(steps), ['a'], 'loop', 2))).toContain('at most 2 loops');
     const loop: Step = { id: 'l', type: 'for_each', items: '[1]', steps: [lua('x') as never] };
     expect(refusal(groupIntoLoop(draftOf([loop]), ['l'], 'loop', 1))).toContain('at most 2 loops');
@@ -122,7 +122,10 @@ describe('groupIntoLoop', () => {
       { ...lua('a'), position: { x: 0, y: 100 } },
       { ...lua('b', 'a'), position: { x: 300, y: 300 } },
     ]);
-    expect(done(groupIntoLoop(placed, ['a', 'b'], 'loop')).draft.graph.steps[0]?.position).toEqual({ x: 150, y: 100 });
+    expect(graphOrThrow(groupIntoLoop(placed, ['a', 'b'], 'loop')).draft.graph.steps[0]?.position).toEqual({
+      x: 150,
+      y: 100,
+    });
   });
 });
 
@@ -131,8 +134,8 @@ describe('dissolveLoop', () => {
     const choice: Step = { id: 'if', type: 'condition', expression: 'true', then: ['a'] };
     const end: Step = { id: 'd', type: 'human_task', instructions: '{{steps.b.result.x}}', depends_on: ['b'] };
     const draft = draftOf([choice, lua('a', 'if'), lua('b', 'a'), end], { output: '{{steps.b.result}}' });
-    const { draft: grouped } = done(groupIntoLoop(draft, ['a', 'b'], 'loop'));
-    expect(done(dissolveLoop(grouped, 'loop')).draft).toEqual(draft);
+    const { draft: grouped } = graphOrThrow(groupIntoLoop(draft, ['a', 'b'], 'loop'));
+    expect(graphOrThrow(dissolveLoop(grouped, 'loop')).draft).toEqual(draft);
   });
 
   test('redirects to the right one of several last steps', () => {
@@ -143,8 +146,8 @@ describe('dissolveLoop', () => {
       depends_on: ['a', 'ab', 'b-1'],
     };
     const draft = draftOf([lua('a'), lua('ab'), lua('b-1'), end]);
-    const { draft: grouped } = done(groupIntoLoop(draft, ['a', 'ab', 'b-1'], 'loop'));
-    const { draft: after } = done(dissolveLoop(grouped, 'loop'));
+    const { draft: grouped } = graphOrThrow(groupIntoLoop(draft, ['a', 'ab', 'b-1'], 'loop'));
+    const { draft: after } = graphOrThrow(dissolveLoop(grouped, 'loop'));
     expect(after.graph.steps[3]?.instructions).toBe('{{steps.a.result}} {{steps.ab.result.x}} {{steps["b-1"].result}}');
   });
 
@@ -177,7 +180,7 @@ describe('dissolveLoop', () => {
 
   test('keeps steps that read the item of the outer loop', () => {
     const steps = [{ ...lua('a'), script: 'return item' }];
-    const { draft } = done(groupIntoLoop(draftOf(steps), ['a'], 'loop', 1));
-    expect(done(dissolveLoop(draft, 'loop', 1)).draft.graph.steps).toEqual(steps);
+    const { draft } = graphOrThrow(groupIntoLoop(draftOf(steps), ['a'], 'loop', 1));
+    expect(graphOrThrow(dissolveLoop(draft, 'loop', 1)).draft.graph.steps).toEqual(steps);
   });
 });

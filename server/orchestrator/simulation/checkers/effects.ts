@@ -16,9 +16,9 @@ export function checkEffects(history: History, state: RunState): void {
     hasReturned(history, id) ||
     step.isToRepeat ||
     (step.attempt === 0 && step.dependencies.every(dependency => history.step(dependency).end !== null));
-  same('ready', [...ready], advancing ? steps.filter(mayStart).map(([id]) => id) : []);
+  requireSame('ready', [...ready], advancing ? steps.filter(mayStart).map(([id]) => id) : []);
   const flying = steps.filter(([, step]) => step.inFlight).map(([id, step]) => `${id}#${step.attempt}`);
-  same(
+  requireSame(
     'in flight',
     Array.from(inFlight, ({ step, attempt }) => `${step}#${attempt}`),
     history.isTerminal ? [] : flying,
@@ -33,13 +33,13 @@ export function checkEffects(history: History, state: RunState): void {
       null;
     return at === null ? [] : [`${id}@${at}`];
   });
-  same(
+  requireSame(
     'timers',
     Array.from(timers, ({ step, dueAt }) => `${step}@${dueAt}`),
     advancing ? due : [],
   );
 }
 
-function same(what: string, seen: string[], expected: string[]): void {
+function requireSame(what: string, seen: string[], expected: string[]): void {
   if (seen.sort().join() !== expected.sort().join()) throw fail(`${what} is [${seen}], but should be [${expected}]`);
 }

@@ -28,9 +28,9 @@ function sameIn(key: keyof RunState, live: RunState, replayed: RunState): boolea
     case 'grown':
       return growthText(live) === growthText(replayed);
     case 'overrides':
-      return same(withoutGraphs(live.overrides), withoutGraphs(replayed.overrides));
+      return isSame(withoutGraphs(live.overrides), withoutGraphs(replayed.overrides));
     default:
-      return same(live[key], replayed[key]);
+      return isSame(live[key], replayed[key]);
   }
 }
 
@@ -63,7 +63,7 @@ function sameResults(a: RunState['results'], b: RunState['results']): boolean {
  * Deep equality in which the order of a Set counts (`ready` is a queue). isDeepStrictEqual alone
  * takes three times as long.
  */
-function same(a: unknown, b: unknown): boolean {
+function isSame(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (a instanceof Set && b instanceof Set) return a.size === b.size && [...a].join() === [...b].join();
   if (a instanceof Map && b instanceof Map) {

@@ -149,11 +149,11 @@ export class SlotWatch {
       if (tenant === served.tenantId) continue;
       if (count(this.#inUse, tenant) > count(this.#inUse, served.tenantId)) continue;
       this.#at.count('tenant waits for its turn');
-      if (!pass(this.#passedBy, tenant, served.tenantId))
+      if (!recordPass(this.#passedBy, tenant, served.tenantId))
         this.#at.fail('fairness', `${served.tenantId} is served twice while ${tenant} waits`);
     }
     for (const run of waiting.get(served.tenantId) ?? []) {
-      if (run !== served && !pass(this.#runsPassedBy, run, served))
+      if (run !== served && !recordPass(this.#runsPassedBy, run, served))
         this.#at.fail('fairness', `${served.identity.runId} is served twice while ${run.identity.runId} waits`);
     }
   }
@@ -173,7 +173,7 @@ export class SlotWatch {
 const count = (counts: ReadonlyMap<string, number>, tenant: string): number => counts.get(tenant) ?? 0;
 
 /** Notes that `served` came before `waiting`; returns false if it already had. */
-function pass<T>(passedBy: Map<T, Set<T>>, waiting: T, served: T): boolean {
+function recordPass<T>(passedBy: Map<T, Set<T>>, waiting: T, served: T): boolean {
   const before = passedBy.get(waiting) ?? new Set();
   passedBy.set(waiting, before);
   if (before.has(served)) return false;

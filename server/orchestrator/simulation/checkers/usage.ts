@@ -9,8 +9,8 @@ import { Violation } from './violation.ts';
 export function checkUsage(run: AuditedRun, entry: LogEntry): void {
   const { events } = run.history;
   const ended = eventsOf(run, entry).filter(isPaidFor);
-  same(run, 'this commit', lines(entry.usage), ended.flatMap(linesOf));
-  same(run, 'all commits', lines(run.stored.usage), events.filter(isPaidFor).flatMap(linesOf));
+  requireSame(run, 'this commit', lines(entry.usage), ended.flatMap(linesOf));
+  requireSame(run, 'all commits', lines(run.stored.usage), events.filter(isPaidFor).flatMap(linesOf));
 }
 
 /** Returns the events of the commit that was just written, which may have fewer rows. */
@@ -48,7 +48,7 @@ function lines(usage: readonly UsageRow[]): string[] {
     .map(({ action, quantity, line: [step, attempt], at }) => `${action} x${quantity} ${step}#${attempt} ${at}`);
 }
 
-function same(run: AuditedRun, what: string, charged: string[], ended: string[]): void {
+function requireSame(run: AuditedRun, what: string, charged: string[], ended: string[]): void {
   if (charged.join() !== ended.join())
     throw new Violation('usage', `${run.id}, ${what}: charged [${charged}], but [${ended}] ended`);
 }

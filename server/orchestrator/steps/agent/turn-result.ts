@@ -69,10 +69,10 @@ export function digestOf(value: JsonValue): string {
 }
 
 function newDigest(value: JsonValue): string {
-  return sha256(JSON.stringify(value, sorted)).toString('base64url').slice(0, 16);
+  return sha256(JSON.stringify(value, sortKeys)).toString('base64url').slice(0, 16);
 }
 
-function sorted(_key: string, value: unknown): unknown {
+function sortKeys(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

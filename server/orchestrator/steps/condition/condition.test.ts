@@ -255,9 +255,9 @@ describe('the step', () => {
   });
 
   test('reports the results that it reads, and all of them if it does not name them', () => {
-    const reads = (expression: string) => condition(pool).reads?.({ id: 's', type: 'condition', expression });
-    expect(reads('steps.a.result == 1 && steps["b"].result == 2')).toEqual(['a', 'b']);
-    expect(reads('steps[input.s].result == 1')).toBe('all');
-    expect(reads('size(steps) == 1')).toBe('all');
+    const resultsRead = (expression: string) => condition(pool).reads?.({ id: 's', type: 'condition', expression });
+    expect(resultsRead('steps.a.result == 1 && steps["b"].result == 2')).toEqual(['a', 'b']);
+    expect(resultsRead('steps[input.s].result == 1')).toBe('all');
+    expect(resultsRead('size(steps) == 1')).toBe('all');
   });
 });
