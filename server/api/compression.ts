@@ -5,7 +5,7 @@ import type { ApiResponse } from './request.ts';
 /** Shorter texts save less than their compression costs, and fit into one packet anyway. */
 const MIN_CHARACTERS = 1_024;
 /**
- * Longer texts are compressed in Node's thread pool. A handover costs 0.4 ms of CPU, and beside other work it waits for
+ * Longer texts are compressed in Node's thread pool. A handover costs 0.4 ms of CPU, and next to other work it waits for
  * a core; compressing 3 kB takes 0.1 ms, and 16 kB 0.2 ms.
  */
 const MAX_INLINE_CHARACTERS = 16_384;

@@ -18,7 +18,7 @@ import type { StaticAssets } from './static-assets.ts';
 import type { Stream } from './stream.ts';
 
 /**
- * For responses that have no policy of their own (proxy.ts): next-auth's pages, which have inline
+ * For responses without their own policy (proxy.ts): next-auth's pages, which have inline
  * styles and a form, and errors.
  */
 const AUTH_POLICY =

@@ -53,7 +53,7 @@ function contentOf(entry: RegisteredOperation, schemaOf: () => JsonSchema): Reco
 function errorStatuses(operation: AnyOperation): number[] {
   const body = operation.method === 'GET' || operation.method === 'DELETE' ? [] : [400, 413, 415];
   const authorized = operation.access === 'public' ? [] : [401, 403];
-  // A raw operation has no 404 of its own for the resource in its path.
+  // A raw operation has no separate 404 for the resource in its path.
   const named = operation.path.includes('{') && !operation.raw;
   const resource = named || operation.feature !== undefined ? [404] : [];
   const precondition = operation.headers?.includes('If-Match') ? [412] : [];

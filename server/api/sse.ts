@@ -8,7 +8,7 @@ import { closeCode } from './stream-socket.ts';
 
 /** Proxies cut connections on which nothing has come for 30 to 60 s. */
 const PING_EVERY_MS = 15_000;
-/** How long a client waits before it comes back, in ms. */
+/** The time after which a client reconnects, in ms. */
 const RETRY_MS = 1_000;
 
 /** Headers of a stream. Without them, nginx would delay the stream until its buffer is full. */

@@ -21,7 +21,7 @@ export const closeCode = {
   tooSlow: 4008,
 } as const;
 
-/** Service restart: the live feed was interrupted. The client comes back and replays what it has not seen. */
+/** Service restart: the live feed was interrupted. The client reconnects and replays the events that it has not received. */
 export const INTERRUPTED = { code: closeCode.restart, reason: 'the feed was interrupted; resume with ?after=' };
 
 /**
@@ -53,9 +53,9 @@ export async function feed(
   const hear = (items: readonly StreamItem[]) => {
     const isMine = ({ item }: StreamItem) => item.projectId === principal.projectId;
     // If all items are for this socket, the same array is used, so that sockets share its frames.
-    const mine = items.every(isMine) ? items : items.filter(isMine);
-    if (!held) send(mine);
-    else if (held.push(...mine) > MAX_HELD_ITEMS) closeSlow(socket);
+    const readableItems = items.every(isMine) ? items : items.filter(isMine);
+    if (!held) send(readableItems);
+    else if (held.push(...readableItems) > MAX_HELD_ITEMS) closeSlow(socket);
   };
   const interrupted = () => closeToResume(socket);
   const unsubscribe = services.orchestrator.subscribe(

@@ -132,13 +132,13 @@ export function createStream(options: StreamOptions): Stream {
     },
     async close() {
       await pings.close();
-      const gone = [...open].map(({ socket }) => new Promise(resolve => socket.once('close', resolve)));
+      const closed = [...open].map(({ socket }) => new Promise(resolve => socket.once('close', resolve)));
       streams.close();
       elsewhere?.close(GOING_AWAY);
       const timer = setTimeout(() => {
         for (const { socket } of open) socket.terminate();
       }, 2000);
-      await Promise.all(gone);
+      await Promise.all(closed);
       clearTimeout(timer);
     },
   };

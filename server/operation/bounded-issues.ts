@@ -32,7 +32,7 @@ export class BoundedIssues {
   }
 }
 
-/** Returns how many problems an issue stands for. */
+/** Returns the number of problems that an issue represents. */
 export function problemsIn(issue: z.core.$ZodIssue): number {
   if (issue.code === 'unrecognized_keys') return issue.keys.length;
   const counted: unknown = issue.code === 'custom' ? issue.params?.problems : undefined;

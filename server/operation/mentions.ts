@@ -7,7 +7,7 @@ const PAGE = `/(?:workflows/${ID}(?:/runs/${ID})?|agents/${ID})`;
 const MAX_NAME = 300;
 const MENTION = new RegExp(`\\[((?:\\\\.|[^\\\\[\\]]){1,${MAX_NAME}})\\]\\((${PAGE})\\)`, 'g');
 
-/** Returns the Markdown link that stands for a mention in a message; people and models read its name and id there. */
+/** Returns the Markdown link that represents a mention in a message; people and models read its name and id there. */
 export function mentionText({ name, href }: Mention): string {
   return `[${name.replaceAll(/\s+/g, ' ').replaceAll(/[\\[\]]/g, '\\$&')}](${href})`;
 }

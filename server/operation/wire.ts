@@ -30,7 +30,7 @@ function parseInstant(text: string): number {
   const offsetMs = (Number(hours) * 60 + Number(rest)) * 60_000 * (sign === '-' ? -1 : 1);
   const leaps = seconds === '60';
   const start = Date.parse(`${date}T${minutes}:${leaps ? '59' : seconds}.000Z`) - offsetMs;
-  // A leap second is the last one of a month in UTC. It has no number of its own, so it counts as the next second.
+  // A leap second is the last one of a month in UTC. It has no separate number, so it counts as the next second.
   if (leaps) return /01T00:00:00/.test(new Date(start + 1000).toISOString()) ? start + 1000 : Number.NaN;
   return start + Number(fraction.slice(0, 3).padEnd(3, '0'));
 }

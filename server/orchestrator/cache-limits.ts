@@ -7,7 +7,7 @@ export const CACHE_LIMITS = {
   graphs: 64 * 1024 * 1024,
   /** Prepared Lua scripts, twice as large as their text. */
   scripts: 32 * 1024 * 1024,
-  /** The same for those of steps in loops, which have templates of their own. */
+  /** The same for those of steps in loops, which have separate templates. */
   scriptsInLoops: 16 * 1024 * 1024,
   /** Parsed templates. */
   templates: 16 * 1024 * 1024,

@@ -33,7 +33,7 @@ export function isJson(root: unknown): boolean {
   return true;
 }
 
-/** Returns whether an object has no class of its own. */
+/** Returns whether an object is not an instance of a class. */
 export function hasPlainPrototype(value: object): boolean {
   const prototype = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;

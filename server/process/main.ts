@@ -65,7 +65,7 @@ function withPort(config: Config, port: number): Config {
 type Console = ConsoleFrontend & { close(): Promise<void> };
 
 /**
- * Next, for everything that is not the API. It gets a server of its own that never listens: it attaches an `upgrade` listener and
+ * Next, for everything that is not the API. It gets a separate server that never listens: it attaches an `upgrade` listener and
  * ends sockets that are not its own.
  */
 async function startConsole({ env, http }: Config, port: number): Promise<Console> {

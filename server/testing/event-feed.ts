@@ -30,13 +30,13 @@ export class TestFeed {
   }
   publish(items: StreamItem[]): void {
     for (const [listener, filter] of this.#listeners) {
-      const mine = items.filter(
+      const visible = items.filter(
         ({ item }) =>
           item.tenantId === filter.tenantId &&
           (filter.workflowId ?? item.workflowId) === item.workflowId &&
           (filter.runId ?? item.runId) === item.runId,
       );
-      if (mine.length > 0) listener(mine);
+      if (visible.length > 0) listener(visible);
     }
   }
   /** Returns a leading orchestrator with this feed, which accepts no commands. */

@@ -16,7 +16,7 @@ export async function whileHeld(
   try {
     await client.query('BEGIN');
     await hold(client);
-    // Sent as one, so that the numbers are shown whatever `act` does.
+    // Sent as one, so that the numbers are shown regardless of what `act` does.
     const shown = client.query(`SELECT pg_sleep(${HELD_S}); COMMIT`);
     const acted = act();
     await Promise.all([shown, acted]);

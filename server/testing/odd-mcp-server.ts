@@ -127,8 +127,8 @@ async function answer(message: Message, switches: OddSwitches, response: ServerR
     const error = { code: -32_000, message: 'no such order', data: { order: 7 } };
     return void response.writeHead(422, { 'content-type': 'application/json' }).end(JSON.stringify({ error }));
   }
-  const told = isCall ? progressOf(message, switches) : [];
-  const messages = [...told, ...enveloped(id, bodyOf(message, switches), switches)];
+  const progressMessages = isCall ? progressOf(message, switches) : [];
+  const messages = [...progressMessages, ...enveloped(id, bodyOf(message, switches), switches)];
   if (switches.transport !== 'json') return await sendEvents(messages, switches, response);
   const value: Json = messages.length === 1 ? (messages[0] ?? null) : messages;
   const text = `${switches.frame === 'bom' ? '\ufeff' : ''}${JSON.stringify(value, null, switches.frame === 'pretty' ? 2 : 0)}`;
@@ -196,8 +196,8 @@ const GOOD = { name: 'good', inputSchema: { type: 'object' } };
 const PAGES = 1_000;
 
 function pageOf(cursor: Json | undefined, { cursor: how, tool, place }: OddSwitches): Json {
-  const odd = ODD_TOOLS[tool] ?? null;
-  const tools: Json[] = place === 'before' ? [odd, GOOD] : [GOOD, odd];
+  const oddTool = ODD_TOOLS[tool] ?? null;
+  const tools: Json[] = place === 'before' ? [oddTool, GOOD] : [GOOD, oddTool];
   const page = Number(cursor ?? 0);
   switch (how) {
     case 'none':

@@ -8,7 +8,7 @@ import type { Upgraded } from './peers.ts';
 import { relayed, responseHeaders } from './relay.ts';
 import type { SignedRequest } from './signature.ts';
 
-/** Close codes that a client of an interrupted stream gets, so that it comes back with its position. */
+/** Close codes that a client of an interrupted stream gets, so that it reconnects at its position. */
 export type Interrupted = { code: number; reason: string };
 /** A client's request for a WebSocket. `interrupted`: the close code that it gets if the other node is lost. */
 export type SocketRequest = Pick<SignedRequest, 'header'> & {

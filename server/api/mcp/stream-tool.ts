@@ -70,10 +70,10 @@ To go on, call again with after = last_seq.`,
         throw unavailable('not_leading', 'This server is not executing runs at the moment.');
       }
       const query = { ...(run_id === undefined ? {} : { runId: run_id }), ...(after === undefined ? {} : { after }) };
-      const mine = reading.get(principal.userId) ?? 0;
-      if (mine >= MAX_READS_PER_PRINCIPAL)
+      const readsOfCaller = reading.get(principal.userId) ?? 0;
+      if (readsOfCaller >= MAX_READS_PER_PRINCIPAL)
         throw unavailable('too_many_reads', 'Too many stream reads are in progress.');
-      reading.set(principal.userId, mine + 1);
+      reading.set(principal.userId, readsOfCaller + 1);
       try {
         const { id, kind } = workflow;
         const readable = new ReadableItems(services, principal, kind);

@@ -37,7 +37,7 @@ export function isMcpPath(url: string | undefined): boolean {
  * The Platform MCP endpoint (docs/specification/mcp.md#platform-mcp-endpoint): Streamable HTTP, stateless, with one
  * POST and one JSON answer per message. Only a token is accepted, never a cookie, so that no page of another site can
  * use a browser's session. The Host and Origin must be ours, so that no such page can reach a local server through a
- * name of its own (DNS rebinding).
+ * own name (DNS rebinding).
  */
 export function createMcp(options: McpSurfaceOptions): McpSurface {
   // Made by the first message: describing their arguments takes 20 ms of CPU.

@@ -259,9 +259,9 @@ test('a run that an agent has called with private data asks, and so does its rer
     memory: { read: ['private'] },
     tools: [{ type: 'workflow', workflow_ids: [id], approval: 'auto' }],
   };
-  const told = { content: [{ calls: [{ name: 'inner', arguments: { said: '{{seen.ZEPPELIN-}}' } }] }] };
+  const innerCall = { content: [{ calls: [{ name: 'inner', arguments: { said: '{{seen.ZEPPELIN-}}' } }] }] };
   const steals = { content: [{ calls: [{ name: 'fetch', arguments: { url: '{{seen.ZEPPELIN-}}' } }] }] };
-  script(told, callsTool('page'), steals, done, done);
+  script(innerCall, callsTool('page'), steals, done, done);
   const ref = await start(await publish([outer]));
   const findCalledRun = async () => {
     const { rows } = await chat.service.db.pool.query(

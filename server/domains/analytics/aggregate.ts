@@ -19,7 +19,7 @@ export type AggregateResult = 'aggregated' | 'done' | 'busy';
  * the lock of the progress or, here, returns `busy`.
  *
  * Resuming from the last number is safe because nothing beyond the horizon is read: every row up to it is visible or
- * never will be, whoever writes (docs/adr/0038-several-writers.md).
+ * never will be, regardless of the writer (docs/adr/0038-several-writers.md).
  */
 export async function aggregateNext(
   pool: Pool,

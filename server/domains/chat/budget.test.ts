@@ -35,7 +35,7 @@ test('the daily limit of a person also counts deleted chats', async () => {
   };
   await expect(send('Hello')).rejects.toMatchObject(refused);
   expect(await chat.messages(id)).toHaveLength(4);
-  // Each person has a limit of their own.
+  // Each person has a separate limit.
   const theirs = await chat.thread({}, chat.acme.viewer);
   expect(await chat.act('chat_send_message', { id: theirs, text: 'Hello' }, chat.acme.viewer)).toMatchObject({
     status: 'running',

@@ -58,9 +58,9 @@ export async function requireOrBindOrigin({ principal, services }: Context, row:
   if (maySend(row.origins, url)) return;
   const origin = originOf(url);
   const { tenantId, projectId, userId } = principal;
-  const mine = row.origins.length === 0 && row.secretSetBy === userId && origin !== null;
+  const isBindable = row.origins.length === 0 && row.secretSetBy === userId && origin !== null;
   const ref = { tenantId, projectId, connectionId: row.id };
-  if (mine && (await bindFirstOrigin(services.prisma, ref, { origin, setBy: userId }))) return;
+  if (isBindable && (await bindFirstOrigin(services.prisma, ref, { origin, setBy: userId }))) return;
   requireOrigin(row, url);
 }
 

@@ -59,8 +59,8 @@ export async function patchConnection(ctx: Context, input: Input): Promise<z.inp
 
 /** Returns the changes that follow from new secrets, given the names of those that stay (`kept`). */
 function entered({ principal }: Context, row: ConnectionRow, kept: readonly string[]) {
-  const theirs = kept.length === 0 || row.secretSetBy === principal.userId;
-  const secretSetBy = theirs ? principal.userId : null;
+  const isOwnSecret = kept.length === 0 || row.secretSetBy === principal.userId;
+  const secretSetBy = isOwnSecret ? principal.userId : null;
   return { secretSetBy, status: 'active', lastError: null } satisfies ConnectionChange;
 }
 

@@ -10,7 +10,7 @@ import type { Session } from './sessions.ts';
 
 type PrincipalServices = Pick<Services, 'pool' | 'clock' | 'logger'>;
 
-/** X-Tenant-Id and X-Project-Id: the tenant's slug, and the project's id or its name, in any case. */
+/** X-Tenant-Id and X-Project-Id: the tenant's slug, and the project's id or its name, in upper or lower case. */
 export type RequestedScope = { tenantId?: string | undefined; projectId?: string | undefined };
 
 const foreignScope = () => forbidden('You have no access to this workspace or project.', 'wrong_scope');

@@ -16,9 +16,9 @@ export function readProjects(
   tenantId: string,
   { memberId, after, take }: { memberId: string | null; after: TimeIdKey | null; take: number },
 ): Promise<Project[]> {
-  const mine = memberId === null ? {} : { members: { some: { userId: memberId } } };
+  const memberFilter = memberId === null ? {} : { members: { some: { userId: memberId } } };
   return db.project.findMany({
-    where: { tenantId, ...mine, ...olderThan('id', after) },
+    where: { tenantId, ...memberFilter, ...olderThan('id', after) },
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
     take,
   });

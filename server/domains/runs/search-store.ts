@@ -71,9 +71,9 @@ export function searchRuns(q: string, where: readonly string[], parameter: (valu
   const matches = `(${byId} OR ${bySession} OR r.trigger_type LIKE ${prefix} OR ${byName} OR ${byValue})`;
   const conditions = where.join(' AND ');
   const inOrder = 'ORDER BY r.started_at DESC, r.id DESC';
-  const mine = 'r.tenant_id = $1 AND r.project_id = p.id';
+  const ofProject = 'r.tenant_id = $1 AND r.project_id = p.id';
   const nextType = (after: string) =>
-    `(SELECT r.trigger_type FROM runs r WHERE ${mine} AND r.trigger_type <> 'api' AND r.trigger_type LIKE ${prefix} ${after}
+    `(SELECT r.trigger_type FROM runs r WHERE ${ofProject} AND r.trigger_type <> 'api' AND r.trigger_type LIKE ${prefix} ${after}
        ORDER BY r.trigger_type USING ~<~ LIMIT 1)`;
   // `api` is the only trigger type without an index: if no such run is among the newest, the runs are searched in the
   // order of the list.
@@ -91,7 +91,7 @@ export function searchRuns(q: string, where: readonly string[], parameter: (valu
     few_ids AS MATERIALIZED (SELECT r.id FROM runs r WHERE NOT (SELECT so FROM enough) AND ${byId} LIMIT ${MAX_SORTED_MATCHES + 1}),
     few AS MATERIALIZED (
       SELECT id FROM (
-        (SELECT r.id FROM runs r WHERE NOT (SELECT so FROM enough) AND ${mine} AND ${bySession} LIMIT ${MAX_SORTED_MATCHES + 1})
+        (SELECT r.id FROM runs r WHERE NOT (SELECT so FROM enough) AND ${ofProject} AND ${bySession} LIMIT ${MAX_SORTED_MATCHES + 1})
         UNION ALL
         (SELECT v.run_id FROM run_search_values v
           WHERE NOT (SELECT so FROM enough) AND v.project_id = p.id AND v.value LIKE ${prefix} LIMIT ${MAX_SORTED_MATCHES + 1})) found
@@ -124,7 +124,7 @@ export function searchRuns(q: string, where: readonly string[], parameter: (valu
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Returns the first and last UUID whose text begins with `q`, in any case; null if none does. */
+/** Returns the first and last UUID whose text begins with `q`, ignoring case; null for none. */
 function idsBeginningWith(q: string): { first: string; last: string } | null {
   const begin = q.toLowerCase();
   const first = begin + FIRST_ID.slice(begin.length);

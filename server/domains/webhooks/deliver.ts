@@ -29,7 +29,7 @@ export type Delivery = Pick<StartRequest, 'startedBy' | 'carried' | 'actsFor' | 
 
 /**
  * Starts the run of an authenticated delivery. Its input is the posted payload, which replaces fields of the fixed one
- * in `extras`. While an identity is known, its deliveries start one run, whatever their keys. With a key, the same
+ * in `extras`. While an identity is known, its deliveries start one run, regardless of their keys. With a key, the same
  * payload starts one run in 24 hours. Throws AppError 409 `idempotency_key_reused`, and the errors of a start.
  */
 export async function deliver(

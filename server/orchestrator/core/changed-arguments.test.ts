@@ -20,7 +20,7 @@ test('does not mention unchanged arguments, or arguments that were not given', (
 
 test('is short, however many arguments were changed', () => {
   const many = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`f${n}`, 'x'.repeat(5_000)]));
-  const told = changeText({}, { arguments: many, completed_by: by }) ?? '';
-  expect(told).toContain('30 more');
-  expect(told.length).toBeLessThan(5_000);
+  const text = changeText({}, { arguments: many, completed_by: by }) ?? '';
+  expect(text).toContain('30 more');
+  expect(text.length).toBeLessThan(5_000);
 });

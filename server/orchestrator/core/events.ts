@@ -40,7 +40,7 @@ export type StepError = {
 };
 
 /**
- * The usage of an attempt beside the step itself, charged whether it succeeded or not
+ * The usage of an attempt besides the step itself, charged whether it succeeded or not
  * (docs/specification/billing.md#charges). It is in the event that ends the attempt, so that charges can be recomputed
  * from the log.
  */
@@ -119,7 +119,7 @@ export type ExpansionPlan = LoopPlan | AgentPlan;
 
 /**
  * A call that a model asked for. `hash`: of its arguments. `policy`: carried out at once, or when a person has approved
- * it, or not at all (`none`). `grant`: a person has allowed such calls for good, without which this one would be asked for.
+ * it, or not at all (`none`). `grant`: a person has allowed such calls permanently, without which this one would be asked for.
  * `outside`: where text from outside was read for which the call is asked for. `outside_input`: where text from outside was read that the
  * input of the called run may hold. `private`, `private_input`: the same of private data, which the call could send out.
  */
@@ -206,7 +206,7 @@ export type RunStartedData = {
    */
   branch_rule?: 'edges';
   /**
-   * The run goes on from a turn of an agent in another run: how the steps under the agent ended there, by their ids, as
+   * The run continues from a turn of an agent in another run: how the steps under the agent ended there, by their ids, as
    * `{result}` or `{error}`. They end so again without being executed.
    */
   earlier_turns?: { agent: string; steps: JsonMap };
@@ -296,7 +296,7 @@ export type RunEvent = { at: number } & (
   /** The attempt is over, and the step waits for the run that it calls. */
   | { type: 'child_called'; step: string; attempt: number; data: ChildCall }
   /**
-   * The run that the step waited for has ended. `completed`: the step goes on; otherwise its failure follows. `spent`: what that run and
+   * The run that the step waited for has ended. `completed`: the step continues; otherwise its failure follows. `spent`: what that run and
    * those beneath it have cost, in microcredits, where the caller has a budget.
    */
   | {

@@ -12,7 +12,7 @@
  *   stepSpec(state, step)          → the step's fields for this run, overrides included
  *   phase(state)                   → orchestration_phase
  *   endsBillableAttempt(event)     → whether the event ends an attempt that is paid for
- *   consumedBy(event)              → what such an attempt used beside the step itself
+ *   consumedBy(event)              → what such an attempt used besides the step itself
  *   creditsOf(event)               → what it costs
  */
 

@@ -24,7 +24,7 @@ export type EffectiveEntry = {
 };
 
 /**
- * Returns what the entries of one instance say about a tool, whatever their order; undefined if none offers it. Entries that name the
+ * Returns what the entries of one instance say about a tool, regardless of their order; undefined if none offers it. Entries that name the
  * tool count before those that mean all tools, and of several the strictest one counts: `deny`, then `ask`, then `auto`.
  */
 export function effectiveEntry(entries: readonly ToolEntry[], tool: string): EffectiveEntry | undefined {

@@ -38,7 +38,7 @@ const GUARANTEES = 256;
 /** A tenant is present while it has entries, and for this many batches after its last one. */
 const PRESENT_BATCHES = 64;
 
-/** The rows and bytes that each tenant may have in the queue in any case. */
+/** The rows and bytes in the queue that are guaranteed to each tenant. */
 export const guaranteedShare = ({ queuedRows, queuedBytes }: WriterLimits) => ({
   rows: Math.max(1, Math.floor(queuedRows / GUARANTEES)),
   bytes: Math.max(1, Math.floor(queuedBytes / GUARANTEES)),

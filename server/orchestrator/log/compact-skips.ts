@@ -3,7 +3,7 @@ import type { StoredEvent } from './decode.ts';
 import { type EventRow, encodeEvent, type PayloadRow } from './encode.ts';
 
 /**
- * The type of a row that stands for several events: skips that were decided together and follow one another
+ * The type of a row that represents several events: skips that were decided together and follow one another
  * (docs/adr/0030). Its `seq` is that of the first, so that the key still fences off a second writer, and it takes as
  * many numbers as it has steps. Readers expand it; `RunEvent` does not have it.
  */
@@ -82,6 +82,6 @@ export function expandRow<Row extends StoredEvent>(row: Row): Row[] {
 /** Only `compactRow` writes such rows, and no other role can write the table. */
 const skipsOf = (data: JsonMap): SkippedSteps[] => data.skips as SkippedSteps[];
 
-/** SQL: whether the row `e` stands for the skip of a step; `step` is an SQL expression. */
+/** SQL: whether the row `e` represents the skip of a step; `step` is an SQL expression. */
 export const skipsStep = (step: string): string => `(e.event_type = '${STEPS_SKIPPED}' AND EXISTS (
   SELECT FROM json_array_elements(e.data->'skips') skips, json_array_elements_text(skips->'steps') skipped WHERE skipped = ${step}))`;

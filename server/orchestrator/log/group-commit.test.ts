@@ -148,7 +148,7 @@ test('a batch is sent behind one in flight, and is committed even if that one is
   const behind = Array.from({ length: DEFAULT_LIMITS.worthEntries }, newId);
   const second = Promise.all(behind.slice(1).map(append));
   await sentNow();
-  // Too few entries for a commit of their own alongside the first.
+  // Too few entries for a separate commit alongside the first.
   expect(connection.statements).toBe(1);
   const last = append(behind[0] ?? '');
   await sentNow();

@@ -32,7 +32,7 @@ export const MAX_BATCHES = 2;
 
 /**
  * Group commit (docs/adr/0008-what-a-commit-writes.md): entries that arrive while a batch is in flight are written
- * together by the next one, which is sent as soon as it is worth a commit of its own or nothing is in flight. An entry
+ * together by the next one, which is sent as soon as it is worth a separate commit or nothing is in flight. An entry
  * is written immediately if nothing is in flight; no timer is involved. `append` settles after the commit. The tenants
  * whose entries wait take turns (CommitQueue).
  */

@@ -88,12 +88,12 @@ test('a skeleton has every event and no large value', async () => {
 
 test('a large read is announced before it is parsed', async () => {
   const runIds = await waitingRuns(80, 14_000);
-  let told = 0;
+  let announced = 0;
   const onLarge = async () => {
-    told += 1;
+    announced += 1;
   };
   await readRunsToFold(db.pool, runIds.slice(0, 10), { maxBytes: 10_000_000, onLarge });
-  expect(told).toBe(0);
+  expect(announced).toBe(0);
   await readRunsToFold(db.pool, runIds, { maxBytes: 10_000_000, onLarge });
-  expect(told).toBe(1);
+  expect(announced).toBe(1);
 });

@@ -8,7 +8,7 @@ const asGiven = (value: string): string => value;
 const fromMs = (value: string): string => `to_timestamp(${value} / 1000)`;
 const column = (name: string, field: Field, stored = asGiven): RunColumn => ({ name, field, stored });
 
-/** Columns that the first commit of a run writes and that never change; the parent and the root are in tables of their own. */
+/** Columns that the first commit of a run writes and that never change; the parent and the root are in separate tables. */
 const newRunColumns: Record<Exclude<keyof NewRun, 'parent' | 'root'>, RunColumn> = {
   tenantId: column('tenant_id', text('tenant_id')),
   projectId: column('project_id', uuid('project_id')),

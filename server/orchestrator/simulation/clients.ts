@@ -78,11 +78,11 @@ export class Clients {
   }
 
   complete(scenario: Scenario, step: string): void {
-    const odd = this.#at.trouble(0.05);
+    const isOdd = this.#at.trouble(0.05);
     const approved = this.#at.random.chance(0.5);
     this.#names += 1;
     const decision = decisionOf(this.#names, approved);
-    const result: JsonMap = odd
+    const result: JsonMap = isOdd
       ? { text: REFUSED, ...decision.result }
       : { approved: 'forged', note: 1, ...decision.result };
     this.command(scenario, { type: 'complete_task', step, approved, result, by: decision.by });

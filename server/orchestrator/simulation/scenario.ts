@@ -128,7 +128,7 @@ export function randomScenario(
   if (hasAgents) addEarlierTurns(data, graph, drawn);
   if (!isHostile && !isHeavy) for (const [id, plan] of addManySkips(skips, graph)) drawn.set(id, plan);
   const plans = withCalls(graph, drawn);
-  const odd = knobs.oddities > 0;
+  const hasOddities = knobs.oddities > 0;
   return {
     runId: `run-${index}`,
     tenantId: random.pick(TENANTS),
@@ -138,8 +138,8 @@ export function randomScenario(
     data,
     plans,
     workflows,
-    unchecked: odd && storedUnchecked(values, { steps: graph.steps, plans, data }),
-    request: odd ? hostileRequest(values, graph.steps) : {},
+    unchecked: hasOddities && storedUnchecked(values, { steps: graph.steps, plans, data }),
+    request: hasOddities ? hostileRequest(values, graph.steps) : {},
     unstorable,
     deadly: knobs.oddities > 0 && random.chance(0.01),
   };

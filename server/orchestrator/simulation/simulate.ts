@@ -361,7 +361,7 @@ class World {
     this.#postgres.lockless = false;
     this.#postgres.readOnly = false;
     this.#postgres.diskFull = false;
-    // A standby must be able to take over, whatever happened to it before.
+    // A standby must be able to take over, regardless of earlier faults.
     const leader = this.#servers.find(server => server.leads);
     if (this.#servers.length > 1 && this.at.random.chance(0.5)) leader?.die();
     for (const server of this.#servers) {

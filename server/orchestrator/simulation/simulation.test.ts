@@ -13,7 +13,7 @@ import { simulate } from './simulate.ts';
  */
 const RUNS = 20_000;
 
-/** `npm run simulate` without npm, in a process of its own, so that it uses its own core. */
+/** `npm run simulate` without npm, in a separate process, so that it uses its own core. */
 function cli(...args: string[]): Promise<{ status: number | null; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [fileURLToPath(new URL('./run.ts', import.meta.url)), ...args]);
   giveWay(child);

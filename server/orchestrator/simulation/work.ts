@@ -148,7 +148,7 @@ export class Work {
       return undefined;
     }
     const outcome = this.#outcome(attempt, plan, { gathered: attempt.gathered ?? null, hasCalled: false, agent: null });
-    // A large result takes a turn of the event loop of its own: the step is executed after all.
+    // A large result takes a separate turn of the event loop: the step is executed after all.
     if (plan.kind !== 'too-large' || outcome.kind !== 'completed')
       server.anyRuntime?.bursts.evaluated(attempt, outcome, server.evaluatingMs);
     return outcome;
@@ -266,7 +266,7 @@ export class Work {
     return knobs.oddities > 0 && values.chance(0.02) ? { retryAfterMs: values.pick([Number.NaN, -1]) } : {};
   }
 
-  /** Returns 1, or now and then a factor that makes a computed time invalid. */
+  /** Returns 1, or occasionally a factor that makes a computed time invalid. */
   #oddFactor(): number {
     const { values, knobs } = this.#at;
     return knobs.oddities > 0 && values.chance(0.03) ? values.pick(UNUSABLE) : 1;
@@ -277,14 +277,14 @@ export class Work {
     const { run, step } = attempt;
     const { data } = this.#at.scenario(run.id);
     const end = earlierEnd(data, step.id);
-    const told = attempt.earlier?.(step.id) ?? null;
-    if (JSON.stringify(told) !== JSON.stringify(end))
+    const givenEnd = attempt.earlier?.(step.id) ?? null;
+    if (JSON.stringify(givenEnd) !== JSON.stringify(end))
       this.#at.fail(
         'earlier-turns',
-        `"${step.id}" of ${run.id} had ended as ${JSON.stringify(end)}, and is told ${JSON.stringify(told)}`,
+        `"${step.id}" of ${run.id} had ended as ${JSON.stringify(end)}, and is told ${JSON.stringify(givenEnd)}`,
       );
-    if (!isObject(told)) return null;
-    const { result = null, error } = told;
+    if (!isObject(givenEnd)) return null;
+    const { result = null, error } = givenEnd;
     this.#at.count(isObject(error) ? 'earlier failure' : 'earlier result');
     if (isObject(error)) return { kind: 'failed', error: error as StepError, retryable: false };
     const ofAgent = this.#ofAgent(attempt, this.#plan(attempt)) ?? {};

@@ -100,7 +100,7 @@ const cell = (row: ReadonlyMap<number, number>, at: number): number => row.get(a
 /** Suggests the name that was probably meant; otherwise `otherwise`. */
 export function didYouMean(name: string, names: () => Iterable<string>, otherwise: string): Hint {
   return () => {
-    const meant = nearest(name, names());
-    return meant === undefined ? otherwise : `Did you mean "${meant}"?`;
+    const similarName = nearest(name, names());
+    return similarName === undefined ? otherwise : `Did you mean "${similarName}"?`;
   };
 }

@@ -98,7 +98,7 @@ const GRAPH_FIELDS: ReadonlySet<string> = new Set([
 /** The fields of a graph that are objects. */
 const OBJECT_FIELDS: ReadonlySet<string> = new Set(['input_schema', 'on_failure', 'searchable', 'tool']);
 
-/** Values of the graph itself, beside its steps and notes. */
+/** The values of the graph itself, besides its steps and notes. */
 function graphValueShape(field: string, value: unknown): GraphProblem[] {
   if (OBJECT_FIELDS.has(field) && value !== undefined && !isObject(value))
     return [problem(null, field, 'field_not_object', `${field} must be an object`)];

@@ -95,7 +95,7 @@ export function createEgress(options: EgressOptions): Egress {
   const lookup = withTimeout(options.lookup ?? lookUp, timeouts.connect);
   const exempt = exemptions(options.exempt ?? []);
   // Pools are kept by origin, so a connection serves only the name for which it was checked; unchecked
-  // ones have a pool of their own.
+  // ones have a separate pool.
   const guarded = lazyAgent(timeouts, pinnedLookup(lookup, allowed));
   const unguarded = lazyAgent(timeouts, undefined);
 

@@ -46,7 +46,7 @@ export class Evaluation {
   }
 
   #schema(schema: JsonObject, keywords: readonly string[], { value, into }: { value: Value; into: Findings }): Verdict {
-    // OpenAPI 3.0: null is allowed whatever else the schema says, such as a reference to an object.
+    // OpenAPI 3.0: null is allowed regardless of other keywords, such as a reference to an object.
     if (value === null && schema.nullable === true) return 'valid';
     if (schema.$ref !== undefined && !this.#settings.siblings) return this.#reference(schema, value, into);
     let verdict = this.#type(schema.type, value, into);

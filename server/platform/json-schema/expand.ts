@@ -9,7 +9,7 @@ export type Expanded = { schema: JsonObject; nullable: boolean; node: JsonObject
 
 /**
  * Reads the schemas of a document as forms and examples need them: a `$ref` and an `allOf` of one schema are replaced by what they
- * refer to, with the keywords beside them, and every way to allow null (`nullable`, a type or alternative `null`) by `nullable`.
+ * refer to, with the keywords next to them, and every way to allow null (`nullable`, a type or alternative `null`) by `nullable`.
  */
 export class SchemaReader {
   readonly #references: References;
@@ -25,7 +25,7 @@ export class SchemaReader {
     let nullable = false;
     for (let step = 0; step < MAX_STEPS; step++) {
       const { own, next, allowsNull } = this.#step(node);
-      // A title or default beside a reference takes precedence: it describes this use of the referenced schema.
+      // A title or default next to a reference takes precedence: it describes this use of the referenced schema.
       merged = { ...own, ...merged };
       nullable ||= allowsNull;
       if (next === undefined) break;

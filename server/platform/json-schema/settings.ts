@@ -9,7 +9,7 @@ export type EvaluationSettings = {
   patterns: CompilePattern;
   /** Whether formats are enforced. */
   formats: boolean;
-  /** Whether the keywords beside a `$ref` count. */
+  /** Whether the keywords next to a `$ref` count. */
   siblings: boolean;
   maxUniqueItems?: number | undefined;
 };

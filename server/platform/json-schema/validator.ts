@@ -31,7 +31,7 @@ export class SchemaValidator {
       references: new References(schema),
       formats,
       maxUniqueItems,
-      // Up to draft 7 a `$ref` replaced all keywords beside it.
+      // Up to draft 7 a `$ref` replaced all keywords next to it.
       siblings: !(typeof $schema === 'string' && /draft-0[3-7]/.test($schema)),
       patterns(source) {
         if (!compiled.has(source)) compiled.set(source, patterns(source));

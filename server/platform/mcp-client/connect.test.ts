@@ -112,17 +112,17 @@ describe.each([
   test('progress is reported, the server’s requests are refused, and the trace is sent', async () => {
     await using server = await start();
     const session = await connect(server.url);
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const counting = {
       name: 'count',
       args: { to: 3 },
       timeoutMs: TIMEOUT_MS,
-      onProgress: (one: unknown) => void told.push(one),
+      onProgress: (one: unknown) => void reported.push(one),
     };
     expect(text(await session.callTool(counting))).toBe('done');
     // A server that answers with JSON has no stream for progress.
     if (!name.includes('JSON')) {
-      expect(told).toEqual([1, 2, 3].map(progress => ({ progress, total: 3, message: `step ${progress}` })));
+      expect(reported).toEqual([1, 2, 3].map(progress => ({ progress, total: 3, message: `step ${progress}` })));
       const asked = text(await session.callTool({ name: 'ask_back', args: {}, timeoutMs: TIMEOUT_MS }));
       expect(String(asked).match(/Method not found/g)).toHaveLength(2);
     }
@@ -204,15 +204,15 @@ describe('server-everything, the reference server', () => {
       timeoutMs: TIMEOUT_MS,
     });
     expect(structured.structuredContent).toMatchObject({ temperature: expect.any(Number) });
-    const told: number[] = [];
+    const reported: number[] = [];
     const long = await session.callTool({
       name: 'trigger-long-running-operation',
       args: { duration: 0.2, steps: 4 },
       timeoutMs: TIMEOUT_MS,
-      onProgress: one => void told.push(one.progress),
+      onProgress: one => void reported.push(one.progress),
     });
     expect(text(long)).toContain('completed');
-    expect(told).toEqual([1, 2, 3, 4]);
+    expect(reported).toEqual([1, 2, 3, 4]);
     await session.close();
   });
 });

@@ -117,12 +117,12 @@ describe('a tool call survives a server that', () => {
       more();
     });
     const session = await connect(server.url);
-    let told = 0;
-    const call = { name: 'x', args: {}, timeoutMs: TIMEOUT_MS, maxTotalMs: 2_000, onProgress: () => void told++ };
+    let count = 0;
+    const call = { name: 'x', args: {}, timeoutMs: TIMEOUT_MS, maxTotalMs: 2_000, onProgress: () => void count++ };
     expect(await failure(session.callTool(call))).toMatchObject({ code: 'mcp_timeout' });
-    expect(told).toBeGreaterThan(100);
+    expect(count).toBeGreaterThan(100);
     // Read at full speed, it would be 20,000 a second.
-    expect(told).toBeLessThan(15_000);
+    expect(count).toBeLessThan(15_000);
     await session.close();
   });
 
@@ -167,10 +167,10 @@ describe('a tool call survives a server that', () => {
       response.once('close', () => clearInterval(timer));
     });
     const session = await connect(server.url);
-    let told = 0;
-    const call = { name: 'x', args: {}, timeoutMs: TIMEOUT_MS, maxTotalMs: 1_000, onProgress: () => void told++ };
+    let count = 0;
+    const call = { name: 'x', args: {}, timeoutMs: TIMEOUT_MS, maxTotalMs: 1_000, onProgress: () => void count++ };
     expect(await failure(session.callTool(call))).toMatchObject({ code: 'mcp_timeout' });
-    expect(told).toBeGreaterThan(1);
+    expect(count).toBeGreaterThan(1);
     await session.close();
   });
 
@@ -247,8 +247,8 @@ describe('a tool call survives a server that', () => {
       retryAfterMs: undefined,
     });
     expect(await failWith(500)).toMatchObject({ code: 'mcp_http_error', retryable: true, unsent: false });
-    const told = JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32602, message: 'a is missing' } });
-    const refused = await failWith(422, { 'content-type': 'application/json' }, told);
+    const body = JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32602, message: 'a is missing' } });
+    const refused = await failWith(422, { 'content-type': 'application/json' }, body);
     expect(refused).toMatchObject({ code: 'mcp_http_error', retryable: false });
     expect(refused.message).toContain('a is missing');
     expect(await failWith(500, {}, 'x'.repeat(MEBIBYTE))).toMatchObject({ code: 'mcp_http_error' });

@@ -30,7 +30,7 @@ export function parseServerJson(text: string): Json {
 
 /**
  * Returns the messages in a value that a server sent: one, or a batch. Servers are read leniently, because a tool may have run
- * already: `jsonrpc` may be missing, members beside a result may be null or unknown, and what is no message is left out.
+ * already: `jsonrpc` may be missing, members next to a result may be null or unknown, and what is no message is left out.
  */
 export function messagesIn(value: Json): Incoming[] {
   const values = Array.isArray(value) ? value : [value];
@@ -50,7 +50,7 @@ function messageOf(value: Json): Incoming | undefined {
   return result === undefined ? undefined : { kind: 'result', id, result };
 }
 
-/** Servers that write every member send an empty error beside a result. */
+/** Servers that write every member send an empty error next to a result. */
 function isError(error: Json | undefined): error is Json {
   if (error === undefined || error === null || error === false || error === '') return false;
   return !isObject(error) || Object.values(error).some(member => member !== null && member !== '');

@@ -254,8 +254,8 @@ export class Wire {
     };
     const body = response.body && guardBody(response.body, { received, ended: () => undefined }, { events: false });
     const said = errorIn(await new Response(body).text().catch(() => ''));
-    const gone = response.status === 404 || (response.status === 400 && /session/i.test(said?.message ?? ''));
-    if (gone && this.#sessionId !== undefined) {
+    const isSessionGone = response.status === 404 || (response.status === 400 && /session/i.test(said?.message ?? ''));
+    if (isSessionGone && this.#sessionId !== undefined) {
       this.#sessionId = undefined;
       this.ended = new McpFailure('mcp_session_lost', 'The MCP server has ended the session', true, { unsent: true });
       return this.ended;

@@ -108,23 +108,23 @@ function refused(refusal: Refusal, server: string, now: number): ModelFailure {
     const wait = retryable ? retryAfterMs(refusal.headers, now) : undefined;
     return { kind: 'failed', code, message, retryable, ...(wait === undefined ? {} : { retryAfterMs: wait }) };
   };
-  const told = said === '' ? `${answered}.` : `${answered}: ${said}`;
+  const text = said === '' ? `${answered}.` : `${answered}: ${said}`;
   // The body of a 401 is not quoted: some providers repeat parts of the key.
   if (status === 401) return failure('model_unauthorized', `${server} does not accept the API key (401).`, false);
-  if (status === 403) return failure('model_unauthorized', told, false);
-  if (status === 404) return failure('model_not_found', told, false);
-  if (refusal.code === 'insufficient_quota') return failure('model_quota_exhausted', told, false);
-  if (status === 429) return failure('model_rate_limited', told, true);
+  if (status === 403) return failure('model_unauthorized', text, false);
+  if (status === 404) return failure('model_not_found', text, false);
+  if (refusal.code === 'insufficient_quota') return failure('model_quota_exhausted', text, false);
+  if (status === 429) return failure('model_rate_limited', text, true);
   if (status === 408 || status === 409 || (status !== undefined && status >= 500)) {
-    return failure('model_unavailable', told, true);
+    return failure('model_unavailable', text, true);
   }
   if (status !== undefined && status >= 300 && status < 400) {
     return failure('model_request_invalid', `${answered}, a redirect: is the base URL right?`, false);
   }
   const tooLong = isTooLong(refusal) ? { tooLong: true as const } : {};
-  if (status !== undefined && status >= 400) return { ...failure('model_request_invalid', told, false), ...tooLong };
+  if (status !== undefined && status >= 400) return { ...failure('model_request_invalid', text, false), ...tooLong };
   // The stream began and then broke off without a status: most of these failures are temporary.
-  if (status === undefined) return { ...failure('model_unavailable', told, true), ...tooLong };
+  if (status === undefined) return { ...failure('model_unavailable', text, true), ...tooLong };
   return failure('model_answer_malformed', `${server} sent an answer that cannot be read.`, passes);
 }
 
@@ -217,7 +217,7 @@ function networkCode(error: unknown): string | undefined {
 function isNetworkError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (networkCode(error) !== undefined) return true;
-  // fetch says `fetch failed` before an answer and `terminated` within one; a timeout of its own is an AbortError.
+  // fetch says `fetch failed` before an answer and `terminated` within one; its own timeout is an AbortError.
   return (
     (error instanceof TypeError && /^(fetch failed|terminated)/i.test(error.message)) ||
     error.name === 'AbortError' ||

@@ -16,7 +16,7 @@ export function codeOf(body: unknown): string | undefined {
   return [error.code, error.type].find(each => typeof each === 'string');
 }
 
-/** Returns whether a body reports an error, whatever its status says. */
+/** Returns whether a body reports an error, regardless of its status. */
 export function reportsError(body: unknown): boolean {
   if (!isRecord(body)) return false;
   const { error, type, object } = body;

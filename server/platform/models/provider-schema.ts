@@ -128,7 +128,7 @@ const GEMINI_KEYWORDS = new Set([
 
 function ofGemini(schema: JsonObject): JsonObject {
   const known = Object.entries(schema).filter(([keyword]) => GEMINI_KEYWORDS.has(keyword));
-  // Gemini allows only keywords with `$` beside a reference.
+  // Gemini allows only keywords with `$` next to a reference.
   const kept = schema.$ref === undefined ? known : known.filter(([keyword]) => /^\$|^definitions$/.test(keyword));
   const out = Object.fromEntries(kept);
   return typeof out.$ref === 'string' ? { ...out, $ref: out.$ref.replace(/^#\/definitions\//, '#/$defs/') } : out;

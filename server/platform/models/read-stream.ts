@@ -21,7 +21,7 @@ export type StreamPart =
 type Finish = Extract<StreamPart, { type: 'finish' }>;
 type Warning = Extract<StreamPart, { type: 'stream-start' }>['warnings'][number];
 
-/** The facts about an answer, beside its content. */
+/** The facts about an answer, besides its content. */
 export type Received = {
   /** The provider's name of the model that answered. */
   model: string;

@@ -88,7 +88,7 @@ function parseFenced(text: string): { value: Json } | undefined {
   if (open === null) return undefined;
   const body = text.slice(open.index + open[0].length);
   const mark = open[1] ?? '';
-  // A fence ends on a line of its own, or behind the JSON, in which there may be another.
+  // A fence ends on a separate line, or behind the JSON, in which there may be another.
   return [body.indexOf(`\n${mark}`), body.lastIndexOf(mark)]
     .map(end => (end === -1 ? undefined : parseJson(body.slice(0, end))))
     .find(parsed => parsed !== undefined);

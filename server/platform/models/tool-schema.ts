@@ -93,8 +93,8 @@ function inWords(whole: JsonObject): string {
   const fields = (Array.isArray(choices) ? choices : []).flatMap(choice =>
     isObject(choice) && Array.isArray(choice.required) ? [choice.required.join(', ')] : [],
   );
-  const told = fields.length === 0 ? '' : ` They need one of these sets of fields: ${fields.join('; or ')}.`;
-  return `Not every combination of arguments is accepted.${told}`.slice(0, MAX_QUOTED);
+  const requirement = fields.length === 0 ? '' : ` They need one of these sets of fields: ${fields.join('; or ')}.`;
+  return `Not every combination of arguments is accepted.${requirement}`.slice(0, MAX_QUOTED);
 }
 
 /**
@@ -169,11 +169,11 @@ function withPlainNames(schema: JsonObject): { schema: JsonObject; names: Map<st
   const names = new Map<string, string>();
   const { properties, required } = schema;
   const given = Object.entries(isObject(properties) ? properties : {});
-  const odd = given.filter(([name]) => !ARGUMENT_NAME.test(name)).map(([name]) => name);
-  if (odd.length === 0) return { schema, names };
+  const invalidNames = given.filter(([name]) => !ARGUMENT_NAME.test(name)).map(([name]) => name);
+  if (invalidNames.length === 0) return { schema, names };
   const taken = new Set(given.map(([name]) => name));
   const plain = new Map<string, string>();
-  for (const name of odd) {
+  for (const name of invalidNames) {
     const wanted = name.replace(/[^a-zA-Z0-9_.-]/g, '_').slice(0, 60) || '_';
     let free = wanted;
     for (let number = 2; taken.has(free); number++) free = `${wanted}_${number}`;

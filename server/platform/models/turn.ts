@@ -91,9 +91,9 @@ function callOptions(question: TurnQuestion, { tools }: AdaptedTools): CallOptio
   const { provider, messages, toolChoice, temperature, maxTokens, object } = question;
   // Only OpenAI is known to take a form and tools together on all its models; for the others the instructions describe the form.
   const inWords = tools.length > 0 && toolChoice === 'auto' && provider !== 'openai';
-  const told = inWords || provider === 'openai_compatible' ? object?.schema : undefined;
+  const schemaInWords = inWords || provider === 'openai_compatible' ? object?.schema : undefined;
   return {
-    prompt: promptOf(messages, { provider, schema: told, cached: tools.length > 0 }),
+    prompt: promptOf(messages, { provider, schema: schemaInWords, cached: tools.length > 0 }),
     ...(tools.length === 0
       ? {}
       : {

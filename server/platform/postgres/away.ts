@@ -16,11 +16,11 @@ const connectionLost =
   /timeout exceeded when trying to connect|Connection terminated|Query read timeout|: File too large|Client has encountered a connection error|servers in DATABASE_URL (accept|answer)/i;
 
 /** Errors of connections to the database. */
-const noted = new WeakSet<object>();
+const markedErrors = new WeakSet<object>();
 
 /** Records that a connection to the database had this error; returns it. */
 export function noteDatabaseError<T>(error: T): T {
-  if (error instanceof Error) noted.add(error);
+  if (error instanceof Error) markedErrors.add(error);
   return error;
 }
 
@@ -37,7 +37,7 @@ function isAway(error: Error): boolean {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (error instanceof pg.DatabaseError) return sqlStates.test(code) || connectionLost.test(error.message);
   if (error instanceof Prisma.PrismaClientKnownRequestError) return prismaCodes.test(code) || isAwayWithin(error);
-  if (noted.has(error) && systemCodes.test(code)) return true;
+  if (markedErrors.has(error) && systemCodes.test(code)) return true;
   return connectionLost.test(error.message);
 }
 

@@ -46,7 +46,7 @@ export async function readHorizon(
   );
   const last = Number(rows[0]?.last);
   const until = performance.now() + waitMs;
-  // In a statement of its own, after the number was read: a later writer draws greater numbers.
+  // In a separate statement, after the number was read: a later writer draws greater numbers.
   let writers = await writersOf(pool, table, null);
   for (let ms = 1; writers.length > 0 && performance.now() < until; ms = Math.min(2 * ms, LONGEST_PAUSE_MS)) {
     await pause(systemAlarm, ms, NEVER);

@@ -15,7 +15,7 @@ const MAX_LEVELS = 3;
 /** A text with escapes of all kinds has 39 views of three levels; beyond this many, deeper ones are left out. */
 const MAX_VIEWS = 24;
 
-/** One escape, decoded: the text between `from` and `to` stands for `unit`. */
+/** One escape, decoded: the text between `from` and `to` represents `unit`. */
 type Decoded = { from: number; to: number; unit: string };
 type Decoder = {
   /** A character that every escape contains. */

@@ -118,9 +118,9 @@ describe('secrets in Vault', () => {
       for (const result of settled.slice(0, mood === 'babbling' ? 3 : 4)) {
         expect(result, mood).toMatchObject({ status: 'rejected', reason: away });
         const { reason } = result as PromiseRejectedResult;
-        const told = `${reason.message} ${reason.stack} ${reason.cause.message} ${reason.cause.stack} ${JSON.stringify(reason)}`;
-        expect(told).not.toContain('S3CRET');
-        expect(told).not.toContain(token);
+        const errorText = `${reason.message} ${reason.stack} ${reason.cause.message} ${reason.cause.stack} ${JSON.stringify(reason)}`;
+        expect(errorText).not.toContain('S3CRET');
+        expect(errorText).not.toContain(token);
         expect(reason.cause.cause).toBeUndefined();
       }
     }

@@ -39,9 +39,9 @@ export async function applyDiscountCode(ctx: Context, code: BillingCode): Promis
     if (readDiscount(row.discount, at) !== null) throw discountPresent();
     const redemption = await redeem(db, { productCode, tenantId, userId, code: name, at });
     if (appliesNow(row, await presentPlan(db, row), code)) {
-      const noted: Pending = { redemptionId: redemption.id, code: name, kind: 'discount', discount };
-      await enqueueOutbox(db, tenantId, noted, at);
-      return noted;
+      const pendingDiscount: Pending = { redemptionId: redemption.id, code: name, kind: 'discount', discount };
+      await enqueueOutbox(db, tenantId, pendingDiscount, at);
+      return pendingDiscount;
     }
     await saveSubscription(db, { ...row, discount: storeDiscount(discount, null, planCodes) }, at);
     return null;

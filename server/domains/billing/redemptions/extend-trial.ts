@@ -24,9 +24,15 @@ export async function extendTrial(ctx: Context, code: BillingCode): Promise<Appl
     if (code.planCodes.length > 0 && !code.planCodes.includes(row.planCode)) return null;
     const redemption = await redeem(db, { productCode, tenantId, userId, code: name, at });
     const trialEndsAt = row.trialEndsAt + days * DAY_MS;
-    const noted: Pending = { redemptionId: redemption.id, code: name, kind: 'trial_days', days, trialEndsAt };
-    await enqueueOutbox(db, tenantId, noted, at);
-    return noted;
+    const pendingExtension: Pending = {
+      redemptionId: redemption.id,
+      code: name,
+      kind: 'trial_days',
+      days,
+      trialEndsAt,
+    };
+    await enqueueOutbox(db, tenantId, pendingExtension, at);
+    return pendingExtension;
   });
   return pending === null ? null : await processOutbox(ctx, pending);
 }

@@ -224,7 +224,7 @@ async function changePeriod(
   // the ledger.
   const at = last === null ? context.at : Math.max(context.at, last.from + 1);
   let carried = 0;
-  const owed = last === null ? [] : await pendingPayments(db, tenantId, last.awaits ?? []);
+  const pendingIds = last === null ? [] : await pendingPayments(db, tenantId, last.awaits ?? []);
   if (changed) {
     const data = { from: row.planCode, to: plan.planCode };
     await recordEvent(db, { tenantId, kind: 'plan_changed', data, at });
@@ -232,13 +232,13 @@ async function changePeriod(
   }
   if (next.status !== 'active') return;
   if (begun || last === null) {
-    await startPeriod(db, tenantId, plan, wholePeriod(context, next, plan), { carried, owed });
+    await startPeriod(db, tenantId, plan, wholePeriod(context, next, plan), { carried, owed: pendingIds });
   } else if (changed) {
     const rest: Period = { ...wholePeriod(context, next, plan), from: at, anchor: last.anchor };
     await startPeriod(db, tenantId, plan, rest, {
       credits: share(plan.includedCredits, to - at, to - from),
       carried,
-      owed,
+      owed: pendingIds,
     });
   } else if (row.status === 'past_due') {
     await startPeriod(db, tenantId, plan, wholePeriod(context, next, plan));

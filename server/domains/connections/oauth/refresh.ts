@@ -93,10 +93,10 @@ async function askServer(
       );
     }
     const reason = 'refused' in failure ? `it answered ${failure.refused}` : failure.away;
-    const away = oauthAway(row.provider, reason);
-    const marked = await change(services, row, { status: 'error', lastError: away.message });
+    const unavailableError = oauthAway(row.provider, reason);
+    const marked = await change(services, row, { status: 'error', lastError: unavailableError.message });
     if (isStillValid(row, services.clock.now())) return { row: marked, document };
-    throw away;
+    throw unavailableError;
   }
 }
 

@@ -60,7 +60,7 @@ class Check {
     if (typeof value === 'string' && hasTemplate(value)) {
       return meaning(value) === 'any' ? [] : this.#typeProblem(schema, value, path);
     }
-    // OpenAPI 3.0: null is allowed whatever else the schema says.
+    // OpenAPI 3.0: null is allowed regardless of the other keywords.
     if (value === null && schema.nullable === true) return [];
     const problem = this.#typeProblem(schema, value, path);
     if (problem.length > 0) return problem;

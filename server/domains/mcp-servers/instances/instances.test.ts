@@ -97,7 +97,7 @@ describe('reading and changing', () => {
       await expect(callOperation('mcp_config_profiles_create', { id, name: 'X' }, by)).rejects.toMatchObject(missing);
       expect(await callOperation('mcp_instances_list', { q: 'Here' }, by)).toMatchObject({ instances: [] });
     }
-    // The server is the workspace's: another project may have an instance of its own.
+    // The server is the workspace's: another project may have its own instance.
     expect(await create({ name: 'There' }, contributor)).toMatchObject({ name: 'There' });
     expect(await callOperation('mcp_instances_list', { q: 'Here' })).toMatchObject({
       instances: [{ id, name: 'Here' }],

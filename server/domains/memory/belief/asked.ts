@@ -24,8 +24,8 @@ export function isAskedFor(
     const own = requestIn(sentence);
     if (own !== null && sentence.includes(request) && contentWords(own.what).length > 0) return true;
     const at = sentences.indexOf(sentence);
-    const beside = [sentences[at + 1], at === 1 ? sentences[0] : undefined];
-    if (beside.some(each => each?.includes(request) && isBareRequest(each))) return true;
+    const neighbors = [sentences[at + 1], at === 1 ? sentences[0] : undefined];
+    if (neighbors.some(each => each?.includes(request) && isBareRequest(each))) return true;
     return at === sentences.length - 1 && next !== undefined && isOnlyRequest(next, request);
   });
 }
@@ -36,7 +36,7 @@ function isBareRequest(sentence: string): boolean {
   return request !== null && contentWords(request.what).length === 0;
 }
 
-/** The maximum number of characters beside a request that do not count, such as “Thanks!”. */
+/** The maximum number of characters around a request that do not count, such as “Thanks!”. */
 const MAX_OTHER_CHARACTERS = 20;
 
 /** Returns whether a message contains only a request. */

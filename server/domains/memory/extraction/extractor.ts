@@ -164,12 +164,12 @@ async function judge(
     listOfSubjects(services.pool, place, { subjects, limit: MAX_COMPARED }),
   );
   const pairs = grounded.flatMap((candidate, at) => {
-    const beside = known.filter(({ subject }) => subject === candidate.subject);
+    const sameSubject = known.filter(({ subject }) => subject === candidate.subject);
     // An item with the same words needs no comparison, unless it is a proposal that this candidate makes active.
     const isKnown = (item: ItemRow) => saysTheSame(item, candidate) && (item.status === 'active' || !candidate.asked);
-    if (beside.some(({ item }) => isKnown(item))) return [];
+    if (sameSubject.some(({ item }) => isKnown(item))) return [];
     const { subject, text } = candidate;
-    return beside.map(({ item }) => ({ at, item, asked: { subject, new: text, known: item.text } }));
+    return sameSubject.map(({ item }) => ({ at, item, asked: { subject, new: text, known: item.text } }));
   });
   if (pairs.length === 0) return { candidates: grounded.map(each => ({ ...each, judgements: [] })) };
   const answer = await callModel(work, judgingQuestion(pairs.map(({ asked }) => asked)));

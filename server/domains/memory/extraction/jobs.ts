@@ -99,7 +99,7 @@ async function readJob(ctx: Context, runId: string): Promise<z.input<typeof Extr
   if (job === null || run === null) throw notFound('Job');
   const { workflow_id, total, done, proposed, merged, superseded, dropped, errors } = job;
   const hasEnded = run.ended_at !== null;
-  // A part that was stopped, or whose step failed before the extractor, has no state of its own.
+  // A part that was stopped, or whose step failed before the extractor, has no stored state.
   const failed = hasEnded ? total - done : job.failed;
   const isWaiting = !hasEnded && done === 0 && failed === 0;
   const outcome = run.status === 'completed' && total > 0 && done === 0 ? 'failed' : run.status;

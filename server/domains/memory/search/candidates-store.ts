@@ -128,8 +128,8 @@ export async function searchWords(
       return `(SELECT m.id, m.words FROM ${table} m WHERE ${conditions.join(' AND ')} LIMIT ${atMost})`;
     };
     // Each has its own limit: thousands of memories that share the common words would leave no room for those with rare ones.
-    const beside = either !== '' && together !== '' ? [matching(together, MAX_BESIDE_RARE, either)] : [];
-    const candidates = [matching(either || together, limit), ...beside].join(' UNION ALL ');
+    const withCommonWords = either !== '' && together !== '' ? [matching(together, MAX_BESIDE_RARE, either)] : [];
+    const candidates = [matching(either || together, limit), ...withCommonWords].join(' UNION ALL ');
     return `(SELECT m.id, ${isItem} AS is_item, m.level, m.level + ts_rank(m.words, ${any}, 1) AS score
       FROM (SELECT m.id, m.words, round((${level})::numeric, 3)::float8 AS level FROM (${candidates}) m) m
       ORDER BY level DESC, score DESC, m.id DESC LIMIT ${MAX_PER_SIGNAL})`;

@@ -48,7 +48,7 @@ function readAs(format: Format, text: string): JsonValue {
   }
 }
 
-/** Returns the number, boolean or null that the whole text stands for, or else the text. */
+/** Returns the number, boolean or null that the whole text represents, otherwise the text. */
 function scalarOr(text: string): JsonValue {
   try {
     return readJson(text);

@@ -1,7 +1,7 @@
 import type { PresetRules } from './preset.ts';
 import { secretUrlPreset } from './sent-secrets.ts';
 
-/** Printable ASCII without angle brackets, so that no browser interprets the answer as a page, whatever its type. */
+/** Printable ASCII without angle brackets, so that no browser interprets the answer as a page, regardless of its type. */
 const VALIDATION_TOKEN = /^[\x20-\x3b\x3d\x3f-\x7e]{1,1000}$/;
 
 /**

@@ -67,7 +67,7 @@ export type PresetRules = {
 
 /**
  * Returns the format of a body that is JSON or a form, by its first byte. Bytes that are JSON as sent stay JSON,
- * whatever an unsigned Content-Encoding would turn them into.
+ * regardless of an unsigned Content-Encoding.
  */
 export const jsonOrForm = (sent: Uint8Array, expanded: Uint8Array): 'json' | 'form' =>
   bytesStartAsJson(sent) || bytesStartAsJson(expanded) ? 'json' : 'form';

@@ -29,7 +29,7 @@ export type Graph = {
   readonly searchable?: Fields | undefined;
   readonly tool?: WorkflowTool | undefined;
 };
-/** The fields of a graph beside its steps and notes. */
+/** The fields of a graph besides its steps and notes. */
 export const GRAPH_FIELDS = ['input_schema', 'output', 'on_failure', 'searchable', 'tool'] as const;
 export type GraphField = (typeof GRAPH_FIELDS)[number];
 
@@ -124,7 +124,7 @@ export type ApplyResult = ({ ok: true } & Applied) | { ok: false; problem: EditP
 /** The pattern of a step id. */
 export const STEP_ID = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
-/** The fields of a graph beside its steps and notes. */
+/** The fields of a graph besides its steps and notes. */
 export function graphFields(graph: Graph): Fields {
   const { steps: _steps, notes: _notes, ...fields } = graph;
   return fields as Fields;

@@ -79,7 +79,7 @@ function checkCancelled(history: History, { step, data, at }: Extract<RunEvent, 
 }
 
 /**
- * Checks that the result contains the results of all items in the order of the list, in whatever order the items ended.
+ * Checks that the result contains the results of all items in the order of the list, regardless of the order in which the items ended.
  */
 function checkResult(history: History, { step, data }: Extract<RunEvent, { type: 'step_completed' }>): void {
   if ('skipped' in data) throw fail(`"${step}" was skipped after it had expanded`);

@@ -24,14 +24,14 @@ export async function recallFor(
  */
 export function withMemories(messages: readonly TurnMessage[], { pinned, found }: Recalled): TurnMessage[] {
   const instructed = pinned.filter(({ untrusted }) => !untrusted);
-  const beside = [...pinned.filter(({ untrusted }) => untrusted), ...found];
+  const beforeRequest = [...pinned.filter(({ untrusted }) => untrusted), ...found];
   const instructedMessages =
     instructed.length === 0 ? messages : withInstructions(messages, `${PINNED}\n${linesOf(instructed)}`);
-  if (beside.length === 0) return [...instructedMessages];
+  if (beforeRequest.length === 0) return [...instructedMessages];
   const last = instructedMessages.findLastIndex(({ role }) => role === 'user');
   return instructedMessages.map((message, at) =>
     at === last && message.role === 'user'
-      ? { ...message, content: [{ type: 'text', text: `${RECALLED}\n${linesOf(beside)}` }, ...message.content] }
+      ? { ...message, content: [{ type: 'text', text: `${RECALLED}\n${linesOf(beforeRequest)}` }, ...message.content] }
       : message,
   );
 }

@@ -21,7 +21,7 @@ import { facts } from './facts.ts';
 
 const MAX_CONCURRENCY = 100;
 const DEFAULT_CONCURRENCY = 1;
-/** A loop of more items gathers their results in a turn of its own. */
+/** A loop of more items gathers their results in a separate turn. */
 const MAX_AT_ONCE = 1_000;
 /** Parsing a list of this length, in characters of JSON, takes about a millisecond. */
 const LARGE_LIST = 64 * 1024;

@@ -16,7 +16,7 @@ export type StripeAccount = {
   /**
    * Returns the version of the next answer: the present time in ms, and always more than the previous version. Call
    * this before the request, so that of two answers the one that may be older has the lower version. Later changes at
-   * Stripe cause events of their own.
+   * Stripe cause separate events.
    */
   nextVersion(): number;
 };
