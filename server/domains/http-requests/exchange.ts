@@ -131,16 +131,16 @@ async function unexpected(response: Response, on: Exchange): Promise<HttpFailed>
   const redirect = changesSomething(on) ? redirectBefore(response) : undefined;
   const retryable = redirect === undefined && maySucceedLater(response);
   const wait = retryable ? retryAfterMs(headers.get('retry-after'), now) : undefined;
-  const said = await errorBodyOf(response);
+  const errorBody = await errorBodyOf(response);
   // Redacted as a whole: the path may contain values that its step read from a connection's answer.
   const where = redactor.text(`${call.method} ${url.origin}${url.pathname}`);
-  const quote = quoteOf(said, redactor);
+  const quote = quoteOf(errorBody, redactor);
   const before = redirect === undefined ? '' : ` ${carriedOut(call.method, redirect.status)}`;
   const message = `${where} answered ${status}${quote === '' ? '' : `: ${quote}`}${before}`;
   return {
     ...failed('unexpected_status', message, retryable),
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
-    details: detailsOf(response, on, said),
+    details: detailsOf(response, on, errorBody),
   };
 }
 

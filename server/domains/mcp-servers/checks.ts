@@ -80,8 +80,8 @@ function describeAnswer(answer: LiveAnswer, authenticated: boolean): Record<Live
 }
 
 function countTools(count: number, warnings: readonly string[]): string {
-  const said = count === 1 ? 'One tool can be read.' : `${count} tools can be read.`;
-  return [said, ...warnings].join(' ');
+  const toolsReadable = count === 1 ? 'One tool can be read.' : `${count} tools can be read.`;
+  return [toolsReadable, ...warnings].join(' ');
 }
 
 function checkCatalog(

@@ -43,7 +43,7 @@ export async function startBulk(ctx: Context, input: z.output<typeof StartBulkIn
   if (action !== 'stop') await requireFew(ctx, action, filter);
   const actsFor = actorOf(principal);
   // Equal requests of different people are different jobs, because each starts runs with the rights of its requester.
-  const asked = [filter, mode, action, version ?? null, action === 'stop' ? null : actsFor];
+  const compared = [filter, mode, action, version ?? null, action === 'stop' ? null : actsFor];
   const requester: Requester = { actsFor, surface: ctx.surface, lineage: currentLineage() };
   const now = services.clock.now();
   const row = await insertWithin(services.pool, {
@@ -54,7 +54,7 @@ export async function startBulk(ctx: Context, input: z.output<typeof StartBulkIn
     action,
     version: version ?? null,
     requester,
-    digest: sha256(JSON.stringify(asked)).toString('hex'),
+    digest: sha256(JSON.stringify(compared)).toString('hex'),
     requestedBy: email,
     requestedAt: new Date(now),
     matchingUntil: new Date(now),

@@ -66,16 +66,16 @@ const isComment = (value: unknown): boolean => typeof value === 'string' && valu
  */
 async function checkArguments(ctx: Context, task: TaskRow, result: JsonMap): Promise<JsonMap> {
   if (!isObject(result.arguments)) return result;
-  const asked = await findAskedCall(ctx, task.run_id, task.step_id);
+  const askedCall = await findAskedCall(ctx, task.run_id, task.step_id);
   // The fields of a question may have any names.
-  if (asked === null || asked.tool.instance_id === PERSON) return result;
+  if (askedCall === null || askedCall.tool.instance_id === PERSON) return result;
   const given = result.arguments as JsonMap;
   const shown = askedArguments(task.form);
   if (shown !== null && digestOf(shown) === digestOf(given)) {
     const { arguments: _, ...others } = result;
     return others;
   }
-  const problems = argumentProblems(asked.tool.input_schema as JsonMap, given);
+  const problems = argumentProblems(askedCall.tool.input_schema as JsonMap, given);
   if (problems.length > 0)
     throw refused(
       problems.map(({ path, ...problem }) => ({ ...problem, path: path.replace('tool_args', 'result.arguments') })),

@@ -29,14 +29,14 @@ export async function listAllOfRun(ctx: Context, input: Input): Promise<z.input<
   const [task] = tasks;
   if (input.task_id === undefined || task?.state !== 'pending') return { tasks, next_cursor: page.next_cursor };
   // Reads the prompt of the agent, which may be large, so it is done only for a task that a person opens.
-  const asked = await findAskedCall(ctx, task.run_id, task.task_id);
-  if (asked === null) return { tasks, next_cursor: page.next_cursor };
-  const grants = await grantableFor(ctx, asked);
-  const { outside, private: hidden } = asked.row;
+  const askedCall = await findAskedCall(ctx, task.run_id, task.task_id);
+  if (askedCall === null) return { tasks, next_cursor: page.next_cursor };
+  const grants = await grantableFor(ctx, askedCall);
+  const { outside, private: hidden } = askedCall.row;
   const facts = {
     ...(grants.length > 0 && { grants }),
     ...(outside !== null && { asked_because: reasonOf(outside, hidden) }),
-    ...(await costOf(ctx, asked)),
+    ...(await costOf(ctx, askedCall)),
   };
   return { tasks: [{ ...task, ...facts }], next_cursor: page.next_cursor };
 }

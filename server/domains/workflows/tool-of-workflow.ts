@@ -53,8 +53,8 @@ export function toolName(declared: string | undefined, workflowName: string): st
 
 function descriptionOf({ tool, name, description }: ToolSource): string {
   const texts = [tool?.description, description].map(text => text?.trim() ?? '');
-  const said = texts.find(text => text !== '') ?? `Runs the workflow “${name}” and returns its output.`;
-  return said.slice(0, MAX_TOOL_DESCRIPTION_LENGTH);
+  const firstText = texts.find(text => text !== '') ?? `Runs the workflow “${name}” and returns its output.`;
+  return firstText.slice(0, MAX_TOOL_DESCRIPTION_LENGTH);
 }
 
 /**

@@ -27,13 +27,13 @@ function isDump(error: unknown): boolean {
 /** Returns the failure for an error of the SDK itself. Errors of the server arrive as failures. */
 function protocolFailure(error: McpError): McpFailure {
   if (error.data instanceof McpFailure) return error.data;
-  const said = error.message.replace(/^MCP error -?\d+: /, '');
+  const message = error.message.replace(/^MCP error -?\d+: /, '');
   switch (error.code) {
     case ErrorCode.RequestTimeout:
-      return new McpFailure('mcp_timeout', `The MCP server did not answer in time: ${said}`, true);
+      return new McpFailure('mcp_timeout', `The MCP server did not answer in time: ${message}`, true);
     case ErrorCode.ConnectionClosed:
       return new McpFailure('mcp_connection_lost', 'The connection to the MCP server was closed', true);
     default:
-      return new McpFailure('mcp_error', `The call of the MCP server failed: ${said}`, false);
+      return new McpFailure('mcp_error', `The call of the MCP server failed: ${message}`, false);
   }
 }

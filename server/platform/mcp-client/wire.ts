@@ -253,14 +253,15 @@ export class Wire {
       if (bytes > MAX_ERROR_BODY_BYTES) throw new Error('too large');
     };
     const body = response.body && guardBody(response.body, { received, ended: () => undefined }, { events: false });
-    const said = errorIn(await new Response(body).text().catch(() => ''));
-    const isSessionGone = response.status === 404 || (response.status === 400 && /session/i.test(said?.message ?? ''));
+    const serverError = errorIn(await new Response(body).text().catch(() => ''));
+    const isSessionGone =
+      response.status === 404 || (response.status === 400 && /session/i.test(serverError?.message ?? ''));
     if (isSessionGone && this.#sessionId !== undefined) {
       this.#sessionId = undefined;
       this.ended = new McpFailure('mcp_session_lost', 'The MCP server has ended the session', true, { unsent: true });
       return this.ended;
     }
-    return statusFailure(response, said, this.#options.clock.now());
+    return statusFailure(response, serverError, this.#options.clock.now());
   }
 
   /** Returns the response with a body that is limited, and whose end is noticed. */
@@ -282,8 +283,8 @@ export class Wire {
 
   #readEvent(data: string, role: Role): string[] {
     try {
-      const asked = typeof role === 'object' ? role : undefined;
-      return this.#exchanges.read(parseServerJson(data), asked).map(({ text }) => text);
+      const requested = typeof role === 'object' ? role : undefined;
+      return this.#exchanges.read(parseServerJson(data), requested).map(({ text }) => text);
     } catch {
       // The stream may still bring the answer.
       return [];

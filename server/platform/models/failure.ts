@@ -25,7 +25,7 @@ const MAX_WAIT_MS = HOUR_MS;
 /** The known facts of a refusal, whether it came as a status or in the middle of a stream. */
 type Refusal = {
   status: number | undefined;
-  said: string;
+  quote: string;
   headers: Readonly<Record<string, string>>;
   /** Whether the library considers the failure temporary. */
   passes: boolean;
@@ -93,8 +93,8 @@ const named = {
 /** Returns the failure of an answer that is not a stream: a proxy, or a server without streaming, may send errors with status 200. */
 function notAStream({ body }: NotAStream, server: string, now: number): ModelFailure {
   if (reportsError(body)) {
-    const said = quoteReason(textOf(body) ?? '');
-    return refused({ status: statusOf(body), said, headers: {}, passes: true, code: codeOf(body) }, server, now);
+    const quote = quoteReason(textOf(body) ?? '');
+    return refused({ status: statusOf(body), quote, headers: {}, passes: true, code: codeOf(body) }, server, now);
   }
   const what = body === undefined ? 'a page: is the base URL right?' : 'JSON: is streaming switched off?';
   const message = `${server} did not answer with a stream, but with ${what}`;
@@ -102,13 +102,13 @@ function notAStream({ body }: NotAStream, server: string, now: number): ModelFai
 }
 
 function refused(refusal: Refusal, server: string, now: number): ModelFailure {
-  const { status, said, passes } = refusal;
+  const { status, quote, passes } = refusal;
   const answered = status === undefined ? `${server} broke off` : `${server} answered ${status}`;
   const failure = (code: string, message: string, retryable: boolean): ModelFailure => {
     const wait = retryable ? retryAfterMs(refusal.headers, now) : undefined;
     return { kind: 'failed', code, message, retryable, ...(wait === undefined ? {} : { retryAfterMs: wait }) };
   };
-  const text = said === '' ? `${answered}.` : `${answered}: ${said}`;
+  const text = quote === '' ? `${answered}.` : `${answered}: ${quote}`;
   // The body of a 401 is not quoted: some providers repeat parts of the key.
   if (status === 401) return failure('model_unauthorized', `${server} does not accept the API key (401).`, false);
   if (status === 403) return failure('model_unauthorized', text, false);
@@ -132,11 +132,11 @@ function refused(refusal: Refusal, server: string, now: number): ModelFailure {
  * Returns whether the context was too long. Providers use their own codes, or only a message: Anthropic, Google, Mistral, vLLM,
  * in this order.
  */
-function isTooLong({ code, said }: Refusal): boolean {
+function isTooLong({ code, quote }: Refusal): boolean {
   const codes = ['context_length_exceeded', 'exceed_context_size_error', 'request_too_large'];
   const words =
     /prompt is too long|exceed context limit|input token count .{0,40}exceeds|too large for model|maximum context length|context (window|length|size)/i;
-  return codes.includes(code ?? '') || words.test(said);
+  return codes.includes(code ?? '') || words.test(quote);
 }
 
 function refusalIn(chain: readonly unknown[]): Refusal | undefined {
@@ -152,7 +152,7 @@ function refusalIn(chain: readonly unknown[]): Refusal | undefined {
     const isCall = name === 'AI_APICallError';
     // A call without a status got no answer. Its cause gives the reason.
     if (isCall && status === undefined) continue;
-    if (isCall && status === 200) return { status, said: '', headers: {}, passes: true, code: undefined };
+    if (isCall && status === 200) return { status, quote: '', headers: {}, passes: true, code: undefined };
     // The library treats an event that is not part of an answer, such as Mistral's errors, as an invalid event.
     const invalid = name === 'AI_TypeValidationError' ? Reflect.get(fields, 'value') : undefined;
     const isReported = reportsError(invalid);
@@ -162,7 +162,7 @@ function refusalIn(chain: readonly unknown[]): Refusal | undefined {
     const body = isReported ? invalid : (bodyOf(fields.responseBody) ?? dataOf(cause));
     return {
       status: status ?? statusOf(body),
-      said: quoteReason(textOf(body) ?? (isReported ? '' : messageOf(cause))),
+      quote: quoteReason(textOf(body) ?? (isReported ? '' : messageOf(cause))),
       headers: isHeaders(fields.responseHeaders) ? fields.responseHeaders : {},
       passes: fields.isRetryable === true,
       code: codeOf(body),

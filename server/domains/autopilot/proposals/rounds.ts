@@ -71,8 +71,8 @@ export async function countRefusal(
   }
   if (count < MAX_ROUNDS) return error;
   const { status, code, message, details } = error;
-  const said = `${message} ${MAX_ROUNDS} answers in succession have left errors or refused an edit: ask the person what is missing.`;
-  return new AppError(status, code, said, details === undefined ? {} : { details });
+  const advice = `${message} ${MAX_ROUNDS} answers in succession have left errors or refused an edit: ask the person what is missing.`;
+  return new AppError(status, code, advice, details === undefined ? {} : { details });
 }
 
 /** Counts an agent's request that was refused before its proposal was read, because it is malformed or the proposal does not exist. */

@@ -50,11 +50,11 @@ const TITLE_CHARS = 80;
 export async function sendMessage(ctx: Context, input: z.output<typeof SendInput>): Promise<Sent> {
   const { id, text, message_id: messageId = newId(), parent_id, when_busy, context } = input;
   const about = context === undefined ? [] : [await readContext(ctx, context)];
-  const said = [text, parent_id === undefined ? [] : parent_id, ...(context === undefined ? [] : [context])];
+  const hashed = [text, parent_id === undefined ? [] : parent_id, ...(context === undefined ? [] : [context])];
   return requestAnswer(ctx, {
     threadId: id,
     requestId: messageId,
-    requestHash: sha256(JSON.stringify(said)),
+    requestHash: sha256(JSON.stringify(hashed)),
     whenBusy: when_busy,
     async resolve(thread, client) {
       const scope = { tenantId: thread.tenant_id, threadId: id };

@@ -236,10 +236,10 @@ function rank(lists: readonly RankedList[], rows: readonly HitRow[], k: number, 
 
 /** Returns the hits without those that repeat the text of an earlier one. */
 function withoutRepetitions(hits: readonly RankedHit[]): RankedHit[] {
-  const said = new Set<string>();
+  const seenTexts = new Set<string>();
   return hits.filter(({ row }) => {
     const saying = wordsOf(row.folded).join(' ');
-    return !said.has(saying) && said.add(saying);
+    return !seenTexts.has(saying) && seenTexts.add(saying);
   });
 }
 

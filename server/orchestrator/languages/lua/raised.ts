@@ -24,8 +24,8 @@ export function describeRaised(host: LuaHost, values: LuaValues, L: number): Rai
   const value = readJson(json);
   const details = typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
   if (!NAMELESS.test(text)) return { message: text, details };
-  const said = details?.message;
-  return { message: typeof said === 'string' && said !== '' ? said : json, details };
+  const raisedMessage = details?.message;
+  return { message: typeof raisedMessage === 'string' && raisedMessage !== '' ? raisedMessage : json, details };
 }
 
 function jsonOf(host: LuaHost, values: LuaValues, L: number): string | null {

@@ -112,8 +112,9 @@ export class BurstWatch {
   #checkResult(runId: string, { step, json }: Row, result: unknown): void {
     const { value } = (result ?? {}) as { value?: unknown };
     if (typeof value !== 'boolean') return;
-    const said = (readJson(json) as { result?: { value?: unknown } }).result?.value;
-    if (said !== undefined && said !== value) this.#fail(runId, `"${step}" was ${value}, and its log says ${said}`);
+    const loggedValue = (readJson(json) as { result?: { value?: unknown } }).result?.value;
+    if (loggedValue !== undefined && loggedValue !== value)
+      this.#fail(runId, `"${step}" was ${value}, and its log says ${loggedValue}`);
   }
 
   #countEnd(rows: readonly Row[], evaluated: readonly Evaluated[]): void {

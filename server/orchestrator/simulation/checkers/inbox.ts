@@ -6,10 +6,10 @@ import { Violation } from './violation.ts';
  */
 export function checkInbox(run: AuditedRun): void {
   const { tasks } = run.stored;
-  let asked = 0;
+  let askedCount = 0;
   for (const [step, { asked: task, answer, end }] of run.history.steps) {
     if (task === null) continue;
-    asked += 1;
+    askedCount += 1;
     const row = tasks.get(step);
     const state =
       answer !== null
@@ -30,5 +30,6 @@ export function checkInbox(run: AuditedRun): void {
     if ((row.completedAt === null) !== (state === 'pending'))
       throw new Violation('inbox', `the task "${step}" of ${run.id} is ${state}, completed at ${row.completedAt}`);
   }
-  if (tasks.size !== asked) throw new Violation('inbox', `${run.id} has ${tasks.size} tasks, but ${asked} were asked`);
+  if (tasks.size !== askedCount)
+    throw new Violation('inbox', `${run.id} has ${tasks.size} tasks, but ${askedCount} were asked`);
 }

@@ -19,11 +19,11 @@ const about = (args: JsonMap): JsonMap => ({
  */
 export function approvalForm(inputSchema: JsonMap, args: JsonMap): JsonMap {
   const drawn = formWith(drawnFrom(inputSchema, args));
-  const asked = { arguments: args };
+  const defaults = { arguments: args };
   const isUsable =
     checkForm(drawn).length === 0 &&
-    validateForm(drawn, asked).length === 0 &&
-    unknownFields(drawn, asked).length === 0;
+    validateForm(drawn, defaults).length === 0 &&
+    unknownFields(drawn, defaults).length === 0;
   return isUsable ? drawn : formWith({ type: 'object', ...about(args) });
 }
 

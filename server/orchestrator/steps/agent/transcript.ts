@@ -40,11 +40,11 @@ export function conversation(work: AgentWork, agent: AgentProgress, source: Tran
 function messagesOfTurn(turn: AgentTurn, source: TranscriptSource, repeats: Map<string, number>): TurnMessage[] {
   const result = turnResultOf(source.result(turn.id));
   if (result === null) return [];
-  const said: TurnMessage = { role: 'assistant', content: result.content };
+  const answer: TurnMessage = { role: 'assistant', content: result.content };
   const calls = callsOf(result);
-  if (calls.length === 0) return [said];
+  if (calls.length === 0) return [answer];
   const content = calls.map((call, index) => resultOf({ turn, result, call, number: index + 1, repeats, source }));
-  return [said, { role: 'tool', content }];
+  return [answer, { role: 'tool', content }];
 }
 
 type Called = {
@@ -59,8 +59,8 @@ type Called = {
 function resultOf(called: Called): ToolResultPart {
   const { call, repeats } = called;
   const output = outputOf(called);
-  const said = 'value' in output ? `${output.value}` : '';
-  const key = `${call.name} ${digestOf(call.arguments)} ${output.type} ${said}`;
+  const text = 'value' in output ? `${output.value}` : '';
+  const key = `${call.name} ${digestOf(call.arguments)} ${output.type} ${text}`;
   const times = (repeats.get(key) ?? 0) + 1;
   repeats.set(key, times);
   const part = { type: 'tool_result' as const, id: call.id, name: call.name };
@@ -95,9 +95,9 @@ function outputOf({ turn, result, number, source }: Called): ToolResultPart['out
 
 /** Returns an error as text. Details are left out if the message already is JSON, as with many tools. */
 function errorText({ code, message, details }: StepError): string {
-  const said = `${code}: ${message}`;
-  if (details === undefined || /^\s*[[{]/.test(message)) return said;
-  return `${said}\n${JSON.stringify(details).slice(0, MAX_DETAILS).toWellFormed()}`;
+  const text = `${code}: ${message}`;
+  if (details === undefined || /^\s*[[{]/.test(message)) return text;
+  return `${text}\n${JSON.stringify(details).slice(0, MAX_DETAILS).toWellFormed()}`;
 }
 const MAX_DETAILS = 2_000;
 

@@ -130,8 +130,8 @@ function mustAsk(work: AgentWork, { turns }: AgentProgress, attempt: Attempt): b
   const earlier = turns.filter(({ id }) => id !== attempt.step.id).slice(-MAX_REFUSED_TURNS);
   const ended = earlier.map(turn => ({ turn, result: turnResultOf(attempt.result(turn.id)) }));
   const isRefused = ({ result }: (typeof ended)[number]) => {
-    const asked = result === null ? 0 : callsOf(result).length;
-    return asked > 0 && Object.keys(result?.problems ?? {}).length === asked;
+    const requestedCalls = result === null ? 0 : callsOf(result).length;
+    return requestedCalls > 0 && Object.keys(result?.problems ?? {}).length === requestedCalls;
   };
   if (ended.length === MAX_REFUSED_TURNS && ended.every(isRefused)) return true;
   const last = ended.at(-1);
@@ -163,8 +163,8 @@ function turnOf(
 
 /** Returns the outcome if the budget does not cover even a short answer: the agent ends with its last text. */
 function notMade({ model }: AgentWork, messages: readonly TurnMessage[]): Outcome {
-  const said = messages.findLast(({ role }) => role === 'assistant');
-  const content = said?.role === 'assistant' ? said.content : [];
+  const lastAnswer = messages.findLast(({ role }) => role === 'assistant');
+  const content = lastAnswer?.role === 'assistant' ? lastAnswer.content : [];
   const result: TurnResult = {
     text: textOfContent([...content]),
     content: [],
