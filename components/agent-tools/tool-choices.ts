@@ -64,9 +64,9 @@ const effectiveFor = (tools: AgentTools, instanceId: string, name: string) =>
 
 /** Replaces the choices for one instance. Removes the instance if no tool may be called. */
 export function withChoices(tools: AgentTools, instanceId: string, choices: Record<string, Choice>): AgentTools {
-  const named = (choice: Choice) => Object.keys(choices).filter(name => choices[name] === choice);
+  const toolsWith = (choice: Choice) => Object.keys(choices).filter(name => choices[name] === choice);
   const entries = (['auto', 'ask'] as const).flatMap(approval => {
-    const names = named(approval);
+    const names = toolsWith(approval);
     // The policies for lost calls are kept.
     return [undefined, 'retry' as const, 'ask' as const].flatMap(on_lost => {
       const chosen = names.filter(name => effectiveFor(tools, instanceId, name)?.onLost === on_lost);

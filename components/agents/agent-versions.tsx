@@ -85,7 +85,7 @@ function Lines({ lines }: { lines: readonly Line[] }) {
   return (
     <pre className="mt-1 max-h-96 overflow-auto rounded-md border bg-sunken p-2 text-xs whitespace-pre-wrap">
       {lines.map(({ kind, text }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place
+        // biome-ignore lint/suspicious/noArrayIndexKey: a line is identified by its position
         <div key={index} className={cx('break-words', looks[kind].className)}>
           {looks[kind].sign} {text}
         </div>

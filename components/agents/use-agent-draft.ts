@@ -35,7 +35,7 @@ export function useAgentDraft(agent: Agent): AgentEditing {
   }, [agent, base, isChanged]);
   const patch = useMutation(trpc.agents_patch.mutationOptions({ trpc: { context: ifMatch(base.etag) } }));
   const details = patch.error ? readError(patch.error).details : [];
-  const take = (saved: Agent) => {
+  const acceptSaved = (saved: Agent) => {
     setBase(saved);
     setDraft(draftOf(saved));
     queries.setQueryData(trpc.agents_get.queryKey({ id: saved.id }), saved);
@@ -61,7 +61,7 @@ export function useAgentDraft(agent: Agent): AgentEditing {
       setInvalid('problems' in read ? read.problems : {});
       if ('problems' in read) return false;
       try {
-        take(await patch.mutateAsync({ id: agent.id, ...read.patch }));
+        acceptSaved(await patch.mutateAsync({ id: agent.id, ...read.patch }));
         toast.success('The agent is saved. New runs use it.');
         return true;
       } catch {

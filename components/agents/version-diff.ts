@@ -4,7 +4,7 @@ export type AgentVersion = Outputs['agents_list_versions']['versions'][number];
 export type Line = { kind: 'same' | 'added' | 'removed'; text: string };
 export type FieldDiff = { field: string; lines: Line[] };
 
-/** The most lines of a text that are compared. The time is proportional to the product of both lengths. */
+/** The maximum number of lines of a compared text. The time is proportional to the product of both lengths. */
 const MAX_COMPARED_LINES = 1_000;
 
 /** Returns the changed settings between two versions as lines of text. */

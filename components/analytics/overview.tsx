@@ -6,8 +6,8 @@ import { Credits, formatCredits } from '../ui/credits.tsx';
 import { formatDuration } from '../ui/time.tsx';
 import type { Analytics } from './queries.ts';
 
-const written = (value: number) => formatFigure(value, 'count');
-const waiting = (runs: number) => `${written(runs)} waiting for ${runs === 1 ? 'a person' : 'people'}`;
+const formatCount = (value: number) => formatFigure(value, 'count');
+const waiting = (runs: number) => `${formatCount(runs)} waiting for ${runs === 1 ? 'a person' : 'people'}`;
 
 /** The most important figures, in six cards, or five if credits are hidden. */
 export function Overview({ analytics }: { analytics: Analytics }) {
@@ -23,19 +23,25 @@ export function Overview({ analytics }: { analytics: Analytics }) {
     <dl className="mb-4 grid grid-cols-2 gap-3 md:grid-cols-3 xl:grid-cols-6" aria-label="At a glance">
       <StatCard
         label="Live now"
-        value={live.data && written(live.data.total)}
-        hint={live.data ? `${written(live.data.running)} running, ${written(live.data.paused)} paused` : undefined}
+        value={live.data && formatCount(live.data.total)}
+        hint={
+          live.data ? `${formatCount(live.data.running)} running, ${formatCount(live.data.paused)} paused` : undefined
+        }
         note={live.data && live.data.blocked > 0 ? waiting(live.data.blocked) : undefined}
       />
       <StatCard
         label="Success rate"
         value={succeeded && (rate === null || rate === undefined ? '–' : formatFigure(rate, 'share'))}
-        hint={succeeded ? `${written(succeeded.completed)} completed, ${written(succeeded.failed)} failed` : undefined}
-        note={succeeded && succeeded.stopped > 0 ? `${written(succeeded.stopped)} stopped` : undefined}
+        hint={
+          succeeded
+            ? `${formatCount(succeeded.completed)} completed, ${formatCount(succeeded.failed)} failed`
+            : undefined
+        }
+        note={succeeded && succeeded.stopped > 0 ? `${formatCount(succeeded.stopped)} stopped` : undefined}
       />
       <StatCard
         label="Runs started"
-        value={started === undefined ? undefined : written(started)}
+        value={started === undefined ? undefined : formatCount(started)}
         hint={runs.data ? triggers(runs.data.by_trigger) : undefined}
         trend={{ title: 'Runs started over time', values: runPoints.map(point => point.started) }}
       />
@@ -46,8 +52,12 @@ export function Overview({ analytics }: { analytics: Analytics }) {
       />
       <StatCard
         label="Steps executed"
-        value={steps.data && written(steps.data.total)}
-        hint={steps.data ? `${written(steps.data.failed)} failed, ${written(steps.data.retried)} retried` : undefined}
+        value={steps.data && formatCount(steps.data.total)}
+        hint={
+          steps.data
+            ? `${formatCount(steps.data.failed)} failed, ${formatCount(steps.data.retried)} retried`
+            : undefined
+        }
         trend={{ title: 'Steps executed over time', values: usagePoints.map(point => point.steps) }}
       />
       {showsCredits ? (
@@ -67,6 +77,6 @@ function triggers(all: readonly { trigger_type: string; started: number }[]): st
   const [first, second, ...others] = [...all].sort((a, b) => b.started - a.started);
   const rest = others.reduce((sum, { started }) => sum + started, 0);
   return [first, second, rest > 0 ? { trigger_type: 'other', started: rest } : undefined]
-    .flatMap(each => (each ? [`${written(each.started)} ${each.trigger_type}`] : []))
+    .flatMap(each => (each ? [`${formatCount(each.started)} ${each.trigger_type}`] : []))
     .join(', ');
 }

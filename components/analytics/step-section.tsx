@@ -5,8 +5,9 @@ import { StepTypeLabel, stepTypeLook } from '../graph/step-icon.tsx';
 import { useCreditsShown } from '../session/session.tsx';
 import type { Query, StepsSummary } from './queries.ts';
 
-const attempts = ({ completed, failed, retried }: StepsSummary['steps'][number]) => completed + failed + retried;
-const byAttempts = (a: StepsSummary['steps'][number], b: StepsSummary['steps'][number]) => attempts(b) - attempts(a);
+const countAttempts = ({ completed, failed, retried }: StepsSummary['steps'][number]) => completed + failed + retried;
+const byAttempts = (a: StepsSummary['steps'][number], b: StepsSummary['steps'][number]) =>
+  countAttempts(b) - countAttempts(a);
 
 /** The attempts and their outcomes, by step type. */
 export function StepsByType({ query }: { query: Query<StepsSummary> }) {

@@ -138,7 +138,10 @@ function descriptionOf(field: JsonSchema, document: ApiDocument): string {
   return notes.filter(Boolean).join(' ');
 }
 
-/** Returns the schema of the object that a schema describes directly, as the items of a list, or as one alternative; null without one. */
+/**
+ * Returns the schema of the object that a schema describes directly, as the items of a list, or as one alternative;
+ * null if there is no object.
+ */
 function objectIn(given: JsonSchema, document: ApiDocument): JsonSchema | null {
   const { schema } = resolveSchema(given, document);
   if (isSchema(schema.properties)) return schema;

@@ -42,8 +42,8 @@ export async function recoverSession(): Promise<boolean> {
 }
 
 /**
- * Checks the session again, as after signing in here or in another tab. The same person continues. For another
- * person the page is reloaded.
+ * Checks the session again, for example after a sign-in here or in another tab. Refused calls continue for the same
+ * person; for another person the page is reloaded.
  */
 export async function checkSession(): Promise<void> {
   if (person === null) return;
@@ -83,8 +83,8 @@ export function signInPath(): string {
 }
 
 /** Watches the session of a page until the returned function is called. Other tabs announce when the session ends or exists again. */
-export function watchSession(whose: PagePerson): () => void {
-  person = whose;
+export function watchSession(pagePerson: PagePerson): () => void {
+  person = pagePerson;
   provideRecovery(recoverSession);
   const channel = sessionChannel();
   const onTabMessage = ({ data }: MessageEvent<SessionWord>) => {

@@ -16,7 +16,7 @@ type Props = {
 /** Asks whether unsaved changes are kept or removed before the user signs out. */
 export function SignOutDialog({ user, unsaved, onClose }: Props) {
   const [pending, setPending] = useState(false);
-  const leave = async (how: () => Promise<void>) => {
+  const runWhilePending = async (how: () => Promise<void>) => {
     setPending(true);
     await how().catch(toastError);
     setPending(false);
@@ -28,10 +28,14 @@ export function SignOutDialog({ user, unsaved, onClose }: Props) {
       title="Sign out with unsaved changes?"
       footer={
         <>
-          <Button variant="danger" disabled={pending} onClick={() => void leave(() => signOutAndForget(user))}>
+          <Button
+            variant="danger"
+            disabled={pending}
+            onClick={() => void runWhilePending(() => signOutAndForget(user))}
+          >
             Remove and sign out
           </Button>
-          <Button variant="primary" pending={pending} onClick={() => void leave(() => signOut())}>
+          <Button variant="primary" pending={pending} onClick={() => void runWhilePending(() => signOut())}>
             Keep and sign out
           </Button>
         </>

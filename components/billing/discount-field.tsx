@@ -10,7 +10,8 @@ import type { Plan } from './wire.ts';
 import { codeProblem, discountText, intervalText } from './words.ts';
 
 /**
- * A discount code for a plan, whose effect is shown before the purchase. `onValid` receives the code, or null once the text has changed.
+ * The field for a discount code. It shows the price with the discount before the purchase. `onValid` receives the code,
+ * or null once the text has changed.
  */
 export function DiscountField({
   plan,
@@ -26,7 +27,7 @@ export function DiscountField({
   const trpc = useTRPC();
   const check = useMutation(
     trpc.billing_discount_validate.mutationOptions({
-      onSuccess: (answer, { code: asked }) => onValid(answer.valid ? asked : null),
+      onSuccess: (answer, { code: checkedCode }) => onValid(answer.valid ? checkedCode : null),
     }),
   );
   const validate = () => check.mutate({ code: code.trim(), plan_code: plan.plan_code });

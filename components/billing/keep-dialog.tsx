@@ -7,7 +7,7 @@ import type { PlanDialogProps } from './plan-dialog.tsx';
 import { useRefreshBilling } from './use-refresh-billing.ts';
 import { formatDate } from './words.ts';
 
-/** Revokes what is scheduled for the end of the period: a cancellation, or a change to another plan. */
+/** Revokes the change that is scheduled for the end of the period: a cancellation, or another plan. */
 export function KeepDialog({ status, onClose }: Pick<PlanDialogProps, 'status' | 'onClose'>) {
   const trpc = useTRPC();
   const refresh = useRefreshBilling();

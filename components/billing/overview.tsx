@@ -45,20 +45,20 @@ const TOP = 'grid items-start gap-4 lg:grid-cols-[minmax(300px,2fr)_3fr]';
 function Loaded({ status, plans, config }: { status: BillingStatus; plans: readonly Plan[]; config: PaymentConfig }) {
   const { get, set } = useUrlState();
   const [order, setOrder] = useState<{ action: PlanAction; plan: Plan | null } | null>(null);
-  const act = (action: PlanAction, plan: Plan | null) => setOrder({ action, plan });
+  const orderPlan = (action: PlanAction, plan: Plan | null) => setOrder({ action, plan });
   return (
     <div className="flex flex-col gap-6">
       <div className={TOP}>
         <div className="flex min-w-0 flex-col gap-4">
           <BalanceCard status={status} onTopUp={() => set({ topup: '1' })} />
-          <SubscriptionCard status={status} plans={plans} onAct={act} />
+          <SubscriptionCard status={status} plans={plans} onAct={orderPlan} />
         </div>
         <div className="flex min-w-0 flex-col gap-4">
           <BurnDown status={status} />
           <CodeCard />
         </div>
       </div>
-      <PlanCards plans={plans} status={status} onAct={act} />
+      <PlanCards plans={plans} status={status} onAct={orderPlan} />
       <div className="grid items-start gap-4 lg:grid-cols-2">
         <ActionPrices description="What each action costs on your plan, in credits." />
         <WhenExhausted status={status} />

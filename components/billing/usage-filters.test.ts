@@ -2,20 +2,20 @@ import { describe, expect, test } from 'vitest';
 import { usageDimensions } from '../../server/domains/billing/schemas.ts';
 import { drillDown, readUsageFilters } from './usage-filters.ts';
 
-const read = (url: Record<string, string>) => readUsageFilters(key => url[key] ?? '');
+const readFilters = (url: Record<string, string>) => readUsageFilters(key => url[key] ?? '');
 const workflow = '01890000-0000-7000-8000-000000000000';
 
 describe('the filters of the URL', () => {
   test('contain what the API accepts, and nothing that it refuses', () => {
     expect(
-      read({ workflow_id: workflow, action: 'tool_call', subject: 'search', started_by: 'ada@example.com' }),
+      readFilters({ workflow_id: workflow, action: 'tool_call', subject: 'search', started_by: 'ada@example.com' }),
     ).toEqual({
       workflow_id: workflow,
       action: 'tool_call',
       subject: 'search',
       started_by: 'ada@example.com',
     });
-    expect(read({ workflow_id: 'none', action: 'sleep', step_type: '' })).toEqual({});
+    expect(readFilters({ workflow_id: 'none', action: 'sleep', step_type: '' })).toEqual({});
   });
 });
 
@@ -26,6 +26,6 @@ describe('the URL for an item', () => {
     expect(url.cursor).toBe('');
     expect(url.by).not.toBe(by);
     if (by === 'day') expect(url).toMatchObject({ period: 'custom', from: key, to: key });
-    else expect(Object.values(read(url))).toContain(key);
+    else expect(Object.values(readFilters(url))).toContain(key);
   });
 });

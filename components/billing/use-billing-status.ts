@@ -5,8 +5,9 @@ import { useTRPC } from '../trpc/provider.tsx';
 import type { BillingStatus } from './wire.ts';
 
 /**
- * Reads the status of the workspace's plan. The page and the shell's banner share one query, sent once a minute, or more often while `poll`
- * is set. `initial` came with the page. No request is sent for viewers, who may not read it, and on deployments that sell nothing.
+ * Reads the status of the workspace's plan. The page and the shell's banner share one query, sent once a minute, or
+ * more often while `poll` is set. `initial` came with the page. No request is sent for viewers, who may not read the
+ * status, or if the deployment has no billing.
  */
 export function useBillingStatus({ poll = false, initial }: { poll?: boolean; initial?: BillingStatus | null } = {}) {
   const trpc = useTRPC();

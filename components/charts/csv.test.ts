@@ -28,6 +28,6 @@ test.each([
   ['@SUM(A1)', "'@SUM(A1)"],
   ['\t=1', "'\t=1"],
   ['\r=1', '"\'\r=1"'],
-])('the name %j is quoted and runs nowhere', (name, written) => {
+])('the name %j is quoted, and cannot run as a formula', (name, written) => {
   expect(toCsv({ columns: [{ label: 'Workflow' }], rows: [[name]] })).toBe(`Workflow\r\n${written}\r\n`);
 });

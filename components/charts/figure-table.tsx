@@ -38,7 +38,7 @@ export function FigureTable({ label, figures, height }: { label: string; figures
                         : 'h-8 px-3 whitespace-nowrap text-muted'
                     }
                   >
-                    {written(cell, column)}
+                    {cellText(cell, column)}
                   </td>
                 );
               })}
@@ -50,7 +50,7 @@ export function FigureTable({ label, figures, height }: { label: string; figures
   );
 }
 
-function written(cell: Cell, { unit }: Column): string {
+function cellText(cell: Cell, { unit }: Column): string {
   if (cell === null) return '–';
   return typeof cell === 'number' && unit ? formatFigure(cell, unit, { exact: true }) : String(cell);
 }

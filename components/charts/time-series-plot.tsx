@@ -65,7 +65,7 @@ export function TimeSeriesPlot<K extends string>(props: Props<K>) {
           cursor={{ fill: 'var(--hover)', fillOpacity: 0.7, stroke: 'var(--line-strong)' }}
           content={content => <Reading {...content} chart={props} onRead={setSpoken} />}
         />
-        {series.map(each => drawing(each, props))}
+        {series.map(each => drawSeries(each, props))}
         {limit ? (
           <ReferenceLine
             y={limit.value}
@@ -83,7 +83,7 @@ export function TimeSeriesPlot<K extends string>(props: Props<K>) {
   );
 }
 
-function drawing<K extends string>(
+function drawSeries<K extends string>(
   { key, label, ink }: Series<K>,
   { shape = 'bars', stacked, scope, points }: Props<K>,
 ) {

@@ -10,7 +10,7 @@ export function AnswerMarkdown({ text }: { text: string }) {
   return (
     <div className="flex flex-col gap-2">
       {blocksOf(text).map((block, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a block is its place
+        // biome-ignore lint/suspicious/noArrayIndexKey: a block is identified by its position
         <Block key={index} text={block} />
       ))}
     </div>

@@ -4,7 +4,7 @@ import dynamic from 'next/dynamic';
 import { AnswerMarkdown } from './answer-markdown.tsx';
 import { Call } from './call.tsx';
 import { ContextNote, ProposalNote, TrialNote } from './data-parts.tsx';
-import { keyed, type Part } from './parts.ts';
+import { type Part, withKeys } from './parts.ts';
 import { SummaryNote } from './summary-note.tsx';
 
 const UsedMemories = dynamic(() => import('../memory/used-memories.tsx').then(module => module.UsedMemories), {
@@ -17,7 +17,7 @@ type Props = { parts: readonly Part[]; workflowId: string; runId: string };
 export function AnswerParts({ parts, workflowId, runId }: Props) {
   return (
     <div className="flex flex-col gap-2">
-      {keyed(parts).map(([key, part]) => (
+      {withKeys(parts).map(([key, part]) => (
         <AnswerPart key={key} part={part} workflowId={workflowId} runId={runId} />
       ))}
     </div>
@@ -49,7 +49,7 @@ function AnswerPart({ part, workflowId, runId }: { part: Part } & Omit<Props, 'p
   }
 }
 
-/** Shows that the agent has read text from outside, after which calls that write ask. */
+/** Shows that the agent has read text from outside. From then on, calls that write need an approval. */
 function OutsideNote({ place }: { place: string }) {
   return (
     <p className="text-xs wrap-anywhere text-muted">

@@ -12,7 +12,7 @@ import { useThread } from './use-thread.ts';
 const ExtractDialog = dynamic(() => import('../memory/extract-dialog.tsx').then(module => module.ExtractDialog), {
   ssr: false,
 });
-/** The most messages that are stored. Only the last messages of a longer conversation are. */
+/** The maximum number of stored messages: the last messages of a longer conversation. */
 const MAX_TURNS = 500;
 
 /** Stores the displayed branch of the conversation as an episode, and lets a model propose memories from it. */

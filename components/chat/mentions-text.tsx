@@ -7,7 +7,7 @@ export function MentionsText({ text }: { text: string }) {
     typeof piece === 'string' ? (
       piece
     ) : (
-      // biome-ignore lint/suspicious/noArrayIndexKey: a piece is its place
+      // biome-ignore lint/suspicious/noArrayIndexKey: a piece is identified by its position
       <Link key={index} href={piece.href} className="text-accent-text underline underline-offset-2">
         @{piece.name}
       </Link>

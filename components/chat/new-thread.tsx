@@ -25,7 +25,7 @@ export function NewThread({ onOpen }: { onOpen: (threadId: string) => void }) {
   const autopilot = useMutation(trpc.autopilot_chat.mutationOptions());
   const send = useMutation(trpc.chat_send_message.mutationOptions());
   const chosen = agents.data?.agents.find(({ id }) => id === agentId);
-  const begin = async (text: string) => {
+  const startThread = async (text: string) => {
     setFirst(text);
     if (agentId === AUTOPILOT) {
       const { thread_id } = await autopilot.mutateAsync({ text, message_id: newMessageId(), when_busy: 'queue' });
@@ -58,13 +58,13 @@ export function NewThread({ onOpen }: { onOpen: (threadId: string) => void }) {
       {chosen && chosen.starters.length > 0 && first === null ? (
         <div className="flex flex-wrap gap-1">
           {chosen.starters.map(starter => (
-            <Button key={starter} size="sm" onClick={() => void begin(starter)}>
+            <Button key={starter} size="sm" onClick={() => void startThread(starter)}>
               {starter}
             </Button>
           ))}
         </div>
       ) : null}
-      <Composer onSend={begin} />
+      <Composer onSend={startThread} />
     </div>
   );
 }

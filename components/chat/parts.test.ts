@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import { expect, test } from 'vitest';
-import { awaitsPerson, keyed, type Part, partsOf, stepOf } from './parts.ts';
+import { awaitsPerson, type Part, partsOf, stepOf, withKeys } from './parts.ts';
 
 const call = { toolCallId: 'run:agent.1.2', input: { a: 1 } };
 
@@ -47,9 +47,9 @@ test('a streamed part has the same key as the stored one', () => {
   const [before, ...after] = streamed;
   const stored: Part[] = [{ type: 'step-start' }, ...(before ? [before] : []), { type: 'step-start' }, ...after];
   const keysOf = (parts: readonly Part[]) =>
-    keyed(parts).flatMap(([key, { type }]) => (type === 'step-start' ? [] : [key]));
+    withKeys(parts).flatMap(([key, { type }]) => (type === 'step-start' ? [] : [key]));
   expect(keysOf(stored)).toEqual(keysOf(streamed));
-  expect(new Set(keyed(stored).map(([key]) => key)).size).toBe(stored.length);
+  expect(new Set(withKeys(stored).map(([key]) => key)).size).toBe(stored.length);
 });
 
 test('the id of a call names its run and its step', () => {

@@ -42,7 +42,7 @@ export function partsOf({ parts }: Pick<UIMessage, 'parts'>): Part[] {
  * Returns each part with a key that is the same for the streamed and the stored part, so that opened parts stay open. The index cannot be the
  * key, because only the stored answer has parts for the start of steps.
  */
-export function keyed(parts: readonly Part[]): [key: string, part: Part][] {
+export function withKeys(parts: readonly Part[]): [key: string, part: Part][] {
   const counts = new Map<string, number>();
   return parts.map(part => {
     const name = part.type === 'dynamic-tool' ? part.toolCallId : part.type;

@@ -14,14 +14,14 @@ import { toast } from '../ui/toaster.tsx';
 import { type Thread, useThreadActions } from './use-thread.ts';
 
 type Props = { thread: Thread /** Called when the thread is archived or deleted. */; onGone: () => void };
-type Asks = 'rename' | 'delete' | null;
+type DialogKind = 'rename' | 'delete' | null;
 
 /** Shows the actions on a whole thread to its owner and to administrators; nothing to anyone else. */
 export function ThreadMenu({ thread, onGone }: Props) {
   const { me } = useSession();
   const { isAdmin } = usePermissions();
   const { patch, archive } = useThreadActions(thread.id);
-  const [asks, setAsks] = useState<Asks>(null);
+  const [dialog, setDialog] = useState<DialogKind>(null);
   const { id, visibility, archived_at } = thread;
   if (thread.owner_id !== me.user.id && !isAdmin) return null;
   const isShared = visibility === 'project';
@@ -34,7 +34,7 @@ export function ThreadMenu({ thread, onGone }: Props) {
       },
     );
   const isArchived = archived_at !== null;
-  const putAway = () =>
+  const toggleArchived = () =>
     archive.mutate({ id, archived: !isArchived }, { onSuccess: () => (isArchived ? undefined : onGone()) });
   const Share = isShared ? Lock : Users;
   const PutAway = isArchived ? ArchiveRestore : Archive;
@@ -50,19 +50,19 @@ export function ThreadMenu({ thread, onGone }: Props) {
         <MenuItem icon={<Share aria-hidden className="size-3.5" />} onSelect={share}>
           {isShared ? 'Make private' : 'Share with the project'}
         </MenuItem>
-        <MenuItem icon={<Pencil aria-hidden className="size-3.5" />} onSelect={() => setAsks('rename')}>
+        <MenuItem icon={<Pencil aria-hidden className="size-3.5" />} onSelect={() => setDialog('rename')}>
           Rename
         </MenuItem>
-        <MenuItem icon={<PutAway aria-hidden className="size-3.5" />} onSelect={putAway}>
+        <MenuItem icon={<PutAway aria-hidden className="size-3.5" />} onSelect={toggleArchived}>
           {isArchived ? 'Unarchive' : 'Archive'}
         </MenuItem>
         <MenuSeparator />
-        <MenuItem danger icon={<Trash2 aria-hidden className="size-3.5" />} onSelect={() => setAsks('delete')}>
+        <MenuItem danger icon={<Trash2 aria-hidden className="size-3.5" />} onSelect={() => setDialog('delete')}>
           Delete
         </MenuItem>
       </Menu>
-      {asks === 'rename' ? <Rename thread={thread} onClose={() => setAsks(null)} /> : null}
-      <Delete id={id} open={asks === 'delete'} onClose={() => setAsks(null)} onGone={onGone} />
+      {dialog === 'rename' ? <Rename thread={thread} onClose={() => setDialog(null)} /> : null}
+      <Delete id={id} open={dialog === 'delete'} onClose={() => setDialog(null)} onGone={onGone} />
     </>
   );
 }

@@ -58,10 +58,10 @@ function Day({ used, allowed }: { used: number; allowed: number }) {
   const isUp = used >= allowed;
   return (
     <span className={cx(isUp && 'font-medium text-warn')} title="What your chats have cost today, and your daily limit">
-      {isUp ? 'Daily credits used up' : `Today ${shown(used)} of ${shown(allowed)}`}
+      {isUp ? 'Daily credits used up' : `Today ${formatCredits(used)} of ${formatCredits(allowed)}`}
       {isUp ? null : <span className="max-sm:hidden"> credits</span>}
     </span>
   );
 }
 
-const shown = (credits: number) => credits.toLocaleString('en', { maximumSignificantDigits: 3 });
+const formatCredits = (credits: number) => credits.toLocaleString('en', { maximumSignificantDigits: 3 });

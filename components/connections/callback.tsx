@@ -18,8 +18,8 @@ import { useRefreshConnections } from './use-refresh-connections.ts';
 type Callback = { code: string; state: string; iss?: string };
 
 /**
- * The page to which a provider redirects the browser. Opening it changes nothing: the user who began must post the code from here, in the
- * same workspace. The code is removed from the address at once.
+ * The page to which a provider redirects the browser. Opening it changes nothing: the user who started the connection
+ * must post the code from here, in the same workspace. The code is removed from the address at once.
  */
 export function ConnectionCallback() {
   const { canWrite } = usePermissions();

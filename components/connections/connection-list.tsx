@@ -139,7 +139,7 @@ function Row({ connection }: { connection: Connection }) {
         </span>
       </Td>
       <Td>
-        <Owner of={connection} />
+        <Owner owned={connection} />
       </Td>
       <Td className="whitespace-nowrap text-muted">
         {provider} <span className="text-faint">/</span> {service}

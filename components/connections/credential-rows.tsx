@@ -10,13 +10,13 @@ export function CredentialRows({
   rows,
   onChange,
   legend,
-  least = 1,
+  minimum = 1,
 }: {
   rows: readonly CredentialDraft[];
   onChange: (rows: CredentialDraft[]) => void;
   legend: string;
-  /** The least number of rows. */
-  least?: number;
+  /** The minimum number of rows. */
+  minimum?: number;
 }) {
   const change = (key: string, patch: Partial<CredentialDraft>) =>
     onChange(rows.map(row => (row.key === key ? { ...row, ...patch } : row)));
@@ -44,7 +44,7 @@ export function CredentialRows({
           />
           <IconButton
             label={`Remove ${row.name || `row ${index + 1}`}`}
-            disabled={rows.length <= least}
+            disabled={rows.length <= minimum}
             onClick={() => onChange(rows.filter(each => each.key !== row.key))}
           >
             <X aria-hidden className="size-3.5" />

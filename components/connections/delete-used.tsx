@@ -9,7 +9,10 @@ import { Skeleton } from '../ui/skeleton.tsx';
 
 export type Usage = Outputs['connections_usage'];
 
-/** Deletes a resource that holds credentials. If it is in use, first shows by what, and says that these may fail then. */
+/**
+ * Deletes a resource that holds credentials. If the resource is in use, first lists its users and warns that they may
+ * fail.
+ */
 export function DeleteUsed({
   id,
   name,

@@ -31,8 +31,8 @@ export function EditConnectionDialog({ connection, onClose }: { connection: Conn
   const [added, setAdded] = useState<CredentialDraft[]>([]);
   const before = writeSettings(connection.config);
   const [settings, setSettings] = useState(before);
-  const bound = connection.origins.join(' ');
-  const [origins, setOrigins] = useState(bound);
+  const savedOrigins = connection.origins.join(' ');
+  const [origins, setOrigins] = useState(savedOrigins);
   const [problem, setProblem] = useState<string | null>(null);
   const patch = useMutation(
     trpc.connections_patch.mutationOptions({
@@ -61,7 +61,7 @@ export function EditConnectionDialog({ connection, onClose }: { connection: Conn
       ...(name.trim() === connection.name ? {} : { display_name: name.trim() }),
       ...(Object.keys(credentials).length === 0 ? {} : { credentials }),
       ...(settings === before ? {} : { config: read.settings }),
-      ...(origins.trim() === bound ? {} : { origins: readOrigins(origins) }),
+      ...(origins.trim() === savedOrigins ? {} : { origins: readOrigins(origins) }),
     });
   };
   return (
@@ -79,8 +79,8 @@ export function EditConnectionDialog({ connection, onClose }: { connection: Conn
       </Field>
       {managed ? null : (
         <>
-          <Present connection={connection} changes={changes} onChange={setChanges} />
-          <CredentialRows legend="More credentials" least={0} rows={added} onChange={setAdded} />
+          <PresentCredentials connection={connection} changes={changes} onChange={setChanges} />
+          <CredentialRows legend="More credentials" minimum={0} rows={added} onChange={setAdded} />
           <OriginsField changing value={origins} onChange={setOrigins} />
           <SettingsField value={settings} onChange={setSettings} />
         </>
@@ -90,7 +90,7 @@ export function EditConnectionDialog({ connection, onClose }: { connection: Conn
 }
 
 /** The existing credentials: their names and when each was set, without their secrets. */
-function Present({
+function PresentCredentials({
   connection,
   changes,
   onChange,
@@ -101,7 +101,7 @@ function Present({
 }) {
   const trpc = useTRPC();
   const metadata = useQuery(trpc.connections_credentials_get.queryOptions({ id: connection.id }));
-  const set = new Map(metadata.data?.credentials.map(each => [each.name, each.set_at]));
+  const setAt = new Map(metadata.data?.credentials.map(each => [each.name, each.set_at]));
   const keep = (key: string) => onChange(Object.fromEntries(Object.entries(changes).filter(([each]) => each !== key)));
   return (
     <fieldset className="flex flex-col gap-2">
@@ -109,7 +109,7 @@ function Present({
       {metadata.isError ? <FormError error={metadata.error} /> : null}
       {connection.credential_keys.map(key => {
         const change = changes[key];
-        const at = set.get(key);
+        const at = setAt.get(key);
         return (
           <div key={key} className="flex items-start gap-2 rounded-md border px-2.5 py-1.5">
             <div className="min-w-0 flex-1">

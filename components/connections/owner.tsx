@@ -12,8 +12,8 @@ import { useRefreshModels } from './use-refresh-models.ts';
 type Owned = Pick<Connection, 'id' | 'name' | 'project_id'>;
 
 /** Shows whether a connection or model key belongs to this project or to the workspace. */
-export function Owner({ of }: { of: Pick<Connection, 'project_id'> }) {
-  const shared = of.project_id === null;
+export function Owner({ owned }: { owned: Pick<Connection, 'project_id'> }) {
+  const shared = owned.project_id === null;
   const Icon = shared ? Building2 : FolderClosed;
   return (
     <Badge tone={shared ? 'info' : 'neutral'} icon={<Icon aria-hidden className="size-3" />}>

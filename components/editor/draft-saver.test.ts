@@ -124,8 +124,8 @@ describe('saving a draft while the user types', () => {
 });
 
 describe('a failed save', () => {
-  const fail = async (setUpOne: ReturnType<typeof setUp>, retryAfterMs?: number) => {
-    setUpOne.calls.at(-1)?.answer({ kind: 'failed', error: new Error('away'), retryAfterMs });
+  const fail = async ({ calls }: ReturnType<typeof setUp>, retryAfterMs?: number) => {
+    calls.at(-1)?.answer({ kind: 'failed', error: new Error('away'), retryAfterMs });
     await vi.advanceTimersByTimeAsync(0);
   };
   const waitOf = ({ saver }: ReturnType<typeof setUp>) =>
@@ -168,7 +168,7 @@ describe('a failed save', () => {
     expect(waitOf(one)).toBe(60_000);
   });
 
-  it('includes later edits in the retry, and is not hurried by them', async () => {
+  it('includes later edits in the retry, but does not retry earlier', async () => {
     const one = setUp();
     one.saver.edit('v2');
     await vi.advanceTimersByTimeAsync(100);

@@ -92,7 +92,7 @@ export class DraftSaver<T> {
   /** Saves immediately if possible. Resolves when nothing is left to save, or saving is not possible. */
   async flush(): Promise<SaveState> {
     this.#stopTimer();
-    // The save that is in progress continues with the edits made meanwhile.
+    // The save that is in progress continues with the edits made during it.
     if (this.#underWay !== null) return this.#underWay;
     if (this.#state.kind === 'conflict' || !this.dirty) return this.#state;
     const problem = this.#options.check(this.#value);

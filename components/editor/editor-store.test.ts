@@ -66,10 +66,10 @@ const pause = () => vi.advanceTimersByTimeAsync(100);
 
 test('saves and undoes a change of the key order, typed as JSON or made by a form', async () => {
   const form = (...names: string[]) => ({ properties: Object.fromEntries(names.map(name => [name, {}])) });
-  const asked = (...names: string[]): Step => ({ ...step('a'), form: form(...names) });
-  const { store, server } = setUp(asked('x', 'y'));
+  const stepWithForm = (...names: string[]): Step => ({ ...step('a'), form: form(...names) });
+  const { store, server } = setUp(stepWithForm('x', 'y'));
   const saved = () => JSON.stringify(server()[0]?.form);
-  store.typeText(textOf(asked('y', 'x')));
+  store.typeText(textOf(stepWithForm('y', 'x')));
   await pause();
   expect(saved()).toBe('{"properties":{"y":{},"x":{}}}');
   store.change([{ type: 'update_step', step: 'a', set: { form: form('x', 'y') } }]);

@@ -343,7 +343,7 @@ export class EditorStore {
     this.#readTyped();
     const { draft, textProblem } = this.#state;
     if (textProblem !== null) {
-      // The user typed unfinished JSON meanwhile; the merge runs once the JSON parses.
+      // The user typed unfinished JSON during the request. The merge runs once the JSON parses.
       const save: SaveState = { kind: 'invalid', message: textProblem };
       this.#set({ saveState: save });
       return save;

@@ -39,7 +39,7 @@ test('a loop in a loop is edited in its place', () => {
   expect(new Set(inner.reservedIds)).toEqual(new Set(['each', 'x', 'inner', 'z']));
 });
 
-test('a new step of a loop gets no id of a step around the loop', () => {
+test('a step in a loop cannot get the id of a step outside that would hide it', () => {
   const store = setUp(lua('a'), loop('each', lua('x'), loop('inner', lua('z'))), loop('other', lua('o')));
   const each = new LoopStore(store, ['each']);
   const inner = new LoopStore(store, ['each', 'inner']);

@@ -91,10 +91,10 @@ describe('the console texts for problems', () => {
       [lua('a', { whatever: 1 })],
       ['This step has no field "whatever" | Remove it in the JSON of the graph.'],
     ],
-  ])('%s', async (_, steps, said) => {
+  ])('%s', async (_, steps, expected) => {
     const found = await textsOf(...steps);
-    expect(found).toHaveLength(said.length);
-    for (const [at, text] of said.entries()) expect(found[at]?.slice(0, text.length)).toBe(text);
+    expect(found).toHaveLength(expected.length);
+    for (const [at, text] of expected.entries()) expect(found[at]?.slice(0, text.length)).toBe(text);
   });
 
   test('adds the field name to a message that lacks a subject', () => {
@@ -116,8 +116,8 @@ describe('the console texts for problems', () => {
       'says that the workflow changes nothing, but the step "a" sends a POST request',
       'This tool is marked read-only, but the step "a" sends a POST request',
     ],
-  ])('%s at %s', (code, path, message, said) => {
-    expect(inConsoleWords({ step_id: 'a', code, path, message }).message).toBe(said);
+  ])('%s at %s', (code, path, message, expected) => {
+    expect(inConsoleWords({ step_id: 'a', code, path, message }).message).toBe(expected);
   });
 
   test('keeps the position in a message, because the editor parses it', async () => {

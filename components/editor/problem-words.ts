@@ -130,9 +130,9 @@ function wordsFor(problem: GraphProblem): Words {
   if (EMPTY_TEXT.test(message)) return missing(problem);
   const translated = Object.hasOwn(BY_CODE, code) ? BY_CODE[code]?.(problem) : null;
   if (translated) return translated;
-  for (const [pattern, say] of BY_MESSAGE) {
+  for (const [pattern, format] of BY_MESSAGE) {
     const found = pattern.exec(message);
-    if (found) return { message: say(subjectOf(path), found[1] ?? ''), hint };
+    if (found) return { message: format(subjectOf(path), found[1] ?? ''), hint };
   }
   if (PREDICATE.test(message) && path !== '') return { message: `${subjectOf(path)} ${message}`, hint };
   return { message: capitalized(message), hint };

@@ -42,13 +42,13 @@ const COLUMNS_WIDTH = 'min(1200px, calc(100% - 260px))';
 /** The side panel beside the canvas, resizable by its edge. On small screens the panel is below the canvas. */
 export function ResizableSide({ side, columns, children }: SideProps) {
   const { width, isOpen, resize } = side;
-  const begin = useRef<{ x: number; width: number } | null>(null);
+  const dragStart = useRef<{ x: number; width: number } | null>(null);
   const onPointerDown = (event: PointerEvent<HTMLElement>) => {
     event.currentTarget.setPointerCapture(event.pointerId);
-    begin.current = { x: event.clientX, width };
+    dragStart.current = { x: event.clientX, width };
   };
   const onPointerMove = (event: PointerEvent<HTMLElement>) => {
-    if (begin.current !== null) resize(begin.current.width + begin.current.x - event.clientX);
+    if (dragStart.current !== null) resize(dragStart.current.width + dragStart.current.x - event.clientX);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const { min, max } = SIDE_WIDTH;
@@ -76,7 +76,7 @@ export function ResizableSide({ side, columns, children }: SideProps) {
         onPointerDown={onPointerDown}
         onPointerMove={onPointerMove}
         onPointerUp={() => {
-          begin.current = null;
+          dragStart.current = null;
         }}
         onDoubleClick={() => resize(SIDE_WIDTH.initial)}
         onKeyDown={onKeyDown}

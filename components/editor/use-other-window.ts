@@ -8,8 +8,8 @@ import { useEffect, useState } from 'react';
 type WindowMessage = { window: string; says: 'here' | 'asks' | 'left' };
 
 /**
- * Returns whether another window of this browser has the editor of the draft open. The windows tell each other, because the server knows
- * users, not windows. `announces` is false if this window does not edit.
+ * Returns whether another window of this browser has the editor of the draft open. The windows message each other,
+ * because the server knows users, not windows. `announces` is false if this window does not edit.
  */
 export function useOtherWindow(user: string, workflow: string, announces: boolean): boolean {
   const [others, setOthers] = useState<ReadonlySet<string>>(new Set());

@@ -19,7 +19,7 @@ export type SelectedLevel = ReturnType<typeof useSelectedLevel>;
 export function useSelectedLevel(steps: readonly Step[]) {
   const url = useUrlState();
   const inUrl = `${url.get('inside')}:${url.get('step')}`;
-  const [state, setState] = useState(() => parsed(inUrl));
+  const [state, setState] = useState(() => parseSelection(inUrl));
   const written = useRef(inUrl);
   useEffect(() => {
     // Reacts to another link or Back, not to an earlier selection of this page that arrives late.
@@ -27,7 +27,7 @@ export function useSelectedLevel(steps: readonly Step[]) {
     const isCurrent = `${params.get('inside') ?? ''}:${params.get('step') ?? ''}` === inUrl;
     if (inUrl === written.current || !isCurrent) return;
     written.current = inUrl;
-    setState(parsed(inUrl));
+    setState(parseSelection(inUrl));
   }, [inUrl]);
   const exists = stepsAt(steps, state.inside === '' ? [] : state.inside.split('.')) !== null;
   const shown = exists ? state.inside : '';
@@ -47,7 +47,7 @@ export function useSelectedLevel(steps: readonly Step[]) {
   return { inside, ids: state.ids, select };
 }
 
-function parsed(inUrl: string): { inside: string; ids: ReadonlySet<string> } {
+function parseSelection(inUrl: string): { inside: string; ids: ReadonlySet<string> } {
   const [inside = '', step = ''] = inUrl.split(':');
   return { inside, ids: idsOf(step) };
 }

@@ -13,7 +13,9 @@ import type { FormField } from './form-schema.ts';
 
 type Change = (value: Json | undefined) => void;
 
-/** The controls of a form made from a JSON Schema. `problems` is keyed by field path, as `validateValues` gives it. */
+/**
+ * The controls of a form made from a JSON Schema. `problems` is keyed by field path, as `validateValues` returns it.
+ */
 export function JsonForm({
   fields,
   values,
@@ -112,7 +114,7 @@ function Problem({ text }: { text: string | undefined }) {
 }
 
 /** Returns the number in a field with all its digits; undefined if the browser or JSON refuses it. */
-function typed(text: string): number | bigint | undefined {
+function parseTyped(text: string): number | bigint | undefined {
   const number = readNumber(text);
   return typeof number === 'number' && !Number.isFinite(number) ? undefined : number;
 }
@@ -144,7 +146,7 @@ function Control({ field, value, onChange }: { field: SimpleField; value: Json |
           min={field.min}
           max={field.max}
           defaultValue={isNumber(value) ? String(value) : ''}
-          onChange={event => onChange(typed(event.target.value))}
+          onChange={event => onChange(parseTyped(event.target.value))}
         />
       );
     case 'choice':
@@ -158,7 +160,7 @@ type ChoiceField = Extract<FormField, { kind: 'choice' }>;
 
 /** A choice. It can be cleared if null or no answer is valid. */
 function Choice({ field, value, onChange }: { field: ChoiceField; value: Json | undefined; onChange: Change }) {
-  const chosen = field.options.findIndex(option => value !== undefined && same(option, value));
+  const chosen = field.options.findIndex(option => value !== undefined && isSame(option, value));
   const options = field.labels.map((label, index) => ({ value: String(index), label }));
   const none = field.nullable ? [{ value: NONE, label: 'None' }] : [];
   return (
@@ -173,7 +175,7 @@ function Choice({ field, value, onChange }: { field: ChoiceField; value: Json | 
 
 const NONE = 'none';
 
-const same = (a: Json, b: Json) => JSON.stringify(a) === JSON.stringify(b);
+const isSame = (a: Json, b: Json) => JSON.stringify(a) === JSON.stringify(b);
 
 /** A date and time: local to the user, ISO 8601 UTC in the result (JSON Schema's `date-time` requires an offset). */
 function DateTime({ value, onChange }: { value: string; onChange: Change }) {
@@ -237,8 +239,8 @@ function Choices({
         <Checkbox
           key={JSON.stringify(option)}
           label={field.labels[index]}
-          checked={chosen.some(each => same(each, option))}
-          onCheckedChange={on => onChange(on ? [...chosen, option] : chosen.filter(each => !same(each, option)))}
+          checked={chosen.some(each => isSame(each, option))}
+          onCheckedChange={on => onChange(on ? [...chosen, option] : chosen.filter(each => !isSame(each, option)))}
         />
       ))}
       <Problem text={error} />
@@ -271,7 +273,7 @@ function List({
             type={field.item}
             value={typeof item === 'string' || isNumber(item) ? String(item) : ''}
             onChange={event =>
-              replace(index, field.item === 'number' ? (typed(event.target.value) ?? 0) : event.target.value)
+              replace(index, field.item === 'number' ? (parseTyped(event.target.value) ?? 0) : event.target.value)
             }
           />
           <IconButton

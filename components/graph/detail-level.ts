@@ -7,8 +7,8 @@ const FAR_BELOW = 0.785;
 const MIDDLE_BELOW = 0.915;
 
 /**
- * Returns how much of each step is drawn at the present zoom. For `data-detail` of the element around a graph, which also has the class
- * `group/graph`: styles alone follow it, so that zooming renders no step again.
+ * Returns how much of each step is drawn at the present zoom. The element around a graph has it as `data-detail`, and
+ * the class `group/graph`. Only styles depend on it, so that zooming renders no step again.
  */
 export const useDetailLevel = (): 'near' | 'middle' | 'far' =>
   useStore(({ transform: [, , zoom] }) => (zoom < FAR_BELOW ? 'far' : zoom < MIDDLE_BELOW ? 'middle' : 'near'));

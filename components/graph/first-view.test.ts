@@ -6,7 +6,7 @@ const ROOM = { width: 800, height: 600, top: 56 };
 const column = (count: number): Point[] => Array.from({ length: count }, (_, at) => ({ x: 0, y: at * 116 }));
 const row = (count: number): Point[] => Array.from({ length: count }, (_, at) => ({ x: at * 248, y: 0 }));
 /** Returns the position of a step on the screen. */
-const shown = ({ x, y, zoom }: Point & { zoom: number }, place: Point) => ({
+const positionOf = ({ x, y, zoom }: Point & { zoom: number }, place: Point) => ({
   left: place.x * zoom + x,
   right: (place.x + nodeSize.width) * zoom + x,
   top: place.y * zoom + y,
@@ -19,7 +19,7 @@ describe('a graph is opened', () => {
     const view = firstView(places, ROOM);
     expect(view.zoom).toBeGreaterThanOrEqual(LEGIBLE_ZOOM);
     for (const place of places) {
-      const box = shown(view, place);
+      const box = positionOf(view, place);
       expect(box.top).toBeGreaterThanOrEqual(ROOM.top - 1);
       expect(box.bottom).toBeLessThanOrEqual(ROOM.height - MARGIN + 1);
       expect((box.left + box.right) / 2).toBeCloseTo(ROOM.width / 2);
@@ -31,19 +31,19 @@ describe('a graph is opened', () => {
   test('at its beginning, where it is too high', () => {
     const view = firstView(column(40), ROOM);
     expect(view.zoom).toBe(LEGIBLE_ZOOM);
-    expect(shown(view, { x: 0, y: 0 }).top).toBeCloseTo(ROOM.top);
+    expect(positionOf(view, { x: 0, y: 0 }).top).toBeCloseTo(ROOM.top);
   });
 
   test('with its first step in the middle, where it is too wide', () => {
     const view = firstView(row(40), ROOM);
     expect(view.zoom).toBe(LEGIBLE_ZOOM);
-    const { left, right } = shown(view, { x: 0, y: 0 });
+    const { left, right } = positionOf(view, { x: 0, y: 0 });
     expect((left + right) / 2).toBeCloseTo(ROOM.width / 2);
   });
 
   test('at the step that is asked for, where not all of it can be read', () => {
     const at = { x: 0, y: 30 * 116 };
-    const { top, bottom } = shown(firstView(column(40), ROOM, { at }), at);
+    const { top, bottom } = positionOf(firstView(column(40), ROOM, { at }), at);
     expect((top + bottom) / 2).toBeCloseTo((ROOM.height + ROOM.top - MARGIN) / 2);
     expect(firstView(column(3), ROOM, { at })).toEqual(firstView(column(3), ROOM));
   });

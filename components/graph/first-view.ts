@@ -12,7 +12,7 @@ export type View = Point & { zoom: number };
 /** A step, or an open loop, with its size. */
 type Drawn = Point & { width?: number; height?: number };
 
-type AutopilotRequest = {
+type ViewOptions = {
   /** The smallest zoom at which the whole graph may be shown. */
   smallest?: number;
   /** The position of the step to show if the graph does not fit. Default: the first step. */
@@ -20,13 +20,13 @@ type AutopilotRequest = {
 };
 
 /**
- * Returns the view that a graph is opened with: all of it as large as possible, up to its natural size; where that would be smaller than
- * `smallest`, a part of it whose steps can be read.
+ * Returns the view with which a graph opens: the whole graph as large as possible, up to a zoom of 1. If the zoom would
+ * be below `smallest`, the view is a part of the graph at a legible zoom.
  */
 export function firstView(
   places: readonly Drawn[],
   size: Room,
-  { smallest = LEGIBLE_ZOOM, at }: AutopilotRequest = {},
+  { smallest = LEGIBLE_ZOOM, at }: ViewOptions = {},
 ): View {
   if (places.length === 0) return { x: 0, y: 0, zoom: 1 };
   const left = Math.min(...places.map(({ x }) => x));
@@ -37,12 +37,12 @@ export function firstView(
   const fitting = Math.min(room.width / (right - left), room.height / (bottom - top));
   const zoom = fitting < smallest ? LEGIBLE_ZOOM : Math.min(1, fitting);
   const fits = { x: (right - left) * zoom <= room.width, y: (bottom - top) * zoom <= room.height };
-  // The first step of a too wide graph is in the middle.
+  // If the graph is too wide, its first step is centered.
   const first: Drawn | undefined = at ?? places.find(({ y }) => y === top);
-  const centre = fits.x ? (left + right) / 2 : (first?.x ?? left) + (first?.width ?? nodeSize.width) / 2;
+  const center = fits.x ? (left + right) / 2 : (first?.x ?? left) + (first?.width ?? nodeSize.width) / 2;
   const middle = fits.y ? (top + bottom) / 2 : at === undefined ? null : at.y + nodeSize.height / 2;
   return {
-    x: size.width / 2 - centre * zoom,
+    x: size.width / 2 - center * zoom,
     y: middle === null ? size.top - top * zoom : (size.height + size.top - MARGIN) / 2 - middle * zoom,
     zoom,
   };

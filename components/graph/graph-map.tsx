@@ -17,7 +17,7 @@ type Drawn = Point & Partial<Size>;
 type Places = ReadonlyMap<string, Drawn>;
 type MapProps = {
   places: Places;
-  /** The types of the steps by node id. A node without a type is no step. */
+  /** The types of the steps by node id. A node without a type is not a step. */
   types: ReadonlyMap<string, string>;
   problems?: { has: (node: string) => boolean };
   selected?: { has: (node: string) => boolean };
@@ -39,16 +39,16 @@ function pathsByFamily(places: Places, types: MapProps['types']): [StepFamily, s
 }
 
 /**
- * A map of the whole graph with the part in view, which a press or a drag moves. The steps of a family are one path: React Flow's own map is an element
- * and a subscription for each of them, which takes 0.3 s for 2,000.
+ * A map of the whole graph. A press or a drag on it moves the view. The steps of a family share one path, because React
+ * Flow's own map has an element and a subscription for each step, which takes 0.3 s for 2,000 steps.
  */
 export function GraphMap({ places, types, problems = none, selected = none }: MapProps) {
   const box = useMemo(() => boxAround(places), [places]);
   const families = useMemo(() => pathsByFamily(places, types), [places, types]);
   // Marks for steps that need attention are larger, because a step of a large graph is two pixels high.
   const edge = Math.max(box.width / WIDTH, box.height / HEIGHT) * 2;
-  const marked = (of: { has: (node: string) => boolean }) =>
-    [...places].map(([node, at]) => (of.has(node) ? rectangle({ ...nodeSize, ...at }) : '')).join('');
+  const pathOf = (marked: { has: (node: string) => boolean }) =>
+    [...places].map(([node, at]) => (marked.has(node) ? rectangle({ ...nodeSize, ...at }) : '')).join('');
   const { setCenter, getZoom } = useReactFlow();
   const move = (event: PointerEvent<SVGSVGElement>) => {
     const { left, top } = event.currentTarget.getBoundingClientRect();
@@ -78,8 +78,8 @@ export function GraphMap({ places, types, problems = none, selected = none }: Ma
         {families.map(([family, path]) => (
           <path key={family} d={path} fill={`var(--family-${family})`} fillOpacity={0.75} />
         ))}
-        <path d={marked(problems)} fill="var(--bad)" stroke="var(--bad)" strokeWidth={edge} />
-        <path d={marked(selected)} fill="none" stroke="var(--accent)" strokeWidth={2 * edge} />
+        <path d={pathOf(problems)} fill="var(--bad)" stroke="var(--bad)" strokeWidth={edge} />
+        <path d={pathOf(selected)} fill="none" stroke="var(--accent)" strokeWidth={2 * edge} />
         <OutOfView box={box} />
       </svg>
     </Panel>

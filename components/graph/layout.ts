@@ -22,7 +22,7 @@ export const nodeSize = { width: 220, height: 56 };
 /** Between two rows: room for the “+” below a step and the label of a branch. */
 export const ROW_GAP = 60;
 
-/** Returns how many steps a loop has, including steps of inner loops; null for a step that is no loop. */
+/** Returns the number of steps in a loop, including steps of inner loops; null for a step that is not a loop. */
 export function innerStepsOf({ type, steps }: GraphStepInput): number | null {
   if (type !== 'for_each') return null;
   const inner: readonly unknown[] = Array.isArray(steps) ? steps : [];
@@ -84,8 +84,9 @@ export const takesLong = (steps: readonly GraphStepInput[]): boolean =>
   steps.length > MAX_AT_ONCE && steps.length <= MAX_MINIMIZED && steps.some(step => ownPosition(step) === null);
 
 /**
- * Where each step is drawn (top left corner). Positions that people gave are kept when every step has one; otherwise the
- * whole graph is laid out, top to bottom (panels here are taller than a row of steps is wide, and so is a phone): a mixture would put new steps on top of old ones.
+ * Returns the top left corner of each step. Positions that people chose are kept if every step has one. Otherwise the
+ * whole graph is laid out, because a mixture would place new steps on top of old ones. The layout runs from top to
+ * bottom, which fits the tall panels of the console and phones.
  */
 export function layout(steps: readonly GraphStepInput[], edges: readonly GraphEdge[]): Map<string, Point> {
   const own = steps.map(step => [step.id, ownPosition(step)] as const);
@@ -160,7 +161,7 @@ export const structureKey = (steps: readonly GraphStepInput[]): string =>
     steps.map(step => [step.id, step.depends_on ?? 0, step.then ?? 0, step.else ?? 0, step.position ?? 0]),
   );
 
-/** Returns steps with their places at once: by ranks alone where a layout would hold the page. */
+/** Returns steps with their places immediately. Places them only by rank if a full layout would block the page. */
 export function drawAtOnce(steps: readonly GraphStepInput[]): Drawn {
   const edges = edgesOf(steps);
   return { steps, edges, places: takesLong(steps) ? layoutByRank(steps, edges) : layout(steps, edges) };

@@ -13,7 +13,7 @@ export type StepNodeData = {
   /** The duration of the step; null while the step has not ended. */
   took: string | null;
   attempt: number;
-  /** Whether the step did something else in the run that it is compared with. */
+  /** Whether the outcome of the step differs in the compared run. */
   differs?: boolean;
   problems: number;
   disabled: boolean;
@@ -22,7 +22,7 @@ export type StepNodeData = {
   pinned?: boolean;
   /** A line about what the step does; null if the type says enough. */
   summary: string | null;
-  /** The number of steps in a loop; null for a step that is no loop. */
+  /** The number of steps in a loop; null if the step is not a loop. */
   inner: number | null;
 };
 
@@ -138,7 +138,7 @@ export function StepSign({ data }: { data: StepNodeData }) {
   );
 }
 
-/** Marks a step that did something else in the run that it is compared with. */
+/** Marks a step whose outcome differs in the compared run. */
 export const DiffersMark = () => (
   <span
     aria-hidden

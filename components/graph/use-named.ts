@@ -10,8 +10,8 @@ const PAGE = { limit: 200 } as const;
 const FRESH_MS = 60_000;
 
 /**
- * Returns the things of these kinds that the reader may see, for their names: the newest 200 of each, of agents 100. Those of other
- * projects, and what was deleted, are not among them. Nothing is asked for a kind that is not wanted.
+ * Returns the names of the objects of these kinds that the user may see: the newest 200 of each kind, and the newest
+ * 100 agents. Objects of other projects and deleted objects are missing. Kinds that are not requested are not read.
  */
 export function useNamed(kinds: Partial<Record<Kind, boolean>>): readonly Named[] {
   const trpc = useTRPC();

@@ -9,7 +9,7 @@ let requests = 0;
 const pending = new Map<number, Pending>();
 
 /** Returns the layout worker of this page. The first graph starts the worker. */
-function started(): Worker {
+function startWorker(): Worker {
   if (worker !== null) return worker;
   const created = new Worker(new URL('./layout-worker.ts', import.meta.url), { type: 'module' });
   created.onmessage = ({ data: { number, places } }: MessageEvent<LayoutAnswer>) => {
@@ -42,7 +42,7 @@ export function layOutInWorker(
   // Scripts and schemas do not matter for the layout, and may be large.
   const request = { number, steps: steps.map(toSent), edges };
   pending.set(number, { request, onPlaces });
-  started().postMessage(request);
+  startWorker().postMessage(request);
   return () => void pending.delete(number);
 }
 

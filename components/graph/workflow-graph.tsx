@@ -27,7 +27,7 @@ const PHONE_WIDTH = 480;
 /** The number of steps from which a map is worth its space. */
 export const MIN_STEPS_FOR_MAP = 24;
 
-/** React Flow's own parts, in our colours. */
+/** React Flow's own parts, in our colors. */
 export const flowTheme = {
   '--xy-background-color': 'var(--sunken)',
   '--xy-controls-button-background-color': 'var(--surface)',
@@ -49,9 +49,12 @@ export type WorkflowGraphProps = {
   /** The node of the selected step (levels.ts). */
   selected?: string | null;
   onSelect?: (node: string | null) => void;
-  /** Which loops are drawn with their steps; null: none is. Absent: as a person says, for as long as the graph is shown. */
+  /**
+   * The loops that are drawn with their steps; null for none. If absent, users open and close loops, and the choice is
+   * not stored.
+   */
   loops?: OpenedLoops | null;
-  /** Returns what stands at the foot of an open loop, by its node. */
+  /** Returns the footer of an open loop by its node. */
   loopFoot?: ((node: string) => ReactNode) | undefined;
   label: string;
 };
@@ -208,8 +211,8 @@ function useNodes(
 /** Returns the node at which a large graph opens: the selected node, else a failed or running one; empty for the beginning. */
 function firstSight(levels: Levels, displays: StepDisplays | undefined, selected: string | null): string {
   const nodes = levels.flatMap(({ node, steps }) => steps.map(({ id }) => nodeIn(node, id)));
-  const having = (...statuses: string[]) => nodes.find(node => statuses.includes(displays?.get(node)?.status ?? ''));
-  return selected ?? having('failed') ?? having('waiting', 'retrying', 'running') ?? '';
+  const firstWith = (...statuses: string[]) => nodes.find(node => statuses.includes(displays?.get(node)?.status ?? ''));
+  return selected ?? firstWith('failed') ?? firstWith('waiting', 'retrying', 'running') ?? '';
 }
 
 /** Returns the node of the last drawing if it is equal, because React Flow draws new objects again. */

@@ -11,11 +11,11 @@ const AskedContext = createContext<{ asked: Asked | null; clear: () => void }>({
  */
 export function AskedDecision({ target, children }: { target: () => string | null; children: ReactNode }) {
   const [asked, setAsked] = useState<Asked | null>(null);
-  const ask = (approved: boolean) => {
+  const askFor = (approved: boolean) => {
     const task = target();
     setAsked(task === null ? null : { task, approved });
   };
-  useHotkeys({ a: () => ask(true), r: () => ask(false) });
+  useHotkeys({ a: () => askFor(true), r: () => askFor(false) });
   const value = useMemo(() => ({ asked, clear: () => setAsked(null) }), [asked]);
   return <AskedContext value={value}>{children}</AskedContext>;
 }

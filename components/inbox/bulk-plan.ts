@@ -9,5 +9,5 @@ export function planBulk(tasks: readonly Task[], approved: boolean): BulkPlan {
   return { answered: tasks.filter(task => !needsForm(task)), left: tasks.filter(needsForm) };
 }
 
-/** “3 tasks” */
+/** Returns a count with its noun, such as “3 tasks”. */
 export const countTasks = (count: number) => `${count} ${count === 1 ? 'task' : 'tasks'}`;

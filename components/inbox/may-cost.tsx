@@ -1,7 +1,10 @@
 'use client';
 import { creditsInWords } from '../ui/credits.tsx';
 
-/** Shows the highest cost of the call that an approval allows; nothing if the task allows no call or credits are not charged. */
+/**
+ * Shows the maximum cost of the call that an approval allows; nothing if the task allows no call or credits are not
+ * charged.
+ */
 export function MayCost({ microcredits }: { microcredits: number | null | undefined }) {
   if (microcredits === undefined) return null;
   return (

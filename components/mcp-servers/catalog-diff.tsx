@@ -25,7 +25,7 @@ export function CatalogDiff({ diff }: { diff: Diff }) {
   );
 }
 
-const MOST = 30;
+const MAX_NAMES = 30;
 
 function Names({
   label,
@@ -45,8 +45,8 @@ function Names({
         {sign} {label} ({names.length})
       </p>
       <p className="font-mono text-xs wrap-anywhere text-muted">
-        {names.slice(0, MOST).join(', ')}
-        {names.length > MOST ? `, and ${names.length - MOST} more` : null}
+        {names.slice(0, MAX_NAMES).join(', ')}
+        {names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : null}
       </p>
     </div>
   );

@@ -10,13 +10,13 @@ import type { ServerDetail } from './auth-modes.ts';
 import { CheckList } from './check-list.tsx';
 import { ConnectionField } from './connection-select.tsx';
 
-/** Compares the server, alone or with one connection, with its live answers. */
+/** Checks the server by calling it, with or without a connection. */
 export function ValidateServer({ server }: { server: ServerDetail }) {
   const trpc = useTRPC();
   const [connection, setConnection] = useState('');
   const alone = useMutation(trpc.mcp_servers_validate.mutationOptions());
   const bound = useMutation(trpc.mcp_servers_validate_connection.mutationOptions());
-  const asked = connection ? bound : alone;
+  const validation = connection ? bound : alone;
   const validate = () => {
     if (connection) bound.mutate({ id: server.id, connection_id: connection });
     else alone.mutate({ id: server.id });
@@ -38,13 +38,15 @@ export function ValidateServer({ server }: { server: ServerDetail }) {
         <Button
           className="self-start"
           icon={<ListChecks aria-hidden className="size-3.5" />}
-          pending={asked.isPending}
+          pending={validation.isPending}
           onClick={validate}
         >
           Run checks
         </Button>
-        <FormError error={asked.error} />
-        {asked.data && !asked.isPending ? <CheckList label="Checks of the server" report={asked.data} /> : null}
+        <FormError error={validation.error} />
+        {validation.data && !validation.isPending ? (
+          <CheckList label="Checks of the server" report={validation.data} />
+        ) : null}
       </div>
     </Card>
   );

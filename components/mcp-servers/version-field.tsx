@@ -1,8 +1,8 @@
 import { Field } from '../ui/field.tsx';
 import { Select } from '../ui/select.tsx';
 
-// Older versions can be set through the API, because a list of hundreds would not help.
-const MOST = 50;
+// Older versions are left out, because a list of hundreds would not help. The API can set them.
+const MAX_VERSIONS = 50;
 
 /** Selects the version of a server to call: always the latest (null), or a fixed one. */
 export function VersionField({
@@ -14,7 +14,7 @@ export function VersionField({
   value: number | null;
   onChange: (version: number | null) => void;
 }) {
-  const numbers = Array.from({ length: Math.min(latest, MOST) }, (_, index) => latest - index);
+  const numbers = Array.from({ length: Math.min(latest, MAX_VERSIONS) }, (_, index) => latest - index);
   if (value !== null && !numbers.includes(value)) numbers.push(value);
   const options = [
     { value: '', label: `Latest (now version ${latest})` },

@@ -16,7 +16,7 @@ export function StatusBadge({ status }: { status: Status }) {
   return <Badge tone={tone}>{label}</Badge>;
 }
 
-/** Marks untrusted text, which comes from a tool or a file, or which no quote states. */
+/** Marks untrusted text: text from a tool or a file, or text that no quote supports. */
 export function TrustBadge({ trust }: { trust: Hit['trust'] }) {
   if (trust === 'trusted') return null;
   return (

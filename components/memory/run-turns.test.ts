@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { turnsOfRun } from './run-turns.ts';
 
-const texts = (...of: Parameters<typeof turnsOfRun>) => turnsOfRun(...of).map(({ text }) => text);
+const texts = (...args: Parameters<typeof turnsOfRun>) => turnsOfRun(...args).map(({ text }) => text);
 
 test('the turns of a run are its input, results, texts of models, and failure', () => {
   const steps = {

@@ -8,7 +8,10 @@ import { counted, type Item } from './words.ts';
 
 export type Decision = 'accept' | 'reject';
 
-/** Accepts and rejects proposals. `decided`: the items that are hidden at once. Items that the server refuses appear again. */
+/**
+ * Accepts and rejects proposals. `decided`: the items that are hidden before the server answers. Items that the server
+ * refuses appear again.
+ */
 export function useDecisions(): {
   decided: ReadonlySet<string>;
   decide: (items: readonly Item[], decision: Decision) => void;
@@ -16,7 +19,7 @@ export function useDecisions(): {
   const client = useTRPCClient();
   const refresh = useRefreshMemory();
   const [decided, setDecided] = useState<ReadonlySet<string>>(new Set());
-  const underWay = useRef(0);
+  const inProgress = useRef(0);
   const send = async (items: readonly Item[], decision: Decision) => {
     const answers = await Promise.allSettled(
       items.map(({ id }) =>
@@ -29,17 +32,17 @@ export function useDecisions(): {
     const reason = answers.find(answer => answer.status === 'rejected')?.reason;
     if (refused.length > 0) {
       setDecided(before => new Set([...before].filter(id => !refused.some(item => item.id === id))));
-      const what = `${counted(refused.length, 'proposal')} could not be ${decision === 'accept' ? 'accepted' : 'rejected'}`;
-      toast.error(what, { description: readError(reason).message });
+      const title = `${counted(refused.length, 'proposal')} could not be ${decision === 'accept' ? 'accepted' : 'rejected'}`;
+      toast.error(title, { description: readError(reason).message });
     }
-    underWay.current -= 1;
+    inProgress.current -= 1;
     // The list is refreshed after the last decision, because an earlier refresh would show later decisions again.
-    if (underWay.current > 0) return;
+    if (inProgress.current > 0) return;
     await refresh();
-    if (underWay.current === 0) setDecided(new Set());
+    if (inProgress.current === 0) setDecided(new Set());
   };
   const decide = (items: readonly Item[], decision: Decision) => {
-    underWay.current += 1;
+    inProgress.current += 1;
     setDecided(before => new Set([...before, ...items.map(({ id }) => id)]));
     void send(items, decision);
   };

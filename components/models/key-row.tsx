@@ -23,7 +23,7 @@ export function KeyRow({ modelKey }: { modelKey: ModelKey }) {
     <Tr>
       <Td className="max-w-60 min-w-32 truncate font-medium">{name}</Td>
       <Td>
-        <Owner of={modelKey} />
+        <Owner owned={modelKey} />
       </Td>
       <Td className="whitespace-nowrap text-muted">{providerLabels[provider]}</Td>
       <Td className="max-w-80 min-w-40">

@@ -10,13 +10,13 @@ const listeners = new Set<() => void>();
 let lastPermission: BrowserPermission | undefined;
 
 /** Asks the browser, whose answer comes from another process and blocks the page until then. */
-function read(): BrowserPermission {
+function readPermission(): BrowserPermission {
   lastPermission = 'Notification' in window && window.isSecureContext ? Notification.permission : 'unsupported';
   return lastPermission;
 }
 
 function readAgain(): void {
-  read();
+  readPermission();
   for (const listener of listeners) listener();
 }
 
@@ -53,7 +53,7 @@ export function useBrowserAllowed(): boolean {
 
 /** Asks the user for the permission unless it is known. */
 export async function requestBrowserPermission(): Promise<BrowserPermission> {
-  if (read() === 'default') await Notification.requestPermission();
+  if (readPermission() === 'default') await Notification.requestPermission();
   readAgain();
-  return read();
+  return readPermission();
 }

@@ -151,7 +151,7 @@ const blocked = 'Blocked in this browser. Allow notifications from this site in 
 function BrowserState({ chosen }: { chosen: boolean }) {
   const permission = useBrowserPermission();
   const [isAsking, setAsking] = useState(false);
-  const ask = async () => {
+  const requestPermission = async () => {
     setAsking(true);
     await requestBrowserPermission();
     setAsking(false);
@@ -167,7 +167,7 @@ function BrowserState({ chosen }: { chosen: boolean }) {
       return chosen ? (
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
           Not allowed in this browser yet.
-          <Button size="sm" pending={isAsking} onClick={() => void ask()}>
+          <Button size="sm" pending={isAsking} onClick={() => void requestPermission()}>
             Allow
           </Button>
         </span>

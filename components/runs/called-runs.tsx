@@ -61,7 +61,7 @@ function CallsAtWork({ state, step }: { state: RunState; step: string }) {
         {calls.slice(0, MAX_SHOWN).map(({ id, workflow_id, run_id }) => (
           <li key={id} className="text-sm">
             <Link href={`/workflows/${workflow_id}/runs/${run_id}`} className={linkLook}>
-              Run called by <NamedStep id={id} />
+              Run called caller <NamedStep id={id} />
             </Link>
           </li>
         ))}
@@ -107,7 +107,7 @@ function AllCalls({ workflowId, runId, step, ended }: Ref & { step: string; ende
 const isUnderWay = ({ run }: Call): boolean => run !== null && !run.run_complete;
 
 function CalledRun({ call: { step_id, attempt, run_id, workflow_id, run }, ended }: { call: Call; ended: boolean }) {
-  const by = (
+  const caller = (
     <>
       <NamedStep id={step_id} />
       {attempt > 1 ? `, attempt ${attempt}` : ''}
@@ -116,7 +116,7 @@ function CalledRun({ call: { step_id, attempt, run_id, workflow_id, run }, ended
   if (run === null)
     return (
       <>
-        <span className="min-w-0 truncate">{by}</span>
+        <span className="min-w-0 truncate">{caller}</span>
         <span className="text-xs text-muted">{ended ? 'Deleted' : 'Not started'}</span>
       </>
     );
@@ -126,7 +126,7 @@ function CalledRun({ call: { step_id, attempt, run_id, workflow_id, run }, ended
         <Link href={`/workflows/${workflow_id}/runs/${run_id}`} title={run_id} className={`truncate ${linkLook}`}>
           {run.workflow_name}, <RelativeTime at={run.started_at} />
         </Link>
-        <span className="truncate text-xs text-muted">Called by {by}</span>
+        <span className="truncate text-xs text-muted">Called caller {caller}</span>
       </span>
       <StatusBadge kind="run" status={shownStatus(run)} />
     </>

@@ -24,7 +24,7 @@ type Props = {
 /** Offers to continue a run with the draft, if the draft was opened to repair that run. */
 export function ContinueRun({ workflowId, steps, save }: Props) {
   const url = useUrlState();
-  // The client by itself: a mutation of React Query would bring its code once more.
+  // Uses the tRPC client, because a mutation of React Query would load more code.
   const client = useTRPCClient();
   const router = useRouter();
   const [pending, setPending] = useState(false);

@@ -9,6 +9,7 @@ const steps = [
   { id: 'after', type: 'lua_script' },
 ];
 
+/** Returns the state of a run whose second step fails after a retry. */
 function failedRun() {
   const state = newRunState(steps.map(({ id }) => id));
   const error = { code: 'lua_error', message: 'too much' };
@@ -35,11 +36,11 @@ function failedRun() {
   }
   return state;
 }
-const said = (groups: ReturnType<typeof groupsOf>) =>
+const textsOf = (groups: ReturnType<typeof groupsOf>) =>
   groups.map(({ title, sentences }) => [title, ...sentences.map(({ text }) => text)]);
 
 test('a run is described in sentences, grouped by step', () => {
-  expect(said(groupsOf(run, failedRun(), steps))).toEqual([
+  expect(textsOf(groupsOf(run, failedRun(), steps))).toEqual([
     ['Run', 'Started by ada@acme.test (api)', 'Failed: too much'],
     ['Add up', 'Started', 'Succeeded after 20 ms'],
     ['check', 'Attempt 1 started', 'Failed after 10 ms: too much', 'Attempt 2 started', 'Failed after 20 ms: too much'],
@@ -49,10 +50,10 @@ test('a run is described in sentences, grouped by step', () => {
 
 test('groups are filtered by text, by step and by failure', () => {
   const groups = groupsOf(run, failedRun(), steps);
-  const found = (patch: object) =>
+  const matchingTitles = (patch: object) =>
     matchingGroups(groups, { q: '', failuresOnly: false, step: '', ...patch }).map(({ title }) => title);
-  expect(found({ q: 'TOO MUCH' })).toEqual(['Run', 'check']);
-  expect(found({ failuresOnly: true })).toEqual(['Run', 'check']);
-  expect(found({ step: 'add' })).toEqual(['Add up']);
-  expect(found({ q: 'nowhere' })).toEqual([]);
+  expect(matchingTitles({ q: 'TOO MUCH' })).toEqual(['Run', 'check']);
+  expect(matchingTitles({ failuresOnly: true })).toEqual(['Run', 'check']);
+  expect(matchingTitles({ step: 'add' })).toEqual(['Add up']);
+  expect(matchingTitles({ q: 'nowhere' })).toEqual([]);
 });

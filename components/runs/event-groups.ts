@@ -22,8 +22,8 @@ export function groupsOf(run: Run, state: RunState, steps: readonly GraphStepInp
     const title = step.taskName || step.ofAgent?.tool || called(step.id);
     return sentences.length === 0 ? [] : [{ step: step.id, title, sentences }];
   });
-  const began = ({ sentences }: EventGroup) => sentences[0]?.at ?? Number.POSITIVE_INFINITY;
-  groups.sort((a, b) => (began(a) === began(b) ? 0 : began(a) - began(b)));
+  const startOf = ({ sentences }: EventGroup) => sentences[0]?.at ?? Number.POSITIVE_INFINITY;
+  groups.sort((a, b) => (startOf(a) === startOf(b) ? 0 : startOf(a) - startOf(b)));
   const starter = `${run.started_by} (${run.trigger_type})`;
   const started = { at: Date.parse(run.started_at), text: `Started by ${starter}`, failure: false };
   return [{ step: null, title: 'Run', sentences: [started, ...endOf(state)] }, ...groups];

@@ -24,7 +24,10 @@ import { type EventSource, isFailure, samePages, useAllEvents, useFilteredEvents
 import type { LiveRun } from './use-run.ts';
 
 const ROW_PX = 36;
-/** The height in which the data of an opened event scrolls. A fixed height makes the height of every row known. */
+/**
+ * The height of an opened row, in which the event's data scrolls. It is fixed, so that the height of every row is
+ * known.
+ */
 const OPEN_ROW_PX = 296;
 const MAX_MENU_STEPS = 100;
 /** Steps whose events name other workflows. */
@@ -58,7 +61,12 @@ export function EventList(props: Props) {
     <div className="flex h-full min-h-80 flex-col gap-2">
       <div className="flex flex-wrap items-center gap-3">
         <SearchInput label="Search events" value={view.q} onChange={q => onView({ q })} />
-        <StepFilter value={view.step} stepIds={stepIds} called={stepNames(steps)} onChange={step => onView({ step })} />
+        <StepFilter
+          value={view.step}
+          stepIds={stepIds}
+          stepNameOf={stepNames(steps)}
+          onChange={step => onView({ step })}
+        />
         <Checkbox
           label="Failures only"
           checked={view.failuresOnly}
@@ -93,12 +101,12 @@ export function EventList(props: Props) {
 type StepFilterProps = {
   value: string;
   stepIds: readonly string[];
-  called: (id: string) => string;
+  stepNameOf: (id: string) => string;
   onChange: (step: string) => void;
 };
 
-function StepFilter({ value, stepIds, called, onChange }: StepFilterProps) {
-  const options = [{ value: '', label: 'All steps' }, ...stepIds.map(id => ({ value: id, label: called(id) }))];
+function StepFilter({ value, stepIds, stepNameOf, onChange }: StepFilterProps) {
+  const options = [{ value: '', label: 'All steps' }, ...stepIds.map(id => ({ value: id, label: stepNameOf(id) }))];
   const shared = { label: 'Step', size: 'sm', className: 'w-48', value, onChange, options } as const;
   // Radix keeps every option in memory as an element, which takes 300 ms for 2,000 of them.
   return stepIds.length > MAX_MENU_STEPS ? <SearchSelect {...shared} /> : <Select {...shared} />;
@@ -149,8 +157,8 @@ function Listed(props: ListedProps) {
 }
 
 function Rows({ source, steps, fromEnd = false, onRange, view, onView, selected, onSelect }: ListedProps) {
-  const called = useMemo(() => stepNames(steps), [steps]);
-  const nameOf = useEventNames(called, view.open > 0 || steps.some(({ type }) => CALLING.has(type)));
+  const stepNameOf = useMemo(() => stepNames(steps), [steps]);
+  const nameOf = useEventNames(stepNameOf, view.open > 0 || steps.some(({ type }) => CALLING.has(type)));
   const scroller = useRef<HTMLDivElement>(null);
   const { count } = source;
   const openAt = indexOf(source, view.open, fromEnd);
@@ -189,7 +197,7 @@ function Rows({ source, steps, fromEnd = false, onRange, view, onView, selected,
               {event ? (
                 <Row
                   event={event}
-                  name={event.step_id === undefined ? '' : called(event.step_id)}
+                  name={event.step_id === undefined ? '' : stepNameOf(event.step_id)}
                   nameOf={nameOf}
                   open={event.seq === view.open}
                   marked={selected !== null && event.step_id === selected}
@@ -208,9 +216,9 @@ function Rows({ source, steps, fromEnd = false, onRange, view, onView, selected,
 }
 
 /** Returns the index of an event; -1 if the event is not in the list. */
-function indexOf(source: EventSource, seq: number, isWhole: boolean): number {
+function indexOf(source: EventSource, seq: number, hasAllEvents: boolean): number {
   if (seq <= 0) return -1;
-  if (isWhole) return seq <= source.count ? seq - 1 : -1;
+  if (hasAllEvents) return seq <= source.count ? seq - 1 : -1;
   for (let index = 0; index < source.count; index += 1) if (source.at(index)?.seq === seq) return index;
   return -1;
 }
@@ -287,7 +295,7 @@ const Row = memo(function Row({ event, name, nameOf, open, marked, onView, onSel
             <StepName id={step} name={name} />
           </button>
         )}
-        {/* On a phone there is no room for it; the data of the event say the same. */}
+        {/* Phones have no room for it; the event's data says the same. */}
         <span className="hidden truncate text-muted sm:block">{eventInWords(event, nameOf)}</span>
       </div>
       {open ? (

@@ -47,7 +47,7 @@ test('unknown step ids and steps without a name stay unchanged', () => {
   expect(nameOf(run, 'order_id')).toBeUndefined();
 });
 
-test('the line of a call names the workflow, or the run if nobody may see the workflow', () => {
+test('the line of a call names the workflow, or the run if the user may not see the workflow', () => {
   const event = { event_type: 'child_called', data: { workflow_id: workflow, run_id: run, version: 2 } };
   expect(eventInWords(event as unknown as WireEvent, nameOf)).toBe('Print the invoice, version 2');
   expect(eventInWords(event as unknown as WireEvent, eventNames([], called))).toBe(`${runOf(run)}, version 2`);

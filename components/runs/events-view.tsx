@@ -16,7 +16,7 @@ type EventsProps = {
   onSelect: (step: string) => void;
 };
 
-/** The events, with their filters and the opened one in the URL. */
+/** The events of a run. The URL contains the filters and the opened event. */
 export function EventsView(props: EventsProps) {
   const url = useUrlState();
   const view = {

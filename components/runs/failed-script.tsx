@@ -3,13 +3,13 @@ import { ScrollRegion } from '../ui/scroll-region.tsx';
 import type { ScriptError } from './failure-text.ts';
 
 /** The number of lines shown before and after the failed line. */
-const AROUND = 4;
+const CONTEXT_LINES = 4;
 
 /** Shows the lines of a script around an error, with the error below the failed line. */
 export function FailedScript({ script, error }: { script: string; error: ScriptError }) {
   const lines = script.split('\n');
-  const first = Math.max(1, error.line - AROUND);
-  const shown = lines.slice(first - 1, error.line + AROUND);
+  const first = Math.max(1, error.line - CONTEXT_LINES);
+  const shown = lines.slice(first - 1, error.line + CONTEXT_LINES);
   return (
     <ScrollRegion label="Script" className="max-h-80 overflow-auto rounded-md border bg-sunken py-1 font-mono text-xs">
       {shown.map((text, index) => {

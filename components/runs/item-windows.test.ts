@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readUnfolded, rowOf, showing, windowOf, writeUnfolded } from './item-windows.ts';
+import { readUnfolded, rowOf, windowOf, windowsAround, writeUnfolded } from './item-windows.ts';
 
 test('the address names the unfolded loops with the first item of each', () => {
   const loops = [
@@ -20,12 +20,12 @@ test('what is selected decides which items are shown', () => {
     { id: 'each', from: 0 },
     { id: 'each.230.lines', from: 300 },
   ];
-  expect(showing(loops, 'each.230.lines.17.x')).toEqual([
+  expect(windowsAround(loops, 'each.230.lines.17.x')).toEqual([
     { id: 'each', from: 200 },
     { id: 'each.230.lines', from: 0 },
   ]);
-  expect(showing(loops, 'each')).toEqual(loops);
-  expect(showing(loops, null)).toEqual(loops);
+  expect(windowsAround(loops, 'each')).toEqual(loops);
+  expect(windowsAround(loops, null)).toEqual(loops);
 });
 
 test('a selected step of an item that is not shown has the row of its loop', () => {

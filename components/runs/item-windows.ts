@@ -1,12 +1,12 @@
 import { itemsNamed } from './loop-place.ts';
 
-/** How many items of a loop its timeline shows at a time: as many as one request reads. */
+/** The number of items of a loop that the timeline shows at a time: as many as one request reads. */
 export const WINDOW = 100;
 
-/** A loop whose items the timeline shows, and the first one of them. */
+/** A loop whose items the timeline shows. `from` is the index of the first shown item. */
 export type UnfoldedLoop = { id: string; from: number };
 
-/** Returns the unfolded loops that an address names: `each,lines@200`. */
+/** Parses the unfolded loops in the URL: `each,lines@200`. */
 export function readUnfolded(text: string): UnfoldedLoop[] {
   return text
     .split(',')
@@ -20,16 +20,19 @@ export function readUnfolded(text: string): UnfoldedLoop[] {
 export const writeUnfolded = (loops: readonly UnfoldedLoop[]): string =>
   loops.map(({ id, from }) => (from === 0 ? id : `${id}@${from}`)).join(',');
 
-/** Returns the first of the items that are shown together with one. */
+/** Returns the first item of the window that contains an item. */
 export const windowOf = (item: number): number => item - (item % WINDOW);
 
-/** Returns the unfolded loops with the items shown among which a selected one is. */
-export function showing(loops: readonly UnfoldedLoop[], selected: string | null): UnfoldedLoop[] {
+/** Returns the unfolded loops, each with the window that contains the selected step. */
+export function windowsAround(loops: readonly UnfoldedLoop[], selected: string | null): UnfoldedLoop[] {
   const items = itemsNamed(selected ?? '');
   return loops.map(({ id, from }) => ({ id, from: windowOf(items.get(id) ?? from) }));
 }
 
-/** Returns the row of what is selected: its own, else that of the item or of the loop around it. Null if there is none. */
+/**
+ * Returns the id of the row that shows the selected step: its own row, else the row of the item or loop around it; null
+ * if there is no row.
+ */
 export function rowOf(rows: readonly { id: string }[], selected: string | null): string | null {
   const ids = new Set(rows.map(({ id }) => id));
   let id = selected ?? '';

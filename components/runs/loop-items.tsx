@@ -18,7 +18,7 @@ type ItemStep = Items['items'][number]['steps'][number];
 type Loop = { id: string; steps?: unknown };
 type InnerSpec = { id: string; type: string; name?: string; script?: unknown; steps?: unknown };
 
-/** The interval in which the items of an active loop are read. */
+/** How often the items of an active loop are read. */
 const REFRESH_MS = 3_000;
 
 type Props = Ref & {
@@ -52,10 +52,10 @@ export function LoopItems({ live, loop, ended, selected, onSelect, ...ref }: Pro
   if (total === null || total === 0) return null;
   // While an item is loading, the query still returns the previous item.
   const item = items.find(each => each.index === index);
-  const go = (to: number) => onSelect(`${loop.id}.${to}${place?.name ? `.${place.name}` : ''}`);
+  const goToItem = (to: number) => onSelect(`${loop.id}.${to}${place?.name ? `.${place.name}` : ''}`);
   return (
     <Part title="Items">
-      <ItemSwitcher found={read.data} index={index} onGo={go} />
+      <ItemSwitcher found={read.data} index={index} onGo={goToItem} />
       {item === undefined && read.isPlaceholderData ? (
         <Skeleton className="h-16 w-full" />
       ) : item === undefined ? (

@@ -22,7 +22,7 @@ export function itemsNamed(selected: string): Map<string, number> {
   return items;
 }
 
-/** Returns the node of a step in a drawing: that of a loop's step is the same for all items. */
+/** Returns the node of a step in the graph. A step of a loop has the same node for all items. */
 export const nodeOfStep = (id: string): string =>
   itemsNamed(id).size === 0
     ? id
@@ -31,7 +31,7 @@ export const nodeOfStep = (id: string): string =>
         .filter((_, at) => at % 2 === 0)
         .join('.');
 
-/** Returns the id in the run of the step that a node shows; `items`: the numbers of the items that are shown, by their loops. */
+/** Returns the id of the step that a node shows. `items`: the index of the shown item, by loop. */
 export function stepOfNode(node: string, items: ReadonlyMap<string, number>): string {
   return node.split('.').reduce((around, name) => `${around}.${items.get(around) ?? 0}.${name}`);
 }

@@ -6,7 +6,7 @@ import {
 } from '@/server/domains/runs/reading/run-state.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
 
-/** The outcome in the words of docs/specification/events.md#step-outcomes. */
+/** Returns the outcome in the words of docs/specification/events.md#step-outcomes. */
 export function stepOutcomeLabel(step: Pick<StepState, 'status' | 'skipReason'> & { reused?: boolean }): string {
   switch (step.status) {
     case 'pending':

@@ -96,8 +96,8 @@ export function RunActions({ workflowId, runId, status, stopping, selected, fail
   );
 }
 
-/** The step from which a rerun can start: a turn of an agent, or a step of the graph. */
-function placeToBegin(selected: string, called: Called): { step: string; name: string } {
+/** Returns the step from which a rerun can start: a turn of an agent, or a step of the graph. */
+function rerunStart(selected: string, called: Called): { step: string; name: string } {
   const id = addedId(selected);
   const root = rootOf(selected);
   const type = agentStepType(selected);
@@ -125,7 +125,7 @@ function RerunButton({ workflowId, runId, selected, failedStep }: RerunProps) {
     rerun.mutate({ id: workflowId, runID: runId, ...from });
   const icon = <RotateCcw aria-hidden className="size-3.5" />;
   const called = use(StepNames);
-  const from = selected === null ? null : placeToBegin(selected, called);
+  const from = selected === null ? null : rerunStart(selected, called);
   return (
     <>
       {from === null ? (

@@ -157,9 +157,9 @@ type ItemsProps = Pick<BothProps, 'selected' | 'onSelect'> & { items: readonly C
 function ItemsOfBoth({ items, called, selected, onSelect }: ItemsProps) {
   // The selected step stays selected in another item.
   const inside = ({ id, node }: ComparedItems) => {
-    const of = nodeOfStep(selected ?? '');
-    return selected?.startsWith(`${id}.`) && of.startsWith(`${node}.`)
-      ? `.${of.slice(node.length + 1).split('.')[0]}`
+    const selectedNode = nodeOfStep(selected ?? '');
+    return selected?.startsWith(`${id}.`) && selectedNode.startsWith(`${node}.`)
+      ? `.${selectedNode.slice(node.length + 1).split('.')[0]}`
       : '';
   };
   return (
@@ -291,8 +291,8 @@ function StepTable({ rows, called, selected, onSelect }: TableProps) {
                     </>
                   ) : null}
                 </th>
-                <Outcome row={row} of={row.here} />
-                <Outcome row={row} of={row.there} />
+                <Outcome row={row} step={row.here} />
+                <Outcome row={row} step={row.there} />
                 <td className="px-3 py-1.5 whitespace-nowrap text-muted tabular-nums">{difference(row)}</td>
               </tr>
             ))}
@@ -306,12 +306,12 @@ function StepTable({ rows, called, selected, onSelect }: TableProps) {
   );
 }
 
-function Outcome({ row, of }: { row: Comparison; of: ComparedStep }) {
+function Outcome({ row, step }: { row: Comparison; step: ComparedStep }) {
   const absent = row.node === row.id ? 'Not in this version' : 'Not in this item';
   return (
     <td className="px-3 py-1.5 whitespace-nowrap text-muted tabular-nums">
-      {of === null ? absent : of.outcome}
-      {of !== null && of.durationMs !== null ? `, ${formatDuration(of.durationMs)}` : ''}
+      {step === null ? absent : step.outcome}
+      {step !== null && step.durationMs !== null ? `, ${formatDuration(step.durationMs)}` : ''}
     </td>
   );
 }

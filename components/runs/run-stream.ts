@@ -21,7 +21,7 @@ const ACCESS_LOST = 4003;
 const HAND_OVER_INTERVAL_MS = 100;
 
 const FIRST_DELAY_MS = 100;
-/** The longest delay between reconnects. With longer delays, people reloaded the page. */
+/** The maximum delay between reconnects. With longer delays, people reloaded the page. */
 const MAX_DELAY_MS = 2_000;
 
 /**

@@ -12,14 +12,14 @@ export type Called = (id: string) => string;
  */
 export function stepNames(...graphs: readonly (readonly Named[])[]): Called {
   const names = new Map<string, string>();
-  const read = (steps: readonly Named[], loop: string): void => {
+  const addNames = (steps: readonly Named[], loop: string): void => {
     for (const { id, name, steps: inner } of steps) {
       const path = loop + id;
       if (!names.has(path) && typeof name === 'string' && name.trim() !== '') names.set(path, name);
-      if (Array.isArray(inner)) read(inner, `${path}.`);
+      if (Array.isArray(inner)) addNames(inner, `${path}.`);
     }
   };
-  for (const graph of graphs) read(graph, '');
+  for (const graph of graphs) addNames(graph, '');
   return id => names.get(id) ?? (id.includes('.') ? nameInLoop(id, names) : id);
 }
 

@@ -65,8 +65,8 @@ export function timelineOf(
     ];
   };
   const authored = steps.flatMap(spec => rowOf(spec, 0));
-  const began = (row: TimelineRow) => row.segments[0]?.from ?? Number.POSITIVE_INFINITY;
-  authored.sort((a, b) => (began(a) === began(b) ? 0 : began(a) - began(b)));
+  const startOf = (row: TimelineRow) => row.segments[0]?.from ?? Number.POSITIVE_INFINITY;
+  authored.sort((a, b) => (startOf(a) === startOf(b) ? 0 : startOf(a) - startOf(b)));
   const inner = (agent: string) => (added.get(agent) ?? []).flatMap(spec => rowOf(spec, spec.depth));
   const rows = added.size === 0 ? authored : authored.flatMap(row => [row, ...inner(row.id)]);
   const to = rows.reduce((last, row) => Math.max(last, row.segments.at(-1)?.to ?? 0), until);
@@ -201,11 +201,11 @@ export function gapsOf({ from, to, rows }: Timeline): Span[] {
     .flatMap(row => row.segments)
     .filter(({ kind }) => !idle.has(kind))
     .sort((a, b) => a.from - b.from);
-  const least = Math.max(MIN_GAP_MS, (to - from) * MIN_GAP_SHARE);
+  const minimum = Math.max(MIN_GAP_MS, (to - from) * MIN_GAP_SHARE);
   const gaps: Span[] = [];
   let at = from;
   for (const span of [...busy, { from: to, to }]) {
-    if (span.from - at >= least) gaps.push({ from: at, to: span.from });
+    if (span.from - at >= minimum) gaps.push({ from: at, to: span.from });
     at = Math.max(at, span.to);
   }
   return gaps;

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Snapshot } from '@/server/domains/runs/reading/run-state.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
-import { readUnfolded, showing, writeUnfolded } from './item-windows.ts';
+import { readUnfolded, windowsAround, writeUnfolded } from './item-windows.ts';
 import type { Steps } from './run-graph.tsx';
 import { RunTimeline } from './run-timeline.tsx';
 import { readZoom, writeZoom } from './timeline-scale.ts';
@@ -28,7 +28,7 @@ export function TimelineView(props: TimelineProps) {
   useEffect(() => {
     if (selected === followed.current) return;
     followed.current = selected;
-    const next = writeUnfolded(showing(unfolded, selected));
+    const next = writeUnfolded(windowsAround(unfolded, selected));
     if (next !== writeUnfolded(unfolded)) url.set({ items: next });
   }, [selected, unfolded, url.set]);
   return (

@@ -78,7 +78,7 @@ export function useLoopsDrawn({ run, steps, state, isOpen, selected, onSelect }:
       const loop = latest.current.drawn[at];
       const found = read[at];
       if (loop === undefined || !found?.total) return null;
-      const go = (index: number) => {
+      const selectItem = (index: number) => {
         const inside = nodeOfStep(latest.current.selected ?? '').startsWith(`${node}.`);
         const [, name] = inside
           ? nodeOfStep(latest.current.selected ?? '')
@@ -89,7 +89,7 @@ export function useLoopsDrawn({ run, steps, state, isOpen, selected, onSelect }:
       };
       return (
         <div className="nodrag nopan nokey pointer-events-auto w-full">
-          <ItemSwitcher found={found} index={loop.index} onGo={go} />
+          <ItemSwitcher found={found} index={loop.index} onGo={selectItem} />
         </div>
       );
     },

@@ -93,11 +93,11 @@ type CommandsProps = {
 function Commands({ close, onPage, onHelp, onSignOut, onStart, onCreateWorkspace }: CommandsProps) {
   const router = useRouter();
   const [search, setSearch] = useState('');
-  const act = (action: () => void) => () => {
+  const closeThen = (action: () => void) => () => {
     close();
     action();
   };
-  const ways = { act, go: (href: string) => act(() => router.push(href)) };
+  const ways = { closeThen, go: (href: string) => closeThen(() => router.push(href)) };
   const entries = [
     ...usePageEntries(onPage),
     ...useActionEntries(ways),
@@ -148,7 +148,7 @@ function EntryItem({ entry: { id, icon: Icon, label, aside, run } }: { entry: En
   );
 }
 
-type Ways = { go: (href: string) => () => void; act: (action: () => void) => () => void };
+type Ways = { go: (href: string) => () => void; closeThen: (action: () => void) => () => void };
 
 /** Returns the actions of the current page: its buttons and tabs, and the entries of its menus. */
 function usePageEntries(onPage: (action: () => void) => void): Entry[] {
@@ -200,7 +200,7 @@ function useNavigationEntries({ go }: Ways): Entry[] {
 }
 
 /** Returns the other workspaces, each with its first project, and an entry that creates one. */
-function useWorkspaceEntries({ act }: Ways, onCreate: () => void): Entry[] {
+function useWorkspaceEntries({ closeThen }: Ways, onCreate: () => void): Entry[] {
   const { me, switchTo } = useSession();
   const others = me.tenants.filter(({ id, projects }) => id !== me.tenant.id && projects.length > 0);
   const group = 'Workspaces';
@@ -211,15 +211,24 @@ function useWorkspaceEntries({ act }: Ways, onCreate: () => void): Entry[] {
       label: `Switch to ${name}`,
       keywords: id,
       icon: Building2,
-      run: act(() => switchTo({ tenant: id, project: projects[0]?.id ?? '' })),
+      run: closeThen(() => switchTo({ tenant: id, project: projects[0]?.id ?? '' })),
     })),
     ...(me.can_create_workspaces
-      ? [{ id: 'create workspace', group, label: 'Create workspace', keywords: 'new', icon: Plus, run: act(onCreate) }]
+      ? [
+          {
+            id: 'create workspace',
+            group,
+            label: 'Create workspace',
+            keywords: 'new',
+            icon: Plus,
+            run: closeThen(onCreate),
+          },
+        ]
       : []),
   ];
 }
 
-function usePreferenceEntries({ act }: Ways, onHelp: () => void, onSignOut: () => void): Entry[] {
+function usePreferenceEntries({ closeThen }: Ways, onHelp: () => void, onSignOut: () => void): Entry[] {
   const { setTheme } = useTheme();
   const { toggle } = useSidebar();
   const entry = (label: string, icon: LucideIcon, keywords: string, action: () => void): Entry => ({
@@ -228,7 +237,7 @@ function usePreferenceEntries({ act }: Ways, onHelp: () => void, onSignOut: () =
     label,
     keywords,
     icon,
-    run: act(action),
+    run: closeThen(action),
   });
   return [
     entry('Light theme', Sun, 'mode color appearance', () => setTheme('light')),

@@ -30,7 +30,7 @@ export type ConsolePage = {
   group: string;
   /** The key that opens the page after `g`. */
   key?: string;
-  /** The people to whom the page is shown, because others could use nothing on it. Default: everyone. */
+  /** The members who see the page; others could use nothing on it. Default: everyone. */
   for?: 'contributors' | 'admins';
 };
 

@@ -17,12 +17,12 @@ const ENTRIES = [
   entry('Go to', 'API keys'),
   entry('Agents', 'Research', { searchedOnly: true }),
 ];
-const found = (search: string) =>
+const labelsFor = (search: string) =>
   findEntries(ENTRIES, search).map(({ group, entries }) => [group, ...entries.map(({ label }) => label)]);
 
 describe('the palette', () => {
-  test('lists the first entries of each group, but no objects without a search', () =>
-    expect(found('')).toEqual([
+  test('lists the first entries of each group before a search, except those that only a search finds', () =>
+    expect(labelsFor('')).toEqual([
       ['On this page', 'Publish', 'Archive'],
       ['Workflows', 'Order 0', 'Order 1', 'Order 2', 'Order 3', 'Order 4', 'Order 5'],
       ['Go to', 'API keys'],
@@ -35,7 +35,7 @@ describe('the palette', () => {
     ['0190-7', [['Workflows', 'Order 7']]],
     ['invoice archive', [['On this page', 'Archive']]],
     ['nothing of the kind', []],
-  ])('finds %j', (search, groups) => expect(found(search)).toEqual(groups));
+  ])('finds %j', (search, groups) => expect(labelsFor(search)).toEqual(groups));
 
   test('shows the group with the best match first', () => {
     const [first] = findEntries([entry('A', 'The order of things', {}), entry('B', 'Order')], 'order');

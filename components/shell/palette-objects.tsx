@@ -20,14 +20,14 @@ import { RelativeTime } from '../ui/time.tsx';
 import { useDebounced } from '../ui/use-debounced.ts';
 import type { Entry } from './palette-entries.ts';
 
-/** The most objects of a kind that are searched in the browser. */
+/** The maximum number of objects of each kind that the browser searches. */
 const LIMIT = 100;
 const fresh = { staleTime: 30_000 };
 
-type Ways = { go: (href: string) => () => void; act: (action: () => void) => () => void };
+type Ways = { go: (href: string) => () => void; closeThen: (action: () => void) => () => void };
 
 /** Returns the workflows of the project, and entries that start a run. Beyond the first hundred workflows, the server searches too. */
-export function useWorkflowEntries(search: string, { go, act }: Ways, onStart: (id: string) => void): Entry[] {
+export function useWorkflowEntries(search: string, { go, closeThen }: Ways, onStart: (id: string) => void): Entry[] {
   const trpc = useTRPC();
   const { canWrite } = usePermissions();
   const q = useDebounced(search.trim(), 150);
@@ -60,7 +60,7 @@ export function useWorkflowEntries(search: string, { go, act }: Ways, onStart: (
             label: `Run ${name}`,
             keywords: `test ${id}`,
             icon: Play,
-            run: act(() => onStart(id)),
+            run: closeThen(() => onStart(id)),
           },
         ]
       : []),
@@ -68,7 +68,7 @@ export function useWorkflowEntries(search: string, { go, act }: Ways, onStart: (
 }
 
 /** Returns the last runs of the workspace, which are found by workflow name, id or status. */
-export function useRunEntries({ act }: Ways): Entry[] {
+export function useRunEntries({ closeThen }: Ways): Entry[] {
   const trpc = useTRPC();
   const { scope, switchTo } = useSession();
   const { data } = useQuery(trpc.runs_list_tenant.queryOptions({ limit: 50 }));
@@ -84,7 +84,7 @@ export function useRunEntries({ act }: Ways): Entry[] {
         <StatusBadge kind="run" status={shownStatus(run)} />
       </>
     ),
-    run: act(() =>
+    run: closeThen(() =>
       switchTo({ tenant: scope.tenant, project: run.project_id }, `/workflows/${run.workflow_id}/runs/${run.run_id}`),
     ),
   }));
@@ -115,7 +115,7 @@ function useToolEntries(isSearching: boolean, { go }: Ways): Entry[] {
   ];
 }
 
-function usePeopleEntries(isSearching: boolean, { go, act }: Ways): Entry[] {
+function usePeopleEntries(isSearching: boolean, { go, closeThen }: Ways): Entry[] {
   const trpc = useTRPC();
   const { me, scope, switchTo } = useSession();
   const when = { ...fresh, enabled: isSearching };
@@ -141,7 +141,7 @@ function usePeopleEntries(isSearching: boolean, { go, act }: Ways): Entry[] {
       () => go('/settings/members'),
     ),
     ...named('Projects', FolderKanban, projects, ({ id }) =>
-      act(() => switchTo({ tenant: scope.tenant, project: id })),
+      closeThen(() => switchTo({ tenant: scope.tenant, project: id })),
     ),
   ];
 }

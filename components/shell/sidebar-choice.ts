@@ -21,11 +21,11 @@ export function pageKindOf(pathname: string): PageKind {
 
 /** Reads the choices from the cookies of this browser. */
 export function readSidebarChoices(cookie: (name: string) => string | undefined): SidebarChoices {
-  const read = (kind: PageKind) => {
+  const readChoice = (kind: PageKind) => {
     const value = cookie(SIDEBAR_COOKIES[kind]);
     return value === 'collapsed' ? true : value === 'open' ? false : undefined;
   };
-  return { page: read('page'), 'full-bleed': read('full-bleed') };
+  return { page: readChoice('page'), 'full-bleed': readChoice('full-bleed') };
 }
 
 /** Returns true if the sidebar is collapsed on a page: by the person's choice, else if the page is full-bleed. */

@@ -17,7 +17,7 @@ const sizes: Record<ButtonSize, string> = { sm: 'h-7 px-2 text-xs gap-1', md: 'h
 const base =
   'inline-flex shrink-0 items-center justify-center rounded-md font-medium whitespace-nowrap select-none transition-colors disabled:opacity-55 disabled:pointer-events-none aria-disabled:opacity-55 aria-disabled:pointer-events-none';
 
-/** Class names of a button, for elements that are not one (links, file labels). */
+/** Returns the class names of a button, for elements that are not buttons (links, file labels). */
 export function buttonClass(variant: ButtonVariant = 'secondary', size: ButtonSize = 'md', extra?: string): string {
   return cx(base, variants[variant], sizes[size], extra);
 }
@@ -26,11 +26,14 @@ type ButtonProps = ComponentProps<'button'> & {
   variant?: ButtonVariant;
   size?: ButtonSize;
   icon?: ReactNode;
-  /** Shows progress and refuses clicks; the width and the focus stay, which a disabled button would lose. */
+  /** Shows progress and refuses clicks. Unlike a disabled button, the button keeps its width and its focus. */
   pending?: boolean;
 };
 
-/** A refused click submits no form either, nor does Enter in a field of that form: it clicks the button. */
+/**
+ * Prevents a refused click from submitting a form. Enter in a field of the form clicks the button, so it is prevented
+ * as well.
+ */
 const refuseClick = (event: MouseEvent): void => event.preventDefault();
 
 /** A push button. `type` defaults to `button`, so that no button submits a form by accident. */

@@ -9,7 +9,7 @@ export function isDay(text: string): boolean {
 
 const DAY_MS = 86_400_000;
 const write = (at: number): string => new Date(at).toISOString().slice(0, 10);
-const read = (day: string): number => Date.parse(`${day}T00:00:00.000Z`);
+const timeOfDay = (day: string): number => Date.parse(`${day}T00:00:00.000Z`);
 
 /** Returns today, in the browser's time zone. */
 export function today(now = new Date()): string {
@@ -17,7 +17,7 @@ export function today(now = new Date()): string {
 }
 
 /** Returns the day that is `days` days later. */
-export const dayAfter = (day: string, days: number): string => write(read(day) + days * DAY_MS);
+export const dayAfter = (day: string, days: number): string => write(timeOfDay(day) + days * DAY_MS);
 
 /** Returns the same day `months` later, or the last day of a shorter month. */
 export function monthAfter(day: string, months: number): string {
@@ -29,7 +29,7 @@ export function monthAfter(day: string, months: number): string {
 /** Returns six weeks, each starting on Monday, that contain the month of a day. Always six, so that nothing moves. */
 export function monthGrid(day: string): string[][] {
   const first = `${day.slice(0, 7)}-01`;
-  const sinceMonday = (new Date(read(first)).getUTCDay() + 6) % 7;
+  const sinceMonday = (new Date(timeOfDay(first)).getUTCDay() + 6) % 7;
   return Array.from({ length: 6 }, (_, week) =>
     Array.from({ length: 7 }, (_, weekday) => dayAfter(first, week * 7 + weekday - sinceMonday)),
   );

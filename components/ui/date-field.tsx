@@ -20,13 +20,13 @@ type DateFieldProps = {
 /** A field for a day, typed or chosen from a calendar. It looks the same in every browser and language. */
 export function DateField({ value, onChange, id, className }: DateFieldProps) {
   const day = isDay(value) ? value : '';
-  const [typed, setTyped] = useState({ text: day, of: day });
+  const [typed, setTyped] = useState({ text: day, day });
   // A day that was chosen elsewhere replaces the typed text.
-  const text = typed.of === day ? typed.text : day;
+  const text = typed.day === day ? typed.text : day;
   const change = (next: string) => {
     const trimmed = next.trim();
     const entered = trimmed === '' || isDay(trimmed) ? trimmed : day;
-    setTyped({ text: next, of: entered });
+    setTyped({ text: next, day: entered });
     if (entered !== day) onChange(entered);
   };
   return (

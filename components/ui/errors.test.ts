@@ -20,7 +20,7 @@ test('an error of tRPC itself has the status of its response', () => {
   expect(readError(failed({ code: 'NOT_FOUND', httpStatus: 404 }))).toMatchObject({ status: 404, code: 'NOT_FOUND' });
 });
 
-test('a field of another type than the API gives is left out', () => {
+test('a field of an unexpected type is left out', () => {
   const data = {
     status: '422',
     code: 7,
@@ -40,7 +40,7 @@ test.each([undefined, null, 'text'])('an error with the data %j has no status', 
   expect(readError(failed(data))).toMatchObject({ message: 'No such workflow.', status: 0 });
 });
 
-test('a request that reached no server says so', () => {
+test('a request that did not reach the server has a message about the connection', () => {
   const unreachable = 'The server cannot be reached. Check your connection and try again.';
   expect(readError(new TypeError('Failed to fetch')).message).toBe(unreachable);
   expect(readError(new Error('Failed', { cause: new TypeError('Failed to fetch') })).message).toBe(unreachable);

@@ -9,7 +9,7 @@ const TEXTS = [
   'Crème brûlée',
   'API keys',
 ];
-const found = (search: string) =>
+const matchingLabels = (search: string) =>
   TEXTS.filter(text => matchScore(text, search) > 0).toSorted((a, b) => matchScore(b, search) - matchScore(a, search));
 
 describe('a search finds', () => {
@@ -24,9 +24,9 @@ describe('a search finds', () => {
     ['letters without their accents', 'creme', ['Crème brûlée']],
     ['another case', 'API KEYS', ['API keys']],
     ['nothing where one word is missing', 'order nonsense', []],
-  ])('%s', (_, search, texts) => expect(found(search)).toEqual(texts));
+  ])('%s', (_, search, texts) => expect(matchingLabels(search)).toEqual(texts));
 
-  test('everything matches an empty search', () => expect(found('  ')).toHaveLength(TEXTS.length));
+  test('everything matches an empty search', () => expect(matchingLabels('  ')).toHaveLength(TEXTS.length));
 
-  test('short words match only as a whole or as a part of a word', () => expect(found('xz')).toEqual([]));
+  test('short words match only as a whole or as a part of a word', () => expect(matchingLabels('xz')).toEqual([]));
 });

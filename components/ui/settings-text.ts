@@ -5,12 +5,12 @@ export type SettingsRead = { settings: Record<string, never> } | { problem: stri
 const examples = { connection: '{"base_url": "https://…"}', instance: '{"default_args": {"limit": 10}}' } as const;
 
 /** Parses settings from text: a JSON object, or an empty text. */
-export function readSettings(text: string, of: keyof typeof examples): SettingsRead {
+export function readSettings(text: string, kind: keyof typeof examples): SettingsRead {
   if (text.trim() === '') return { settings: {} };
   try {
     const value: unknown = parseJson(text);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      return { problem: `The settings must be a JSON object, such as ${examples[of]}.` };
+      return { problem: `The settings must be a JSON object, such as ${examples[kind]}.` };
     }
     // The server validates the content. tRPC's type of any JSON object is too wide to be written here.
     return { settings: value as Record<string, never> };

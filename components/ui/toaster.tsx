@@ -20,7 +20,7 @@ function subscribe(listener: () => void): () => void {
 function show(kind: 'success' | 'warning' | 'error', message: string, options?: ExternalToast): void {
   isWanted = true;
   for (const listener of listeners) listener();
-  // If the list cannot be loaded, its place says so.
+  // A failure to load the list is shown in its place.
   loadList().then(
     ({ toast }) => toast[kind](message, options),
     () => undefined,

@@ -4,8 +4,9 @@ import { Slot } from 'radix-ui';
 import { type PointerEvent, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react';
 import type { Side } from './tooltip-place.ts';
 
-/** How long the pointer rests on a trigger before its tooltip opens. Soon after another tooltip was open, it opens at once. */
+/** How long the pointer rests on a trigger before its tooltip opens. */
 const DELAY_MS = 300;
+/** For this time after a tooltip has closed, the next one opens without a delay. */
 const NEIGHBOR_MS = 300;
 
 // Loaded on demand. If the code cannot be loaded, the page works without tooltips: their text is also available elsewhere.

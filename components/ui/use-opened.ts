@@ -28,6 +28,6 @@ export function useLoadedEarly(load: () => Promise<unknown>): void {
  */
 export function loadingBeforeClick(load: () => Promise<unknown>): { onPointerEnter: () => void; onFocus: () => void } {
   // Ignored here: the dialog fails again and shows the error.
-  const begin = () => void load().catch(() => undefined);
-  return { onPointerEnter: begin, onFocus: begin };
+  const preload = () => void load().catch(() => undefined);
+  return { onPointerEnter: preload, onFocus: preload };
 }

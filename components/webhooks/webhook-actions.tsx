@@ -75,7 +75,8 @@ function DeleteConfirm({ webhook, open, onClose }: { webhook: Webhook; open: boo
         onClose();
         toast.success(`${webhook.name} is deleted`);
         router.push('/webhooks');
-        // Only the list: the page of the deleted webhook would read it again before it closes.
+        // Only the list is refreshed, because the page of the deleted webhook would read the webhook again before it
+        // closes.
         return queries.invalidateQueries(trpc.webhooks_list.queryFilter());
       },
     }),

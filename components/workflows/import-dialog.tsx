@@ -30,7 +30,7 @@ export function ImportWorkflowDialog({ open, onOpenChange }: { open: boolean; on
       },
     }),
   );
-  const read = async (file: File | undefined) => {
+  const readFile = async (file: File | undefined) => {
     if (!file) return;
     if (file.size > LIMIT) return setProblem('The file is larger than 1 MiB.');
     setProblem(null);
@@ -67,7 +67,7 @@ export function ImportWorkflowDialog({ open, onOpenChange }: { open: boolean; on
         onDrop={event => {
           event.preventDefault();
           setOver(false);
-          void read(event.dataTransfer.files[0]);
+          void readFile(event.dataTransfer.files[0]);
         }}
       >
         <FormError error={inImportWords(load.error)} />
@@ -79,7 +79,7 @@ export function ImportWorkflowDialog({ open, onOpenChange }: { open: boolean; on
             accept=".json,.yaml,.yml,application/json,application/yaml"
             className="sr-only"
             onChange={event => {
-              void read(event.target.files?.[0]);
+              void readFile(event.target.files?.[0]);
               // Reset, so that the same file can be chosen again after a change.
               event.target.value = '';
             }}

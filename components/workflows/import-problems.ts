@@ -29,9 +29,9 @@ export function inImportWords(error: unknown): unknown {
   if (!error) return error;
   const { message, status, details } = readError(error);
   if (status !== 422 || details.length === 0 || !(error instanceof Error)) return error;
-  const said = details.map(detail => ({ path: '', message: inWords(detail.path, detail.message) }));
+  const translated = details.map(detail => ({ path: '', message: inWords(detail.path, detail.message) }));
   const data = 'data' in error && isRecord(error.data) ? error.data : {};
-  return Object.assign(new Error(message), { data: { ...data, details: said } });
+  return Object.assign(new Error(message), { data: { ...data, details: translated } });
 }
 
 function inWords(path: string, message: string): string {
@@ -43,9 +43,9 @@ function inWords(path: string, message: string): string {
   if (unknown !== undefined) return `${place} has fields that Baton does not know: ${unknown.replaceAll('"', '')}.`;
   const [, choices] = /^Invalid option: expected one of (.+)$/.exec(message) ?? [];
   if (choices !== undefined) return `${place} must be one of ${choices.replaceAll('"', '').replaceAll('|', ', ')}.`;
-  const [, most, unit] = /^Too big: expected \w+ to (?:have|be) <=?(\d+)(?: (\w+))?$/.exec(message) ?? [];
-  if (most !== undefined)
-    return `${place} has more than ${most} ${unit === 'items' ? 'entries' : (unit ?? '')}`.trim().concat('.');
+  const [, maximum, unit] = /^Too big: expected \w+ to (?:have|be) <=?(\d+)(?: (\w+))?$/.exec(message) ?? [];
+  if (maximum !== undefined)
+    return `${place} has more than ${maximum} ${unit === 'items' ? 'entries' : (unit ?? '')}`.trim().concat('.');
   if (/^Too small: expected \w+ to (?:have|be) >=?1 /.test(message)) return `${place} must not be empty.`;
   if (/^must /i.test(message)) return `${place} m${sentence(message).slice(1)}`;
   // The message of one of our own rules, which starts with the place or with the problem.

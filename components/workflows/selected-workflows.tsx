@@ -13,8 +13,8 @@ type Props = { workflows: readonly WorkflowRow[]; onClear: () => void };
 
 /** The actions for the selected workflows. */
 export function SelectedWorkflows({ workflows, onClear }: Props) {
-  const [organizes, setOrganizes] = useState(false);
-  const hasOrganize = useOpened(organizes);
+  const [isOrganizing, setOrganizing] = useState(false);
+  const hasOrganize = useOpened(isOrganizing);
   return (
     <section
       aria-label="Selected workflows"
@@ -27,7 +27,7 @@ export function SelectedWorkflows({ workflows, onClear }: Props) {
         size="sm"
         icon={<FolderInput aria-hidden className="size-3.5" />}
         {...loadingBeforeClick(loadOrganize)}
-        onClick={() => setOrganizes(true)}
+        onClick={() => setOrganizing(true)}
       >
         Move or tag
       </Button>
@@ -38,8 +38,8 @@ export function SelectedWorkflows({ workflows, onClear }: Props) {
         <OrganizeDialog
           key={workflows.map(({ id }) => id).join()}
           workflows={workflows}
-          open={organizes}
-          onClose={() => setOrganizes(false)}
+          open={isOrganizing}
+          onClose={() => setOrganizing(false)}
           onDone={onClear}
         />
       ) : null}

@@ -68,7 +68,7 @@ type StepsProps = { opened: readonly OpenedStep[] } & Pick<Props, 'choices' | 'o
 
 function OpenedSteps({ opened, choices, onChange, onProblem }: StepsProps) {
   const [problems, setProblems] = useState<Record<string, string>>({});
-  const note = (id: string, problem: string | null) => {
+  const reportProblem = (id: string, problem: string | null) => {
     const { [id]: _, ...others } = problems;
     const next = problem === null ? others : { ...others, [id]: problem };
     setProblems(next);
@@ -79,7 +79,7 @@ function OpenedSteps({ opened, choices, onChange, onProblem }: StepsProps) {
     if (isGranted) granted.add(id);
     else granted.delete(id);
     // The fields of the step are now hidden, so their problems are cleared.
-    note(id, null);
+    reportProblem(id, null);
     const { [id]: _, ...values } = choices.values;
     onChange({ granted, values: isGranted ? choices.values : values });
   };
@@ -107,7 +107,7 @@ function OpenedSteps({ opened, choices, onChange, onProblem }: StepsProps) {
                   fields={step.fields}
                   value={choices.values[step.id] ?? step.values}
                   onChange={next => onChange({ ...choices, values: { ...choices.values, [step.id]: next } })}
-                  onProblem={problem => note(step.id, problem)}
+                  onProblem={problem => reportProblem(step.id, problem)}
                 />
               ) : null}
             </div>

@@ -34,8 +34,8 @@ export function WorkflowActions({ workflow }: { workflow: WorkflowRow }) {
   const [archiving, setArchiving] = useState(false);
   const hasArchive = useOpened(archiving);
   useLoadedEarly(loadArchive);
-  const [organizes, setOrganizes] = useState(false);
-  const hasOrganize = useOpened(organizes);
+  const [isOrganizing, setOrganizing] = useState(false);
+  const hasOrganize = useOpened(isOrganizing);
   const save = useExport(workflow);
   const duplicate = useDuplicate();
   const archived = workflow.status === 'archived';
@@ -70,7 +70,7 @@ export function WorkflowActions({ workflow }: { workflow: WorkflowRow }) {
           </MenuItem>
         ) : null}
         {canWrite ? (
-          <MenuItem icon={<FolderInput aria-hidden className={icon} />} onSelect={() => setOrganizes(true)}>
+          <MenuItem icon={<FolderInput aria-hidden className={icon} />} onSelect={() => setOrganizing(true)}>
             Move or tag
           </MenuItem>
         ) : null}
@@ -93,10 +93,10 @@ export function WorkflowActions({ workflow }: { workflow: WorkflowRow }) {
       {hasStart ? <StartRunDialog workflowId={starting ? workflow.id : null} onClose={close} /> : null}
       {hasOrganize ? (
         <OrganizeDialog
-          key={`${organizes}`}
+          key={`${isOrganizing}`}
           workflows={[workflow]}
-          open={organizes}
-          onClose={() => setOrganizes(false)}
+          open={isOrganizing}
+          onClose={() => setOrganizing(false)}
         />
       ) : null}
       {hasArchive ? <ArchiveWorkflow workflow={workflow} open={archiving} onOpenChange={setArchiving} /> : null}

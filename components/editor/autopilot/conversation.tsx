@@ -80,7 +80,7 @@ function NewConversation({ workflowId, runId, initial, onOpen }: Props) {
     }),
   );
   const context = { workflow_id: workflowId, ...(runId && { run_id: runId }) };
-  const begin = async (message: string) => {
+  const startConversation = async (message: string) => {
     const { thread_id } = await chat.mutateAsync({
       text: message,
       message_id: newMessageId(),
@@ -118,7 +118,7 @@ function NewConversation({ workflowId, runId, initial, onOpen }: Props) {
           </IconButton>
         </p>
       )}
-      <Composer key={text} initial={text} label="Message Autopilot" onSend={begin} />
+      <Composer key={text} initial={text} label="Message Autopilot" onSend={startConversation} />
     </div>
   );
 }

@@ -34,11 +34,17 @@ export function ghostsOf(present: readonly GraphStepInput[], changes: readonly S
       }
     }
   }
-  return { steps: placed(present, [...steps.values()]), marks };
+  return { steps: placeNewSteps(present, [...steps.values()]), marks };
 }
 
-/** Places new steps below their dependencies if all other steps have positions. Otherwise the layout would move those. */
-function placed(present: readonly GraphStepInput[], steps: readonly GraphStepInput[]): readonly GraphStepInput[] {
+/**
+ * Places new steps below their dependencies if all other steps have positions. Otherwise the layout would move the
+ * other steps.
+ */
+function placeNewSteps(
+  present: readonly GraphStepInput[],
+  steps: readonly GraphStepInput[],
+): readonly GraphStepInput[] {
   const places = new Map<string, Point>();
   for (const step of present) {
     const place = ownPosition(step);
@@ -51,7 +57,7 @@ function placed(present: readonly GraphStepInput[], steps: readonly GraphStepInp
   return steps.map(step => {
     const own = places.get(step.id) ?? ownPosition(step);
     const above = Array.isArray(step.depends_on) ? step.depends_on.map(id => places.get(id)).find(Boolean) : undefined;
-    const position = own ?? free(below(above ?? rest), [...places.values()]);
+    const position = own ?? nearestFree(below(above ?? rest), [...places.values()]);
     places.set(step.id, position);
     return own === null ? { ...step, position } : step;
   });
@@ -60,7 +66,7 @@ function placed(present: readonly GraphStepInput[], steps: readonly GraphStepInp
 const below = ({ x, y }: Point): Point => ({ x, y: y + nodeSize.height + ROW_GAP });
 
 /** Returns the nearest free place to the right. */
-function free(at: Point, taken: readonly Point[]): Point {
+function nearestFree(at: Point, taken: readonly Point[]): Point {
   const covered = taken.find(({ x, y }) => Math.abs(x - at.x) < nodeSize.width && Math.abs(y - at.y) < nodeSize.height);
-  return covered === undefined ? at : free({ x: covered.x + nodeSize.width + COLUMN_GAP, y: at.y }, taken);
+  return covered === undefined ? at : nearestFree({ x: covered.x + nodeSize.width + COLUMN_GAP, y: at.y }, taken);
 }

@@ -14,7 +14,7 @@ import { isOpen, type Proposal } from './proposal.ts';
 export type Target = {
   /** Saves the local edits. Resolves to `saved` once the server has them. */
   save: () => Promise<{ kind: string }>;
-  /** Replaces the local draft by the workflow of the server. */
+  /** Replaces the local draft with the workflow of the server. */
   take: (workflow: Outputs['autopilot_apply_proposal']['workflow']) => void;
 };
 type Props = {
@@ -32,8 +32,8 @@ export function ProposalActions({ proposal, target, editable, chosen, reviewed }
   const { id } = proposal;
   const { apply, undo, discard, discarding, setDiscarding } = useDecisions(id, target);
   // The server merges with its draft, so local edits are saved first.
-  const afterSaving = async (act: () => void) => {
-    if ((await target.save()).kind === 'saved') act();
+  const afterSaving = async (action: () => void) => {
+    if ((await target.save()).kind === 'saved') action();
     else toast.error('The draft is not saved. Fix the problem shown in its status, then try again.');
   };
   if (!isOpen(proposal) && proposal.status !== 'applied') return null;
@@ -107,7 +107,7 @@ function useDecisions(id: string, target: Target) {
       queries.invalidateQueries(trpc.autopilot_get_proposal.queryFilter({ id })),
       queries.invalidateQueries(trpc.autopilot_list_proposals.pathFilter()),
     ]);
-  const told = (message: string) => ({
+  const applyOptions = (message: string) => ({
     onSuccess: ({ workflow, changed }: Outputs['autopilot_apply_proposal']) => {
       target.take(workflow);
       if (changed) toast.success(message);
@@ -117,11 +117,11 @@ function useDecisions(id: string, target: Target) {
   });
   const apply = useMutation(
     trpc.autopilot_apply_proposal.mutationOptions(
-      told('Proposal applied to the draft. Publish the draft to use it for new runs.'),
+      applyOptions('Proposal applied to the draft. Publish the draft to use it for new runs.'),
     ),
   );
   const undo = useMutation(
-    trpc.autopilot_undo_proposal.mutationOptions(told('The proposal’s changes were removed from the draft.')),
+    trpc.autopilot_undo_proposal.mutationOptions(applyOptions('The proposal’s changes were removed from the draft.')),
   );
   const discard = useMutation(
     trpc.autopilot_discard_proposal.mutationOptions({

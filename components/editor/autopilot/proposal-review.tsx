@@ -10,7 +10,7 @@ export function Authors({ changes }: Pick<Proposal, 'changes'>) {
   return (
     <ul aria-label="History of changes" className="flex flex-col gap-0.5 text-xs text-muted">
       {changes.map(({ by, by_agent: byAgent, edits, at, answer }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a change is its place
+        // biome-ignore lint/suspicious/noArrayIndexKey: a change is identified by its position
         <li key={index} className="wrap-anywhere">
           {index === 0 ? 'Made' : 'Changed'} {byAgent ? 'by an agent for' : 'by'} {by}, {edits}{' '}
           {edits === 1 ? 'edit' : 'edits'}, <RelativeTime at={at} />

@@ -10,15 +10,17 @@ export function restorePoints(messages: readonly Message[], proposals: readonly 
   const applied = proposals
     .filter(({ status }) => status === 'applied')
     .flatMap(proposal => {
-      const asked = branchTo(messages, proposal.message_id).findLast(({ message }) => message.role === 'user')?.message;
-      return asked === undefined ? [] : [{ proposal, asked, at: places.get(asked.id) ?? 0 }];
+      const request = branchTo(messages, proposal.message_id).findLast(
+        ({ message }) => message.role === 'user',
+      )?.message;
+      return request === undefined ? [] : [{ proposal, request, at: places.get(request.id) ?? 0 }];
     })
     .sort((one, other) => Date.parse(other.proposal.applied_at ?? '') - Date.parse(one.proposal.applied_at ?? ''));
-  const points = new Map(applied.map(({ asked, at }) => [asked.id, { asked, at }]));
+  const points = new Map(applied.map(({ request, at }) => [request.id, { request, at }]));
   return [...points.values()]
     .sort((one, other) => other.at - one.at)
-    .map(({ asked, at }) => ({
-      message: asked,
+    .map(({ request, at }) => ({
+      message: request,
       undo: applied.filter(each => each.at >= at).map(({ proposal }) => proposal),
     }));
 }

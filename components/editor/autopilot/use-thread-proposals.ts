@@ -6,7 +6,7 @@ import { useTRPC } from '../../trpc/provider.tsx';
 import { useUrlState } from '../../ui/use-url-state.ts';
 import { isOpen, type ProposalHead } from './proposal.ts';
 
-/** The interval in which proposals are read during an answer. */
+/** How often proposals are read while the assistant answers. */
 const REFRESH_MS = 2_000;
 
 /**

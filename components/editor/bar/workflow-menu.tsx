@@ -32,9 +32,9 @@ export function WorkflowMenu({ workflow, draft, editable, canWrite, onRename }: 
   const exportAs = useExport({ id: workflow.id, name: draft.state.draft.name });
   const duplicate = useDuplicate();
   useLoadedEarly(loadDialogs);
-  const saved = async (act: () => unknown) => {
+  const afterSaving = async (action: () => unknown) => {
     const { kind } = await draft.save();
-    if (kind === 'saved') await act();
+    if (kind === 'saved') await action();
     else toast.error('The draft is not saved. Fix the problem shown in its status, then try again.');
   };
   const icon = 'size-3.5';
@@ -86,7 +86,7 @@ export function WorkflowMenu({ workflow, draft, editable, canWrite, onRename }: 
         {canWrite ? (
           <MenuItem
             icon={<Copy aria-hidden className={icon} />}
-            onSelect={() => void saved(() => duplicate(workflow.id))}
+            onSelect={() => void afterSaving(() => duplicate(workflow.id))}
           >
             Duplicate
           </MenuItem>
@@ -95,7 +95,7 @@ export function WorkflowMenu({ workflow, draft, editable, canWrite, onRename }: 
           <MenuItem
             key={format}
             icon={<Download aria-hidden className={icon} />}
-            onSelect={() => void (editable ? saved(() => exportAs(format)) : exportAs(format))}
+            onSelect={() => void (editable ? afterSaving(() => exportAs(format)) : exportAs(format))}
           >
             Export as {format.toUpperCase()}
           </MenuItem>

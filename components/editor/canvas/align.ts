@@ -5,11 +5,11 @@ import type { Places } from '../editor-actions.ts';
 export type Alignment = 'left' | 'center' | 'right' | 'top' | 'middle' | 'bottom' | 'across' | 'down';
 
 /** Returns the fewest steps that an alignment changes. */
-export const fewestFor = (alignment: Alignment): number => (alignment === 'across' || alignment === 'down' ? 3 : 2);
+export const minimumFor = (alignment: Alignment): number => (alignment === 'across' || alignment === 'down' ? 3 : 2);
 
 /** Returns the positions of all steps after an alignment, including unchanged positions. All steps have the same size. */
 export function aligned(places: Places, alignment: Alignment): Places {
-  if (places.size < fewestFor(alignment)) return places;
+  if (places.size < minimumFor(alignment)) return places;
   const [xs, ys] = [[...places.values()].map(({ x }) => x), [...places.values()].map(({ y }) => y)];
   const all = (point: (at: Point) => Point) => new Map([...places].map(([id, at]) => [id, point(at)]));
   switch (alignment) {

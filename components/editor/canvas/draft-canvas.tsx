@@ -341,7 +341,7 @@ function PanelToggle({ isOpen, toggle }: DraftCanvasProps['panel']) {
   );
 }
 
-/** The toolbar over the canvas. A component of its own, so that it renders without the canvas. */
+/** The toolbar over the canvas. A separate component, so that it renders without the canvas. */
 function CanvasTools({
   workflowId,
   view,

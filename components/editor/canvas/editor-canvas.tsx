@@ -43,7 +43,9 @@ import { useNodes } from './use-nodes.ts';
 
 const nodeTypes = { step: EditorNode, loop: LoopNode, note: NoteNode, start: StartNode };
 const edgeTypes = { step: EditorEdge };
-/** Above this number, nodes move without a transition (app/globals.css): each node with a transition is a layer of its own. */
+/**
+ * Above this number, nodes move without a transition (app/globals.css): each node with a transition has its own layer.
+ */
 const MAX_ANIMATED_NODES = 200;
 const MULTI_SELECT = ['Shift', 'Meta', 'Control'];
 

@@ -16,7 +16,7 @@ import {
 } from 'lucide-react';
 import { MenuItem, MenuSeparator } from '../../ui/menu.tsx';
 import type { Editor } from '../use-editor.ts';
-import { type Alignment, fewestFor } from './align.ts';
+import { type Alignment, minimumFor } from './align.ts';
 
 const icon = 'size-3.5';
 
@@ -69,7 +69,7 @@ export function SelectionEntries({ editor, onExtract }: EntriesProps) {
       {others.length === 0 ? null : (
         <>
           <MenuSeparator />
-          {ALIGNMENTS.filter(({ to }) => selected.size >= fewestFor(to)).map(({ to, label, shortcut, icon: Icon }) => (
+          {ALIGNMENTS.filter(({ to }) => selected.size >= minimumFor(to)).map(({ to, label, shortcut, icon: Icon }) => (
             <MenuItem
               key={to}
               icon={<Icon aria-hidden className={icon} />}

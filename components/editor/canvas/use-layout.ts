@@ -52,12 +52,12 @@ function structureOf(key: string, steps: readonly GraphStepInput[], drawn: Place
 
 /** Returns the places that a worker computes; null until it is done, and if no worker is needed. */
 function useLatePlaces(structure: Structure): Places | null {
-  const [late, setLate] = useState<{ of: Structure; places: Places } | null>(null);
+  const [late, setLate] = useState<{ structure: Structure; places: Places } | null>(null);
   useEffect(() => {
     if (!structure.takesLong) return;
-    return layOutInWorker(structure.steps, structure.edges, places => setLate({ of: structure, places }));
+    return layOutInWorker(structure.steps, structure.edges, places => setLate({ structure, places }));
   }, [structure]);
-  return late?.of === structure ? late.places : null;
+  return late?.structure === structure ? late.places : null;
 }
 
 /** Returns places without a layout: drawn steps keep their position, new steps are placed below a step that they depend on. */

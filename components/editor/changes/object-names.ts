@@ -39,7 +39,7 @@ export function partsWithNames(text: string, names: Names): TextPart[] {
 const STEP_LISTS: ReadonlySet<string> = new Set(['depends_on', 'then', 'else']);
 
 /** Returns a value with step ids replaced by names, if the field refers to steps. */
-export function withStepNames<V>(field: string, value: V, called: (id: string) => string): V | string[] {
+export function withStepNames<V>(field: string, value: V, nameOf: (id: string) => string): V | string[] {
   if (!STEP_LISTS.has(field) || !Array.isArray(value)) return value;
-  return value.map(each => (typeof each === 'string' ? called(each) : String(each)));
+  return value.map(each => (typeof each === 'string' ? nameOf(each) : String(each)));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Step } from '../../../server/domains/workflows/edits/index.ts';
-import { completionData, exampleOf, exampleOfOutput, merged } from './completion-data.ts';
+import { completionData, exampleOf, exampleOfOutput, mergeExamples } from './completion-data.ts';
 
 describe('the data that the code of a step can read', () => {
   const steps: Step[] = [
@@ -91,8 +91,8 @@ test('an example of a recursive schema is finite', () => {
 });
 
 test('examples are merged key by key, also under names that objects inherit', () => {
-  expect(merged({ a: { b: 1 } }, { a: { c: 2 } })).toEqual({ a: { b: 1, c: 2 } });
-  expect(merged({ a: 1 }, null)).toEqual({ a: 1 });
-  const joined = merged({}, JSON.parse('{"__proto__": 1}'));
+  expect(mergeExamples({ a: { b: 1 } }, { a: { c: 2 } })).toEqual({ a: { b: 1, c: 2 } });
+  expect(mergeExamples({ a: 1 }, null)).toEqual({ a: 1 });
+  const joined = mergeExamples({}, JSON.parse('{"__proto__": 1}'));
   expect(Object.keys(joined as object)).toEqual(['__proto__']);
 });

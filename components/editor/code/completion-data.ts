@@ -26,11 +26,11 @@ export function exampleOf(schema: unknown, depth = 0): JsonValue {
 }
 
 /** Merges two examples. If both have a value that is not an object, the second value wins. */
-export function merged(one: Json, other: Json): Json {
+export function mergeExamples(one: Json, other: Json): Json {
   if (other === null) return one;
   if (!isObject(one) || !isObject(other)) return other;
   const result = new Map<string, Json>(Object.entries(one));
-  for (const [key, value] of Object.entries(other)) result.set(key, merged(result.get(key) ?? null, value));
+  for (const [key, value] of Object.entries(other)) result.set(key, mergeExamples(result.get(key) ?? null, value));
   return Object.fromEntries(result);
 }
 
@@ -56,13 +56,16 @@ export function sampleData(readable: Readable, { inputs, run }: Pick<Examples, '
 const nameOf = ({ name, type }: Step) => (typeof name === 'string' && name !== '' ? name : type);
 
 const inputOf = (inputs: readonly unknown[], run: RunValues | null): Json =>
-  [...(inputs.filter(isObject) as Json[]), ...(run ? [run.input] : [])].reduce(merged, {});
+  [...(inputs.filter(isObject) as Json[]), ...(run ? [run.input] : [])].reduce(mergeExamples, {});
 
 /** Returns the data that the code of a step can read, with the keys of all known inputs and results. */
 export function completionData(readable: Readable, { inputs, run, outputs }: Examples): CompletionData {
   const steps = readable.before.map((step): CompletionStep => {
-    const declared = merged(stepPreview(step.type).result?.(step, exampleOf) ?? null, outputs.get(step.id) ?? null);
-    return { id: step.id, name: nameOf(step), result: merged(declared, run?.results.get(step.id) ?? null) };
+    const declared = mergeExamples(
+      stepPreview(step.type).result?.(step, exampleOf) ?? null,
+      outputs.get(step.id) ?? null,
+    );
+    return { id: step.id, name: nameOf(step), result: mergeExamples(declared, run?.results.get(step.id) ?? null) };
   });
   return withItems(readable, { input: inputOf(inputs, run), steps, loop: null });
 }
@@ -81,7 +84,7 @@ const MAX_ITEMS = 10;
 function itemOf(items: Json | undefined, data: CompletionData): Json {
   const path = typeof items === 'string' ? plainPath(items) : null;
   const list = path === null ? null : exampleAt(path, data);
-  return Array.isArray(list) ? list.slice(0, MAX_ITEMS).reduce(merged, null) : null;
+  return Array.isArray(list) ? list.slice(0, MAX_ITEMS).reduce(mergeExamples, null) : null;
 }
 
 /** Returns an example of a workflow's `output` by its keys; the value of a template is unknown. */

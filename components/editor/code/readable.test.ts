@@ -7,26 +7,26 @@ const loop = (id: string, steps: Json, ...depends_on: string[]): Step => ({ id, 
 
 const inner = loop('inner', [lua('x'), lua('y', 'x')] as Json, 'a');
 const steps = [lua('first'), loop('each', [lua('a'), inner, lua('beside')] as Json, 'first'), lua('last', 'each')];
-const read = (...path: string[]) => {
+const readableIds = (...path: string[]) => {
   const { before, loops } = readableAt(steps, path);
   return [before.map(({ id }) => id), loops.map(({ id }) => id)];
 };
 
 test('a step reads the steps before it, in its loop and before its loops', () => {
-  expect(read('last')).toEqual([['each', 'first'], []]);
-  expect(read('each')).toEqual([['first'], []]);
-  expect(read('each', 'inner')).toEqual([['a', 'first'], ['each']]);
-  expect(read('each', 'inner', 'y')).toEqual([
+  expect(readableIds('last')).toEqual([['each', 'first'], []]);
+  expect(readableIds('each')).toEqual([['first'], []]);
+  expect(readableIds('each', 'inner')).toEqual([['a', 'first'], ['each']]);
+  expect(readableIds('each', 'inner', 'y')).toEqual([
     ['x', 'a', 'first'],
     ['each', 'inner'],
   ]);
-  expect(read('each', 'beside')).toEqual([['first'], ['each']]);
+  expect(readableIds('each', 'beside')).toEqual([['first'], ['each']]);
 });
 
 test('a step that is not in the graph yet reads what its loop reads', () => {
-  expect(read('each', '')).toEqual([['first'], ['each']]);
-  expect(read('each', 'a', 'x')).toEqual([['first'], ['each']]);
-  expect(read('gone')).toEqual([[], []]);
+  expect(readableIds('each', '')).toEqual([['first'], ['each']]);
+  expect(readableIds('each', 'a', 'x')).toEqual([['first'], ['each']]);
+  expect(readableIds('gone')).toEqual([[], []]);
 });
 
 test('a draft whose loop has no list of steps is read up to that loop', () => {

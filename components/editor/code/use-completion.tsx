@@ -80,7 +80,7 @@ function useCalledOutputs(): (steps: readonly Step[]) => Promise<ReadonlyMap<str
   return useCallback(
     async steps => {
       const calls = steps.filter(step => step.type === 'call_workflow' && step.detach !== true).slice(0, MAX_CALLS);
-      const read = async ({ id, workflow_id, version }: Step): Promise<[string, Json]> => {
+      const readOutput = async ({ id, workflow_id, version }: Step): Promise<[string, Json]> => {
         try {
           const called = String(workflow_id).toLowerCase();
           const { latest_version } = await queryClient.fetchQuery(trpc.workflows_get.queryOptions({ id: called }));
@@ -96,7 +96,7 @@ function useCalledOutputs(): (steps: readonly Step[]) => Promise<ReadonlyMap<str
           return [id, null];
         }
       };
-      return new Map(await Promise.all(calls.map(read)));
+      return new Map(await Promise.all(calls.map(readOutput)));
     },
     [trpc, queryClient],
   );

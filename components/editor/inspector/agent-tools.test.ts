@@ -3,7 +3,7 @@ import type { Json } from '@/server/platform/json.ts';
 import { readAgentTools } from './agent-tools.ts';
 
 describe('the tools of an agent step', () => {
-  test('are shown as lists, whatever their types', () => {
+  test('of every type are shown as lists', () => {
     const tools: Json = [
       { type: 'mcp', instance_id: 'i', tools: ['*'] },
       { type: 'workflow', workflow_ids: ['a'], approval: 'auto' },
@@ -27,7 +27,7 @@ describe('the tools of an agent step', () => {
     [{ type: 'agent' }],
     [{ type: 'platform' }],
     [{ type: 'other' }],
-  ])('are JSON where lists cannot show them: %j', value => {
+  ])('are shown as JSON if lists cannot show them: %j', value => {
     expect(readAgentTools(value)).toBeNull();
   });
 });

@@ -95,7 +95,7 @@ function Argument({ step, argument, value, readOnly, onChange }: ArgumentProps) 
   // Keeps the typed text while it means the present value: `1.` on the way to `1.5` must not become `1`.
   const [typed, setTyped] = useState(() => argumentText(value));
   const shown = argumentText(readArgument(argument, typed)) === argumentText(value) ? typed : argumentText(value);
-  const type = (text: string) => {
+  const changeText = (text: string) => {
     setTyped(text);
     onChange(readArgument(argument, text));
   };
@@ -124,12 +124,12 @@ function Argument({ step, argument, value, readOnly, onChange }: ArgumentProps) 
         language="text"
         text={shown}
         readOnly={readOnly}
-        onChange={type}
+        onChange={changeText}
       />
     );
   return (
     <Field label={label} {...explained(hint, label)} required={required}>
-      <ValueInput label={label} step={step.id} value={shown} readOnly={readOnly} onChange={type} />
+      <ValueInput label={label} step={step.id} value={shown} readOnly={readOnly} onChange={changeText} />
     </Field>
   );
 }

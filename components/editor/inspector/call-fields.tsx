@@ -10,9 +10,10 @@ import { withPresent } from './pickers.tsx';
 import { TypedField } from './typed-field.tsx';
 import { useNamedWorkflow } from './workflow-picker.tsx';
 
-/** The newest versions are offered: the first page of the list, with their release notes. */
+/** The maximum number of versions to choose from, newest first. */
 const OFFERED_VERSIONS = 100;
-const NOTED_VERSIONS = 20;
+/** The number of newest versions whose release notes are shown. */
+const VERSIONS_WITH_NOTES = 20;
 
 /** Chooses the version of the called workflow. If a template names the workflow, the user types a version number. */
 export function VersionField(props: SchemaFieldProps) {
@@ -22,7 +23,7 @@ export function VersionField(props: SchemaFieldProps) {
   const latest = workflow?.latest_version ?? null;
   const newest = useQuery(
     trpc.workflows_list_versions.queryOptions(
-      { id: workflow?.id ?? '', limit: NOTED_VERSIONS },
+      { id: workflow?.id ?? '', limit: VERSIONS_WITH_NOTES },
       { enabled: latest !== null },
     ),
   );

@@ -11,8 +11,8 @@ export type UnfinishedFields = {
 /** Returns the unfinished fields of a user in a workflow, kept until the tab is closed. `onChange` is called after each change. */
 export function unfinishedFields(user: string, workflowId: string, onChange: () => void): UnfinishedFields {
   const key = `baton:unfinished-fields:${user}:${workflowId}`;
-  const texts = new Map<string, string>(read(key));
-  const keep = () => {
+  const texts = new Map<string, string>(readTexts(key));
+  const save = () => {
     try {
       if (texts.size === 0) window.sessionStorage.removeItem(key);
       else window.sessionStorage.setItem(key, JSON.stringify([...texts]));
@@ -26,16 +26,16 @@ export function unfinishedFields(user: string, workflowId: string, onChange: () 
     has: id => texts.has(id),
     set: (id, text) => {
       texts.set(id, text);
-      keep();
+      save();
     },
     delete: id => {
-      if (texts.delete(id)) keep();
+      if (texts.delete(id)) save();
     },
     ofDraft: () => [...texts].filter(([id]) => !id.startsWith('test.')),
   };
 }
 
-function read(key: string): [string, string][] {
+function readTexts(key: string): [string, string][] {
   try {
     const kept: unknown = JSON.parse(window.sessionStorage.getItem(key) ?? '[]');
     if (!Array.isArray(kept)) return [];

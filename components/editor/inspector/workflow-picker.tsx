@@ -14,7 +14,7 @@ import { useDebounced } from '../../ui/use-debounced.ts';
 import type { SchemaFieldProps } from './code-field.tsx';
 import { explained } from './field-help.tsx';
 
-/** More workflows than fit without scrolling; the search finds the others. */
+/** The maximum number of listed workflows. The search finds the others. */
 const MAX_OFFERED = 50;
 
 const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
@@ -152,7 +152,7 @@ function Workflows({
   // The highlighted entry and the list that contained it: a new list starts at its first entry.
   const [moved, setMoved] = useState<{ list: unknown; value: string } | null>(null);
   const first = offered?.[0]?.id ?? others[0]?.label ?? '';
-  const act = (choose: () => void) => () => {
+  const closeAfter = (choose: () => void) => () => {
     choose();
     onDone();
   };
@@ -182,14 +182,19 @@ function Workflows({
       ) : null}
       <Command.List className="max-h-64 overflow-y-auto p-1">
         {offered?.map(({ id, name, latest_version }) => (
-          <Command.Item key={id} value={id} onSelect={act(() => onChoose(id))} className={itemClass}>
+          <Command.Item key={id} value={id} onSelect={closeAfter(() => onChoose(id))} className={itemClass}>
             <Check aria-hidden className={cx('size-3.5 shrink-0', id !== chosen && 'invisible')} />
             <span className="min-w-0 flex-1 truncate">{name}</span>
             <span className="text-xs text-muted tabular-nums">v{latest_version}</span>
           </Command.Item>
         ))}
         {(list.isPending ? [] : others).map(({ label, onSelect }) => (
-          <Command.Item key={label} value={label} onSelect={act(onSelect)} className={cx(itemClass, 'pl-8 text-muted')}>
+          <Command.Item
+            key={label}
+            value={label}
+            onSelect={closeAfter(onSelect)}
+            className={cx(itemClass, 'pl-8 text-muted')}
+          >
             {label}
           </Command.Item>
         ))}

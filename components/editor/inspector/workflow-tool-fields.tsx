@@ -15,7 +15,7 @@ export function WorkflowToolFields({ store, problems, editable }: InspectorProps
       next === undefined ? { type: 'update_graph', unset: ['tool'] } : { type: 'update_graph', set: { tool: next } };
     change(store, [edit], `graph.tool.${field}`);
   };
-  const put = (field: keyof Tool, value: string | boolean) => {
+  const changeField = (field: keyof Tool, value: string | boolean) => {
     const { [field]: _, ...others } = tool ?? {};
     save(value === '' || value === false ? others : { ...others, [field]: value }, field);
   };
@@ -42,7 +42,7 @@ export function WorkflowToolFields({ store, problems, editable }: InspectorProps
               value={tool.name ?? ''}
               maxLength={64}
               readOnly={!editable}
-              onChange={({ target: { value } }) => put('name', value)}
+              onChange={({ target: { value } }) => changeField('name', value)}
             />
           </Field>
           <Field
@@ -56,7 +56,7 @@ export function WorkflowToolFields({ store, problems, editable }: InspectorProps
               value={tool.description ?? ''}
               maxLength={2_000}
               readOnly={!editable}
-              onChange={({ target: { value } }) => put('description', value)}
+              onChange={({ target: { value } }) => changeField('description', value)}
             />
           </Field>
           <Checkbox
@@ -66,7 +66,7 @@ export function WorkflowToolFields({ store, problems, editable }: InspectorProps
             }
             checked={tool.read_only === true}
             disabled={!editable}
-            onCheckedChange={checked => put('read_only', checked)}
+            onCheckedChange={checked => changeField('read_only', checked)}
           />
         </>
       )}

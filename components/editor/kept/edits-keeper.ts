@@ -3,7 +3,7 @@ import type { EditorStore } from '../editor-store.ts';
 import { type EditsInBrowser, newKey } from './kept-edits.ts';
 import { holdKey } from './live-keys.ts';
 
-/** The longest time for which an edit exists only in memory. */
+/** The maximum time for which an edit exists only in memory. */
 export const KEEP_AFTER_MS = 400;
 
 type KeeperOptions = {
@@ -25,7 +25,7 @@ export class EditsKeeper {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #release: (() => void) | null = null;
   #written = '';
-  #base: { of: object; etag: string; text: string } | null = null;
+  #base: { graph: object; etag: string; text: string } | null = null;
   #last: unknown[] = [];
   #isRefused = false;
 
@@ -75,8 +75,8 @@ export class EditsKeeper {
   };
 
   #textOf(etag: string, graph: object): string {
-    if (this.#base?.of !== graph || this.#base.etag !== etag)
-      this.#base = { of: graph, etag, text: JSON.stringify({ etag, graph }) };
+    if (this.#base?.graph !== graph || this.#base.etag !== etag)
+      this.#base = { graph, etag, text: JSON.stringify({ etag, graph }) };
     return this.#base.text;
   }
 

@@ -37,15 +37,15 @@ beforeEach(() => {
 
 const graphOf = (...ids: string[]): DraftGraph => ({ steps: ids.map(id => ({ id, type: 'lua_script' })) });
 const base = JSON.stringify({ etag: '"1"', graph: graphOf('a') });
-const put = (key: string, ...ids: string[]) =>
+const keepEdits = (key: string, ...ids: string[]) =>
   edits.keep(key, { base, graph: graphOf(...ids), text: null, fields: [['a.form', '{"type":']] });
 
 describe('edits in the browser', () => {
   test('are read as they were kept, latest first, and removed one by one', () => {
     const [one, other] = [newKey('ada', 'w1'), newKey('ada', 'w1')];
-    expect(put(one, 'a', 'b')).toBe(true);
+    expect(keepEdits(one, 'a', 'b')).toBe(true);
     now = 2_000;
-    expect(put(other, 'a', 'c')).toBe(true);
+    expect(keepEdits(other, 'a', 'c')).toBe(true);
     expect(edits.list('ada', 'w1')).toEqual([
       {
         key: other,
@@ -71,10 +71,10 @@ describe('edits in the browser', () => {
   });
 
   test('belong to one user and one workflow', () => {
-    put(newKey('ada', 'w1'), 'a');
-    put(newKey('ada', 'w2'), 'a');
-    put(newKey('bob', 'w1'), 'a');
-    put(newKey('ada2', 'w1'), 'a');
+    keepEdits(newKey('ada', 'w1'), 'a');
+    keepEdits(newKey('ada', 'w2'), 'a');
+    keepEdits(newKey('bob', 'w1'), 'a');
+    keepEdits(newKey('ada2', 'w1'), 'a');
     expect(edits.list('ada', 'w1')).toHaveLength(1);
     expect(edits.countWorkflows('ada')).toBe(2);
     expect(edits.list('eve', 'w1')).toEqual([]);
@@ -84,8 +84,8 @@ describe('edits in the browser', () => {
     expect(edits.countWorkflows('ada2')).toBe(1);
   });
 
-  test('are removed after a month, also those of other users, and so are invalid entries', () => {
-    put(newKey('bob', 'w1'), 'a');
+  test('are removed after a month for all users, as are invalid entries', () => {
+    keepEdits(newKey('bob', 'w1'), 'a');
     for (const text of ['', '{', 'null', '{"at":1}', '{"at":1,"base":{},"graph":{"steps":7},"text":null,"fields":[]}'])
       storage.texts.set(newKey('ada', 'w1'), text);
     expect(edits.list('ada', 'w1')).toEqual([]);
@@ -95,23 +95,23 @@ describe('edits in the browser', () => {
     expect(storage.length).toBe(0);
   });
 
-  test('never displace edits of other tabs if storage is full, and never leave older edits as the latest', () => {
+  test('do not displace edits of other tabs if storage is full, nor leave older edits as the latest', () => {
     const other = newKey('ada', 'w1');
     const own = newKey('ada', 'w1');
-    put(other, 'a');
-    put(own, 'a');
+    keepEdits(other, 'a');
+    keepEdits(own, 'a');
     storage.room = 10;
-    expect(put(own, 'a', 'b')).toBe(false);
+    expect(keepEdits(own, 'a', 'b')).toBe(false);
     expect(edits.list('ada', 'w1').map(({ key }) => key)).toEqual([other]);
     storage.room = Number.POSITIVE_INFINITY;
     const huge = { base, graph: graphOf('a'), text: 'x'.repeat(MAX_CHARACTERS), fields: [] };
     expect(edits.keep(own, huge)).toBe(false);
-    for (let n = 0; n < 39; n += 1) expect(put(newKey('ada', `w${n}`), 'a')).toBe(true);
-    expect(put(own, 'a')).toBe(false);
+    for (let n = 0; n < 39; n += 1) expect(keepEdits(newKey('ada', `w${n}`), 'a')).toBe(true);
+    expect(keepEdits(own, 'a')).toBe(false);
     // An existing entry can be updated, and expired entries are removed to make room.
-    expect(put(other, 'a', 'b')).toBe(true);
+    expect(keepEdits(other, 'a', 'b')).toBe(true);
     now += MAX_AGE_MS;
-    expect(put(own, 'a')).toBe(true);
+    expect(keepEdits(own, 'a')).toBe(true);
   });
 
   test('are not kept in a browser that refuses storage', () => {

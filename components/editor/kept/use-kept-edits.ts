@@ -20,7 +20,7 @@ type Kept = { fields: UnfinishedFields; keeper: EditsKeeper };
 /** Keyed by store: a store outlives its editor and continues to save after the page is left. */
 const keptOf = new WeakMap<EditorStore, Kept>();
 
-function keep(store: EditorStore, user: string, workflowId: string): Kept {
+function keeperOf(store: EditorStore, user: string, workflowId: string): Kept {
   const known = keptOf.get(store);
   if (known !== undefined) return known;
   const fields = unfinishedFields(user, workflowId, () => keeper.changed());
@@ -55,7 +55,7 @@ export type KeptDraft = {
 /** Keeps unsaved edits of a draft in this browser, and offers the edits that an earlier editor left. */
 export function useKeptEdits(workflowId: string, { store }: Draft, editable: boolean): KeptDraft {
   const user = useSession().me.user.id;
-  const [{ fields, keeper }] = useState(() => keep(store, user, workflowId));
+  const [{ fields, keeper }] = useState(() => keeperOf(store, user, workflowId));
   const [offer, setOffer] = useState<KeptEdits | null>(null);
   const [restored, setRestored] = useState(0);
   useFlushes(store, keeper);

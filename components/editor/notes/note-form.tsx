@@ -78,7 +78,7 @@ type SideProps = { side: keyof Size; value: number; readOnly: boolean; onChange:
 /** A field for width or height. The value is applied on blur, because a partly typed number is another value. */
 function SideField({ side, value, readOnly, onChange }: SideProps) {
   const [typed, setTyped] = useState(String(value));
-  const take = () => {
+  const commitLength = () => {
     const length = Math.round(Number(typed));
     const fits = length >= MIN_NOTE[side] && length <= MAX_NOTE[side];
     if (fits && length !== value) onChange(length);
@@ -91,8 +91,8 @@ function SideField({ side, value, readOnly, onChange }: SideProps) {
         value={typed}
         readOnly={readOnly}
         onChange={event => setTyped(event.target.value)}
-        onBlur={take}
-        onKeyDown={event => event.key === 'Enter' && take()}
+        onBlur={commitLength}
+        onKeyDown={event => event.key === 'Enter' && commitLength()}
       />
     </Field>
   );

@@ -17,7 +17,9 @@ type Props = {
   draft: Draft;
   editor: Editor;
   editable: boolean;
-  /** The form of the step, if it fits between the input and the result of the step; null if the form is a tab of its own. */
+  /**
+   * The form of the step, if it fits between the input and the result of the step; null if the form has its own tab.
+   */
   settings: ReactNode;
 };
 

@@ -12,7 +12,7 @@ import { entryOf, groupsOf, type PaletteEntry, type PaletteGroup, search } from 
 import { keepRecentType, readRecentTypes } from './recent-types.ts';
 import { useConnectedTools } from './use-connected-tools.ts';
 
-/** The length of the search text from which tools of connected servers are included. */
+/** The minimum length of a search text that also finds tools of connected servers. */
 const MIN_SEARCH = 2;
 const MAX_TOOLS = 50;
 

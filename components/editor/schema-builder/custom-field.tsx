@@ -16,7 +16,7 @@ type Props = {
   onRequired: (required: boolean) => void;
 };
 
-function read(text: string): { schema: Json } | null {
+function parseSchema(text: string): { schema: Json } | null {
   try {
     return { schema: parseJson(text) };
   } catch {
@@ -27,7 +27,7 @@ function read(text: string): { schema: Json } | null {
 /** A field whose schema says more than the builder shows. Its JSON stays unchanged unless it is edited here. */
 export function CustomField({ schema, name, required, taken, onChange, onRename, onRequired }: Props) {
   const [typed, setTyped] = useState(() => JSON.stringify(schema, null, 2));
-  const parsed = read(typed);
+  const parsed = parseSchema(typed);
   const present = JSON.stringify(schema);
   // The schema was changed by Undo or elsewhere.
   const isStale = parsed !== null && JSON.stringify(parsed.schema) !== present;
@@ -44,7 +44,7 @@ export function CustomField({ schema, name, required, taken, onChange, onRename,
           invalid={parsed === null}
           onChange={text => {
             setTyped(text);
-            const next = read(text);
+            const next = parseSchema(text);
             if (next !== null) onChange(next.schema);
           }}
         />

@@ -206,7 +206,7 @@ describe('the form builder', () => {
     ['an unknown format', { type: 'string', format: 'ipv4' }],
     ['a list of types', { type: ['string', 'null'] }],
     ['null as an answer', { type: 'string', nullable: true }],
-    ['choices that are no texts', { enum: [1, 2] }],
+    ['choices that are not texts', { enum: [1, 2] }],
     ['choices from a template', { type: 'string', enum: '{{steps.a.result}}' }],
     ['alternatives', { oneOf: [{ type: 'string' }, { type: 'number' }] }],
     ['an object', { type: 'object', properties: {} }],

@@ -68,14 +68,17 @@ export function writeForm({ fields, root }: FormModel): JsonObject {
 
 const isEmpty = (value: Json) => Array.isArray(value) && value.length === 0;
 
-/** Returns the required names: the originally required names in their order, including names that are no fields, and then the others. */
+/**
+ * Returns the required names: the originally required names in their order, including names that are not fields, and
+ * then the others.
+ */
 function requiredOf(fields: readonly BuilderField[], root: JsonObject): string[] {
   const before = isTexts(root.required) ? root.required : [];
-  const were = new Set(Object.keys(isObject(root.properties) ? root.properties : {}));
-  const wanted = new Set(fields.filter(field => field.required).map(({ name }) => name));
+  const formerNames = new Set(Object.keys(isObject(root.properties) ? root.properties : {}));
+  const requiredNames = new Set(fields.filter(field => field.required).map(({ name }) => name));
   const present = new Set(fields.map(({ name }) => name));
-  const kept = before.filter(name => wanted.has(name) || (!were.has(name) && !present.has(name)));
-  return [...kept, ...[...wanted].filter(name => !kept.includes(name))];
+  const kept = before.filter(name => requiredNames.has(name) || (!formerNames.has(name) && !present.has(name)));
+  return [...kept, ...[...requiredNames].filter(name => !kept.includes(name))];
 }
 
 /** Returns the schema for a form; undefined if the form has no fields and the schema says nothing else. */

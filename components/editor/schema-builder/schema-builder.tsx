@@ -57,7 +57,7 @@ function useFieldActions({ form, onChange }: SchemaBuilderProps) {
   const names = form.fields.map(({ name }) => name);
   const rows = useRows(names);
   const [opened, setOpened] = useState<number | null>(null);
-  const [said, setSaid] = useState('');
+  const [announcement, setAnnouncement] = useState('');
   // The names of newly added fields follow their labels, because nothing refers to these fields yet.
   const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set());
   const [openNext, setOpenNext] = useState<string | null>(null);
@@ -77,7 +77,7 @@ function useFieldActions({ form, onChange }: SchemaBuilderProps) {
   return {
     rows,
     opened,
-    said,
+    announcement,
     list,
     names,
     toggle: (key: number) => setOpened(opened === key ? null : key),
@@ -104,7 +104,7 @@ function useFieldActions({ form, onChange }: SchemaBuilderProps) {
       const next = moveField(form, from, to);
       if (field === undefined || next === form) return;
       onChange(next);
-      setSaid(`${titleOf(field)} is now field ${to + 1} of ${form.fields.length}.`);
+      setAnnouncement(`${titleOf(field)} is now field ${to + 1} of ${form.fields.length}.`);
       if (focus) setFocus({ name: field.name, to: 'row' });
     },
     duplicate: (index: number) => {
@@ -118,7 +118,7 @@ function useFieldActions({ form, onChange }: SchemaBuilderProps) {
       const field = form.fields[index];
       if (field === undefined) return;
       onChange(removeField(form, index));
-      setSaid(`${titleOf(field)} removed.`);
+      setAnnouncement(`${titleOf(field)} removed.`);
       const neighbor = names[index + 1] ?? names[index - 1];
       setFocus(neighbor === undefined ? 'add' : { name: neighbor, to: 'row' });
     },
@@ -190,7 +190,7 @@ export function SchemaBuilder(props: SchemaBuilderProps) {
       )}
       {readOnly ? null : <AddField onAdd={actions.add} />}
       <p role="status" className="sr-only">
-        {actions.said}
+        {actions.announcement}
       </p>
     </div>
   );

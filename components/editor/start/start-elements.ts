@@ -6,8 +6,11 @@ import { START_NODE, START_SIZE, type StartFlowNode } from './start-node.tsx';
 
 /** Above this number of first steps, lines to all of them would be unreadable. */
 const MAX_LINES = 12;
-/** The widest row of first steps above which the start is centered. A wider graph opens at its first step, so the start is placed there. */
-const MAX_ROW = 1_200;
+/**
+ * The maximum width of a row of first steps with the start centered above it. A wider graph opens at its first step,
+ * with the start above that step.
+ */
+const MAX_ROW_WIDTH = 1_200;
 
 const handles: NodeHandle[] = [
   {
@@ -29,7 +32,7 @@ export function startBox([root]: Levels, boxes: ReadonlyMap<string, Box>): Box |
   const left = Math.min(...around.map(({ x }) => x));
   const right = Math.max(...around.map(({ x, width }) => x + width));
   const [{ x, width } = { x: left, width: right - left }] = around;
-  const middle = right - left > MAX_ROW ? x + width / 2 : (left + right) / 2;
+  const middle = right - left > MAX_ROW_WIDTH ? x + width / 2 : (left + right) / 2;
   return { x: middle - START_SIZE.width / 2, y: top - ROW_GAP - START_SIZE.height + 12, ...START_SIZE };
 }
 

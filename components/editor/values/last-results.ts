@@ -62,7 +62,7 @@ export function useLastValues(workflowId: string): (wanted: readonly string[]) =
   const client = useQueryClient();
   return useCallback(
     async wanted => {
-      const read = async (run: Run): Promise<Recorded | null> => {
+      const readRun = async (run: Run): Promise<Recorded | null> => {
         const ref = { id: workflowId, runID: run.run_id };
         const options = { staleTime: run.ended_at === null ? 0 : Number.POSITIVE_INFINITY };
         try {
@@ -80,7 +80,7 @@ export function useLastValues(workflowId: string): (wanted: readonly string[]) =
         trpc.workflows_list_runs.queryOptions({ id: workflowId, limit: MAX_RUNS }, { staleTime: LIST_STALE_MS }),
       );
       for (let from = 0; from < runs.length; from += BATCH) {
-        for (const recorded of await Promise.all(runs.slice(from, from + BATCH).map(read)))
+        for (const recorded of await Promise.all(runs.slice(from, from + BATCH).map(readRun)))
           if (recorded !== null) values = withOlder(values, recorded);
         if (wanted.every(id => values.results.has(id))) break;
       }

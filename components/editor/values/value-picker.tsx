@@ -80,7 +80,7 @@ function Values({ language, load, onPick }: ValuesProps) {
     rows.findIndex(({ node }) => node.id === active),
   );
   const row = rows[at];
-  const go = (index: number) => {
+  const moveTo = (index: number) => {
     const next = rows[Math.max(0, Math.min(rows.length - 1, index))];
     if (next !== undefined) setActive(next.node.id);
   };
@@ -89,15 +89,15 @@ function Values({ language, load, onPick }: ValuesProps) {
     if (row === undefined) return;
     const isFlat = search !== '';
     const isOpen = open.has(row.node.id) && row.node.children.length > 0;
-    if (event.key === 'ArrowDown') go(at + 1);
-    else if (event.key === 'ArrowUp') go(at - 1);
+    if (event.key === 'ArrowDown') moveTo(at + 1);
+    else if (event.key === 'ArrowUp') moveTo(at - 1);
     else if (event.key === 'Enter') onPick(row.node.path);
     else if (event.key === 'ArrowRight' && !isFlat && row.node.children.length > 0) {
-      if (isOpen) go(at + 1);
+      if (isOpen) moveTo(at + 1);
       else toggle(row.node);
     } else if (event.key === 'ArrowLeft' && !isFlat) {
       if (isOpen) toggle(row.node);
-      else go(rows.findLastIndex((each, index) => index < at && each.level < row.level));
+      else moveTo(rows.findLastIndex((each, index) => index < at && each.level < row.level));
     } else return;
     event.preventDefault();
   };

@@ -25,14 +25,14 @@ export function ViewDialog({ view, filters, columns, onClose }: Props) {
   const { set } = useUrlState();
   const { canWrite } = usePermissions();
   const [shared, setShared] = useState(view?.shared ?? false);
-  const done = async ({ id, name }: { id: string; name: string }) => {
+  const finish = async ({ id, name }: { id: string; name: string }) => {
     set({ view: id });
     toast.success(`The view ${name} is saved`);
     onClose();
     await queries.invalidateQueries(trpc.run_views_list.pathFilter());
   };
-  const create = useMutation(trpc.run_views_create.mutationOptions({ onSuccess: done }));
-  const patch = useMutation(trpc.run_views_patch.mutationOptions({ onSuccess: done }));
+  const create = useMutation(trpc.run_views_create.mutationOptions({ onSuccess: finish }));
+  const patch = useMutation(trpc.run_views_patch.mutationOptions({ onSuccess: finish }));
   const save = (name: string) => {
     if (view === null) create.mutate({ name, filters, columns: [...columns], shared });
     else patch.mutate({ view_id: view.id, name, ...(shared === view.shared ? {} : { shared }) });

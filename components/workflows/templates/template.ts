@@ -45,10 +45,10 @@ export const HANDLER = '$handler';
 export const DEMO_API = '$demo_api';
 
 /** The address in an input if there is no demo API. */
-const USUAL_API = 'https://api.example.com';
+const DEFAULT_API_URL = 'https://api.example.com';
 
 /** The model that a template names if the workspace has none. */
-const USUAL_MODEL = 'openai/gpt-5-mini';
+const DEFAULT_MODEL = 'openai/gpt-5-mini';
 
 /** The values of a graph's placeholders; null if not yet chosen. */
 export type GraphChoice = { instanceId: string | null; model: string | null; partners?: PartnerIds };
@@ -58,20 +58,20 @@ export type PartnerIds = { child?: string; handler?: string };
 /** Returns the graph with the chosen values. A missing instance or partner is left to be completed in the editor. */
 export function graphOf({ graph }: Template, { instanceId, model, partners = {} }: GraphChoice): Graph {
   const { child = '', handler = '' } = partners;
-  return filledIn(graph, {
+  return fillIn(graph, {
     [INSTANCE]: instanceId ?? '',
-    [MODEL]: model ?? USUAL_MODEL,
+    [MODEL]: model ?? DEFAULT_MODEL,
     [CHILD]: child,
     [HANDLER]: handler,
   });
 }
 
-/** Returns the sample input with the address of the demo API, or with USUAL_API if that is null. */
+/** Returns the sample input with the address of the demo API, or with DEFAULT_API_URL if that is null. */
 export function sampleInputOf({ sampleInput }: Template, demoApi: string | null): InputObject {
-  return filledIn(sampleInput, { [DEMO_API]: demoApi ?? USUAL_API });
+  return fillIn(sampleInput, { [DEMO_API]: demoApi ?? DEFAULT_API_URL });
 }
 
-function filledIn<T>(value: T, placeholders: Readonly<Record<string, string>>): T {
+function fillIn<T>(value: T, placeholders: Readonly<Record<string, string>>): T {
   return JSON.parse(JSON.stringify(value), (_, each: unknown) =>
     typeof each === 'string' && Object.hasOwn(placeholders, each) ? placeholders[each] : each,
   ) as T;

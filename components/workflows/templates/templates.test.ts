@@ -107,9 +107,9 @@ async function run(slug: string, input: JsonMap, answers: Answer[] = []): Promis
 /** Starts the workflow that ships orders, answers the task of the large order, and returns the output. */
 async function shipped(workflow: { id: string; childId: string }, input: JsonMap, answer: Answer): Promise<unknown> {
   const ref = await start(workflow.id, input);
-  const asked = async () => (await listPending(ctx, { workflow_id: workflow.childId, limit: 10 })).tasks;
-  await expect.poll(asked).toMatchObject([{ name: 'Approve a large order' }]);
-  const [task] = await asked();
+  const pendingTasks = async () => (await listPending(ctx, { workflow_id: workflow.childId, limit: 10 })).tasks;
+  await expect.poll(pendingTasks).toMatchObject([{ name: 'Approve a large order' }]);
+  const [task] = await pendingTasks();
   if (task === undefined) throw new Error('Nobody is asked.');
   await completeTask(ctx, { id: workflow.childId, runID: task.run_id, task_id: task.task_id, ...answer });
   await settled(ctx, ref, ['complete']);
@@ -118,9 +118,9 @@ async function shipped(workflow: { id: string; childId: string }, input: JsonMap
 
 /** Answers the task of the failure handler, which starts automatically, and returns its output. */
 async function handled(handler: string): Promise<unknown> {
-  const asked = async () => (await listPending(ctx, { workflow_id: handler, limit: 10 })).tasks;
-  await expect.poll(asked).toMatchObject([{ name: 'Look into failed shipping' }]);
-  const [task] = await asked();
+  const pendingTasks = async () => (await listPending(ctx, { workflow_id: handler, limit: 10 })).tasks;
+  await expect.poll(pendingTasks).toMatchObject([{ name: 'Look into failed shipping' }]);
+  const [task] = await pendingTasks();
   if (task === undefined) throw new Error('Nobody is asked.');
   expect(task.instructions).toContain('**Ship orders** failed in its step `orders`');
   const ref = { id: handler, runID: task.run_id };
@@ -283,9 +283,9 @@ test('an input names the demo API, or an address to replace if there is none', (
 });
 
 test('the search finds every word in name, sentence and needs', () => {
-  const found = (text: string) => searchTemplates(templates, text).map(({ slug }) => slug);
-  expect(found('')).toHaveLength(11);
-  expect(found('mcp FEED')).toEqual(['feed-digest']);
-  expect(found('model key')).toEqual(['message-triage']);
-  expect(found('nothing like this')).toEqual([]);
+  const matchingSlugs = (text: string) => searchTemplates(templates, text).map(({ slug }) => slug);
+  expect(matchingSlugs('')).toHaveLength(11);
+  expect(matchingSlugs('mcp FEED')).toEqual(['feed-digest']);
+  expect(matchingSlugs('model key')).toEqual(['message-triage']);
+  expect(matchingSlugs('nothing like this')).toEqual([]);
 });

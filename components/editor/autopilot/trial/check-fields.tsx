@@ -23,7 +23,7 @@ export function CheckFields({ checks, steps, onChange }: Props) {
       <h4 className="text-sm font-medium">Expected results</h4>
       {checks.map((check, index) => (
         <CheckRow
-          // biome-ignore lint/suspicious/noArrayIndexKey: a check is its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: a check is identified by its position
           key={index}
           number={index + 1}
           check={check}

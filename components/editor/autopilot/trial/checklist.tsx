@@ -53,7 +53,7 @@ export function Checklist({ trial, workflowId }: { trial: Trial; workflowId: str
       {checks.length > 0 ? (
         <ul aria-label="Checks" className="flex flex-col gap-1">
           {checks.map((check, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a check is its place
+            // biome-ignore lint/suspicious/noArrayIndexKey: a check is identified by its position
             <CheckLine key={index} check={check} />
           ))}
         </ul>

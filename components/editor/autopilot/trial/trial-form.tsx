@@ -126,21 +126,21 @@ function useStart(id: string, onStarted: () => void) {
 }
 
 /**
- * Returns the data that the trial works on, and its setter: a person's choice; before that the data of the last trial,
- * or of the run that Autopilot was asked about, or the input of the run setup.
+ * Returns the data of the trial and its setter. Until the user chooses, this is the data of the last trial, of the run
+ * that Autopilot was asked about, or of the run setup.
  */
 function useTrialSource({ draft, ...proposal }: Proposal, changes: readonly StepChange[], last: Trial | undefined) {
   const [chosen, setChosen] = useState<TrialSource | null>(null);
-  const asked = useRunInQuestion({ draft, ...proposal });
+  const runInQuestion = useRunInQuestion({ draft, ...proposal });
   const ids = new Set(draft.graph.steps.map(({ id }) => id));
   const changed = changes.find(({ step }) => ids.has(step))?.step ?? draft.graph.steps[0]?.id ?? '';
   const input = JSON.stringify(draft.run_setup.trigger_payload ?? {}, null, 2);
   const lastStep = last?.from_step ?? null;
-  const askedStep = asked?.step?.split('.')[0] ?? '';
+  const askedStep = runInQuestion?.step?.split('.')[0] ?? '';
   const first: TrialSource =
     last !== undefined
       ? { run: last.from_run ?? '', step: lastStep !== null && ids.has(lastStep) ? lastStep : changed, input }
-      : { run: asked?.run ?? '', step: ids.has(askedStep) ? askedStep : changed, input };
+      : { run: runInQuestion?.run ?? '', step: ids.has(askedStep) ? askedStep : changed, input };
   return [chosen ?? first, setChosen] as const;
 }
 

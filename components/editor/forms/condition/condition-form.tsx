@@ -25,7 +25,7 @@ export function ConditionForm(props: StepFormProps) {
   // No expression contains unfinished rules. They stay while the expression equals the finished rules.
   const rules = typed !== null && printRules(typed) === text ? typed : read;
   const [view, setView] = useState<View>('reason' in read ? 'expression' : 'builder');
-  const put = (next: RuleGroup) => {
+  const changeRules = (next: RuleGroup) => {
     setTyped(next);
     const kept = keptText(next);
     if (kept === null) unfinished.delete(key);
@@ -46,7 +46,7 @@ export function ConditionForm(props: StepFormProps) {
         ) : 'reason' in rules ? (
           <Aside reason={rules.reason} text={text} onShow={() => setView('expression')} />
         ) : (
-          <Builder {...props} rules={rules} put={put} readOnly={readOnly} />
+          <Builder {...props} rules={rules} changeRules={changeRules} readOnly={readOnly} />
         )}
         {view === 'builder' ? <FieldMessages of={problemOf} names={['expression']} /> : null}
       </section>
@@ -93,13 +93,23 @@ function Aside({ reason, text, onShow }: { reason: 'richer' | 'unfinished'; text
   );
 }
 
-type BuilderProps = Pick<StepFormProps, 'step' | 'readOnly'> & { rules: RuleGroup; put: (rules: RuleGroup) => void };
+type BuilderProps = Pick<StepFormProps, 'step' | 'readOnly'> & {
+  rules: RuleGroup;
+  changeRules: (rules: RuleGroup) => void;
+};
 
-function Builder({ step, readOnly, rules, put }: BuilderProps) {
+function Builder({ step, readOnly, rules, changeRules }: BuilderProps) {
   const fields = useFieldChoices(step.id);
   // An empty condition starts with one empty rule.
   const shown = rules.rules.length === 0 && !readOnly ? { ...rules, rules: [emptyRule()] } : rules;
   return (
-    <GroupEditor group={shown} depth={1} path={[]} onChange={put} onRemove={null} context={{ ...fields, readOnly }} />
+    <GroupEditor
+      group={shown}
+      depth={1}
+      path={[]}
+      onChange={changeRules}
+      onRemove={null}
+      context={{ ...fields, readOnly }}
+    />
   );
 }

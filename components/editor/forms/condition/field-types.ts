@@ -15,7 +15,7 @@ export type FieldChoice = {
   type: FieldType;
 };
 
-/** Deeper fields are typed as a path. */
+/** The maximum depth of the offered fields; deeper fields are typed as a path. */
 const MAX_DEPTH = 4;
 const MAX_CHOICES = 500;
 
@@ -50,7 +50,7 @@ export function fieldChoices({ input, steps, loop }: CompletionData): FieldChoic
   return choices;
 }
 
-const OF_TYPE: Readonly<Record<FieldType, readonly Operator[]>> = {
+const OPERATORS_BY_TYPE: Readonly<Record<FieldType, readonly Operator[]>> = {
   text: [
     ...(['equals', 'not_equals', 'contains', 'not_contains', 'starts_with', 'ends_with', 'matches', 'one_of'] as const),
     ...(['none_of', 'empty', 'not_empty', 'exists', 'not_exists'] as const),
@@ -67,7 +67,7 @@ const OF_TYPE: Readonly<Record<FieldType, readonly Operator[]>> = {
 
 /** Returns the operators for a field type, always including the present operator. */
 export function operatorsFor(type: FieldType, present: Operator): readonly Operator[] {
-  const fitting = OF_TYPE[type];
+  const fitting = OPERATORS_BY_TYPE[type];
   return fitting.includes(present) ? fitting : [...fitting, present];
 }
 

@@ -39,16 +39,16 @@ export function GroupEditor({ group, depth, path, onChange, onRemove, context, i
   const { keyed, remove } = useKeys(group.rules);
   const [added, setAdded] = useState(isNew ? 0 : -1);
   const buttons = useRef<HTMLDivElement>(null);
-  const put = (rules: readonly RuleNode[]) => onChange({ ...group, rules });
+  const changeRules = (rules: readonly RuleNode[]) => onChange({ ...group, rules });
   const removeAt = (index: number) => {
     remove(index);
-    put(group.rules.filter((_, at) => at !== index));
+    changeRules(group.rules.filter((_, at) => at !== index));
     // The focused button is gone.
     buttons.current?.querySelector('button')?.focus();
   };
   const add = (rule: RuleNode) => {
     setAdded(group.rules.length);
-    put([...group.rules, rule]);
+    changeRules([...group.rules, rule]);
   };
   const name = path.length === 0 ? 'Rules' : `Group ${path.map(each => each + 1).join('.')}`;
   return (
@@ -77,7 +77,7 @@ export function GroupEditor({ group, depth, path, onChange, onRemove, context, i
         )}
       </div>
       {keyed.map(({ rule, index, key }) => {
-        const change = (next: RuleNode) => put(group.rules.map((each, at) => (at === index ? next : each)));
+        const change = (next: RuleNode) => changeRules(group.rules.map((each, at) => (at === index ? next : each)));
         return rule.kind === 'group' ? (
           <GroupEditor
             key={key}

@@ -122,7 +122,7 @@ function Operand({ rule, type, name, onChange, context }: OperandProps) {
   const operand = operandOf(rule.operator);
   if (operand === 'none') return null;
   if (operand === 'list') return <ListOperand {...{ rule, type, name, onChange, context }} />;
-  const put = (value: RuleValue) => onChange({ ...rule, value });
+  const changeValue = (value: RuleValue) => onChange({ ...rule, value });
   return (
     <>
       <Select
@@ -131,9 +131,9 @@ function Operand({ rule, type, name, onChange, context }: OperandProps) {
         disabled={context.readOnly}
         className="w-26"
         options={KINDS.filter(({ value }) => operand === 'value' || value === 'text' || value === 'field')}
-        onChange={kind => put(ofKind(kind, rule.value))}
+        onChange={kind => changeValue(ofKind(kind, rule.value))}
       />
-      <ValueControl label={`${name}: value`} value={rule.value} onChange={put} context={context} />
+      <ValueControl label={`${name}: value`} value={rule.value} onChange={changeValue} context={context} />
     </>
   );
 }
@@ -195,7 +195,7 @@ function ListOperand({ rule, type, name, onChange, context }: OperandProps) {
   const isOfOneKind = rule.list.every(value => value.kind === kind);
   if (!isPlain || !isOfOneKind)
     return <p className="py-1.5 text-xs text-muted">{rule.list.length} values, edited as an expression</p>;
-  const put = (texts: readonly string[], as: 'text' | 'number') =>
+  const changeValue = (texts: readonly string[], as: 'text' | 'number') =>
     onChange({ ...rule, list: texts.map(text => ({ kind: as, text })) });
   const texts = rule.list.map(textOfValue);
   return (
@@ -206,7 +206,7 @@ function ListOperand({ rule, type, name, onChange, context }: OperandProps) {
         disabled={context.readOnly}
         className="w-26"
         options={KINDS.filter(({ value }) => value === 'text' || value === 'number')}
-        onChange={next => put(texts, next === 'number' ? 'number' : 'text')}
+        onChange={next => changeValue(texts, next === 'number' ? 'number' : 'text')}
       />
       <Input
         aria-label={`${name}: values`}
@@ -215,7 +215,7 @@ function ListOperand({ rule, type, name, onChange, context }: OperandProps) {
         placeholder={kind === 'number' ? '1,2,3' : 'new,open'}
         className="min-w-24 flex-1"
         onChange={({ target: { value } }) =>
-          put(value === '' ? [] : value.split(',').map(each => each.trimStart()), kind)
+          changeValue(value === '' ? [] : value.split(',').map(each => each.trimStart()), kind)
         }
       />
     </>

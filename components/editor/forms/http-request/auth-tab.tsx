@@ -135,13 +135,15 @@ const WAYS: readonly { value: Sent; label: string }[] = [
 function SentAs({ step, set, readOnly }: StepFormProps) {
   const auth = objectOf(step.auth);
   const type = WAYS.find(({ value }) => value === auth.type)?.value ?? '';
-  const put = (next: JsonObject) => set({ auth: next });
+  const changeAuth = (next: JsonObject) => set({ auth: next });
   const text = (name: string, label: string, hint: string, required = false) => (
     <Field label={label} {...explained(hint, label)} required={required}>
       <Input
         value={typeof auth[name] === 'string' ? auth[name] : ''}
         readOnly={readOnly}
-        onChange={({ target: { value } }) => put(withField(auth, name, value === '' && !required ? undefined : value))}
+        onChange={({ target: { value } }) =>
+          changeAuth(withField(auth, name, value === '' && !required ? undefined : value))
+        }
       />
     </Field>
   );
@@ -161,7 +163,7 @@ function SentAs({ step, set, readOnly }: StepFormProps) {
           onChange={next =>
             next === ''
               ? set({ auth: undefined })
-              : put(next === 'query' ? { type: next, name: 'api_key' } : { type: next })
+              : changeAuth(next === 'query' ? { type: next, name: 'api_key' } : { type: next })
           }
         />
       </Field>

@@ -29,7 +29,7 @@ export function KeyValueTable({ step, noun, value, onChange, readOnly, completio
   const [rows, setRows] = useState<Row[]>(() => [...present, newRow()]);
   // The value was changed by Undo, a paste, or elsewhere.
   if (!sameMap(rows, present)) setRows([...present, newRow()]);
-  const put = (next: Row[]) => {
+  const changeRows = (next: Row[]) => {
     const last = next.at(-1);
     const ended = last === undefined || last.name !== '' || last.value !== '' ? [...next, newRow()] : next;
     setRows(ended);
@@ -37,12 +37,12 @@ export function KeyValueTable({ step, noun, value, onChange, readOnly, completio
   };
   const list = useRef<HTMLUListElement>(null);
   const remove = (key: number, index: number) => {
-    put(rows.filter(each => each.key !== key));
+    changeRows(rows.filter(each => each.key !== key));
     // The focused button is gone, so the next line takes the focus.
     requestAnimationFrame(() => list.current?.querySelectorAll('input')[index]?.focus());
   };
   const change = (key: number, patch: Partial<Row>) =>
-    put(rows.map(row => (row.key === key ? { ...row, ...patch } : row)));
+    changeRows(rows.map(row => (row.key === key ? { ...row, ...patch } : row)));
   const shown = readOnly ? rows.slice(0, -1) : rows;
   const names = rows.map(({ name }) => name).filter(name => name !== '');
   const twice = repeats ? undefined : names.find((name, index) => names.indexOf(name) !== index);

@@ -26,9 +26,9 @@ export function MultipartTable({
   const parts = partsOf(step.multipart) ?? [];
   // Parts are keyed by their position, because they have no other identity and keep their position while they are edited.
   const placed = parts.map((part, index) => ({ part, index }));
-  const put = (next: JsonObject[]) => set({ multipart: next });
+  const changeParts = (next: JsonObject[]) => set({ multipart: next });
   const change = (index: number, name: string, value: Json | undefined) =>
-    put(parts.map((part, at) => (at === index ? withField(part, name, value) : part)));
+    changeParts(parts.map((part, at) => (at === index ? withField(part, name, value) : part)));
   return (
     <div className="flex flex-col gap-3">
       <ol aria-label="Parts" className="flex flex-col gap-3">
@@ -56,7 +56,7 @@ export function MultipartTable({
                 <IconButton
                   label={`Remove part ${index + 1}`}
                   tooltip={false}
-                  onClick={() => put(parts.filter((_, at) => at !== index))}
+                  onClick={() => changeParts(parts.filter((_, at) => at !== index))}
                 >
                   <X aria-hidden className="size-3.5" />
                 </IconButton>
@@ -75,7 +75,7 @@ export function MultipartTable({
           size="sm"
           className="self-start"
           icon={<Plus aria-hidden className="size-3.5" />}
-          onClick={() => put([...parts, { name: `part${parts.length + 1}`, value: '' }])}
+          onClick={() => changeParts([...parts, { name: `part${parts.length + 1}`, value: '' }])}
         >
           Add a part
         </Button>

@@ -35,12 +35,12 @@ export function PaginationTab(props: Props) {
   const pages = objectOf(step.pagination);
   const rule = RULES.find(({ value }) => value !== 'none' && pages[value] !== undefined)?.value ?? 'none';
   const former = useRef(new Map<Rule, JsonObject>());
-  const put = (next: JsonObject) => set({ pagination: next });
+  const changePagination = (next: JsonObject) => set({ pagination: next });
   const choose = (next: Rule) => {
     if (rule !== 'none') former.current.set(rule, pages);
     if (next === 'none') return set({ pagination: undefined });
     const { next: _n, query: _q, page: _p, offset: _o, ...shared } = pages;
-    put(former.current.get(next) ?? { [next]: STARTS[next], ...shared });
+    changePagination(former.current.get(next) ?? { [next]: STARTS[next], ...shared });
   };
   return (
     <>
@@ -52,7 +52,7 @@ export function PaginationTab(props: Props) {
       </Field>
       {rule === 'none' ? null : (
         <>
-          <RuleFields {...props} rule={rule} pages={pages} put={put} />
+          <RuleFields {...props} rule={rule} pages={pages} changePagination={changePagination} />
           <Field
             label="List in the body"
             {...explained(
@@ -65,7 +65,9 @@ export function PaginationTab(props: Props) {
               placeholder="The body is the list"
               readOnly={readOnly}
               className="font-mono"
-              onChange={({ target: { value } }) => put(withField(pages, 'items', value === '' ? undefined : value))}
+              onChange={({ target: { value } }) =>
+                changePagination(withField(pages, 'items', value === '' ? undefined : value))
+              }
             />
           </Field>
           <LineField
@@ -74,7 +76,7 @@ export function PaginationTab(props: Props) {
             value={typeof pages.has_more === 'string' ? pages.has_more : ''}
             readOnly={readOnly}
             completion={props.completion}
-            onChange={text => put(withField(pages, 'has_more', text === '' ? undefined : text))}
+            onChange={text => changePagination(withField(pages, 'has_more', text === '' ? undefined : text))}
           />
           <NestedNumber
             {...props}
@@ -82,7 +84,7 @@ export function PaginationTab(props: Props) {
             label="At most (pages)"
             hint="Default: 100."
             value={pages.max_pages}
-            onChange={value => put(withField(pages, 'max_pages', value))}
+            onChange={value => changePagination(withField(pages, 'max_pages', value))}
           />
         </>
       )}
@@ -91,9 +93,9 @@ export function PaginationTab(props: Props) {
   );
 }
 
-type RuleProps = Props & { rule: Rule; pages: JsonObject; put: (pages: JsonObject) => void };
+type RuleProps = Props & { rule: Rule; pages: JsonObject; changePagination: (pages: JsonObject) => void };
 
-function RuleFields({ rule, pages, put, ...props }: RuleProps) {
+function RuleFields({ rule, pages, changePagination, ...props }: RuleProps) {
   const { draw, readOnly, completion } = props;
   if (rule === 'next')
     return (
@@ -104,7 +106,7 @@ function RuleFields({ rule, pages, put, ...props }: RuleProps) {
         value={typeof pages.next === 'string' ? pages.next : ''}
         readOnly={readOnly}
         completion={completion}
-        onChange={next => put({ ...pages, next })}
+        onChange={next => changePagination({ ...pages, next })}
       />
     );
   if (rule === 'query') {
@@ -120,18 +122,21 @@ function RuleFields({ rule, pages, put, ...props }: RuleProps) {
           value={pages.query}
           readOnly={readOnly}
           completion={completion}
-          onChange={query => put({ ...pages, query: query ?? {} })}
+          onChange={query => changePagination({ ...pages, query: query ?? {} })}
         />
       </section>
     );
   }
-  return rule === 'none' ? null : <CountedFields {...props} rule={rule} pages={pages} put={put} />;
+  return rule === 'none' ? null : (
+    <CountedFields {...props} rule={rule} pages={pages} changePagination={changePagination} />
+  );
 }
 
-function CountedFields({ rule, pages, put, ...props }: RuleProps) {
+function CountedFields({ rule, pages, changePagination, ...props }: RuleProps) {
   const { readOnly, completion } = props;
   const counted = objectOf(pages[rule]);
-  const change = (name: string, value: Json | undefined) => put({ ...pages, [rule]: withField(counted, name, value) });
+  const change = (name: string, value: Json | undefined) =>
+    changePagination({ ...pages, [rule]: withField(counted, name, value) });
   const isPage = rule === 'page';
   const last = isPage ? 'last' : 'total';
   return (

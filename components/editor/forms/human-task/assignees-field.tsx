@@ -8,7 +8,7 @@ import { useTRPC } from '../../../trpc/provider.tsx';
 import { Button, IconButton } from '../../../ui/button.tsx';
 import { useValuePicker } from '../../values/value-button.tsx';
 import { insertedText } from '../../values/value-path.ts';
-import { type Candidate, candidatesOf, isAssignee, offered } from './assignees.ts';
+import { type Candidate, candidatesOf, isAssignee, offerCandidates } from './assignees.ts';
 
 type Props = {
   step: string;
@@ -85,7 +85,7 @@ function AddPerson({ candidates, chosen, onAdd }: AddProps) {
   const [open, setOpen] = useState(false);
   const [search, setSearch] = useState('');
   const typed = search.trim();
-  const found = offered(candidates, chosen, typed);
+  const found = offerCandidates(candidates, chosen, typed);
   const own = isAssignee(typed) && !chosen.includes(typed) && !found.some(({ value }) => value === typed);
   const choose = (value: string) => {
     onAdd(value);

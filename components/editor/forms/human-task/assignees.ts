@@ -15,7 +15,11 @@ export function candidatesOf(people: readonly Person[]): Candidate[] {
 }
 
 /** Returns the unchosen candidates that match a search. */
-export function offered(candidates: readonly Candidate[], chosen: readonly string[], search: string): Candidate[] {
+export function offerCandidates(
+  candidates: readonly Candidate[],
+  chosen: readonly string[],
+  search: string,
+): Candidate[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const taken = new Set(chosen.map(value => value.toLowerCase()));
   return candidates.filter(({ value, label, hint }) => {

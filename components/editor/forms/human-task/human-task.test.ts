@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { inSeconds, inUnit } from '../time-units.ts';
-import { candidatesOf, isAssignee, offered } from './assignees.ts';
+import { candidatesOf, isAssignee, offerCandidates } from './assignees.ts';
 
 const people = [
   { email: 'ann@example.com', name: 'Ann Lee', tenant_admin: false, role: 'project_contributor' },
@@ -17,12 +17,12 @@ test('a task is assigned to roles and to people who may answer', () => {
     'Ann Lee',
     'bo@example.com',
   ]);
-  expect(offered(candidates, ['ANN@example.com', 'tenant_admin'], '').map(({ value }) => value)).toEqual([
+  expect(offerCandidates(candidates, ['ANN@example.com', 'tenant_admin'], '').map(({ value }) => value)).toEqual([
     'project_contributor',
     'run_starter',
     'bo@example.com',
   ]);
-  expect(offered(candidates, [], 'lee ann')).toHaveLength(1);
+  expect(offerCandidates(candidates, [], 'lee ann')).toHaveLength(1);
   for (const text of ['a@b', '{{input.email}}']) expect(isAssignee(text)).toBe(true);
   for (const text of ['', 'ann', 'a b@c', '{{input.email']) expect(isAssignee(text)).toBe(false);
 });

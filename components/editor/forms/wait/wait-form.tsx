@@ -72,7 +72,7 @@ function LengthField({ step, set, readOnly }: StepFormProps) {
   const read = readAmount(typed, unit);
   // The value was changed by Undo or elsewhere.
   const text = read === null || read === seconds ? typed : shownAs(unit);
-  const put = (next: string, inUnit: Unit) => {
+  const changeAmount = (next: string, inUnit: Unit) => {
     setTyped(next);
     setUnit(inUnit);
     const value = readAmount(next, inUnit);
@@ -88,7 +88,7 @@ function LengthField({ step, set, readOnly }: StepFormProps) {
           value={text}
           readOnly={readOnly}
           className="w-28"
-          onChange={event => put(event.target.value, unit)}
+          onChange={event => changeAmount(event.target.value, unit)}
         />
       </Field>
       <Field label="Unit">
@@ -97,7 +97,7 @@ function LengthField({ step, set, readOnly }: StepFormProps) {
           disabled={readOnly}
           className="w-28"
           options={UNITS.map(each => ({ value: each, label: each }))}
-          onChange={next => put(text, next)}
+          onChange={next => changeAmount(text, next)}
         />
       </Field>
     </div>

@@ -4,7 +4,7 @@ import { holdsTemplate } from './templated-text.ts';
 
 /** Credentials found in a command. They are offered for a connection, and never written into the step. */
 export type FoundCredentials = {
-  /** The place of the credentials in words: “the header Authorization”. */
+  /** Where the credentials are in the command, such as “the header Authorization”. */
   where: string;
   /** The kind of connection for these credentials (components/connections/presets.ts). */
   preset: 'token' | 'basic' | 'header' | 'other';
@@ -24,7 +24,7 @@ export const isSecretParameter = (name: string, value: string): boolean =>
   (namesCredential(name) || /^(?:.*[-_])?(?:key|sig|signature|auth)$/i.test(name));
 
 const variable = /^\$(?:\{.*\}|\(.*\)|\w+)$/s;
-/** Empty if a shell variable replaces the secret. */
+/** Returns the secret; empty if a shell variable stands in its place. */
 const secretOf = (text: string) => (variable.test(text) ? '' : text);
 
 /** Returns the credentials of a header. */
