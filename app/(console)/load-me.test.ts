@@ -3,7 +3,7 @@ import { ManualClock } from '../../server/platform/clock.ts';
 import { startTestContainer, type TestContainer } from '../../server/testing/container.ts';
 import { loadMeIfAny, setupRequired } from './load-me.ts';
 
-// Stands for Next's request: a visitor without a session.
+// Mocks Next's request: a visitor without a session.
 vi.mock('next/headers', () => ({
   headers: async () => new Headers({ 'x-baton-client-address': '192.0.2.7' }),
   cookies: async () => ({ get: () => undefined }),

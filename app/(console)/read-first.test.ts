@@ -12,16 +12,16 @@ import { operationsByName } from '../../server/testing/operations.ts';
 import { call, chain, contextFor, insertRun } from '../../server/testing/workflows.ts';
 import { readerOf, readFirst, readRunFirst } from './read-first.ts';
 
-/** Stands for Next's request. */
-let asked: { cookie?: string; path?: string; scope?: string };
+/** The request that the mocked functions of Next read. */
+let nextRequest: { cookie?: string; path?: string; scope?: string };
 vi.mock('next/headers', () => ({
   headers: async () =>
     new Headers({
       'x-baton-client-address': '192.0.2.7',
-      'x-console-path': asked.path ?? '/workflows',
-      ...(asked.cookie ? { cookie: asked.cookie } : {}),
+      'x-console-path': nextRequest.path ?? '/workflows',
+      ...(nextRequest.cookie ? { cookie: nextRequest.cookie } : {}),
     }),
-  cookies: async () => ({ get: (name: string) => (name === SCOPE_COOKIE ? { value: asked.scope } : undefined) }),
+  cookies: async () => ({ get: (name: string) => (name === SCOPE_COOKIE ? { value: nextRequest.scope } : undefined) }),
 }));
 
 let service: TestContainer;
@@ -39,10 +39,13 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-async function as({ userId }: TestTenant['owner'], request: Omit<typeof asked, 'cookie'> = {}): Promise<void> {
+async function signInAs(
+  { userId }: TestTenant['owner'],
+  request: Omit<typeof nextRequest, 'cookie'> = {},
+): Promise<void> {
   const secret = service.container.identity.sessionSecret;
   const session = await encode({ secret, token: { sub: userId, sessionEpoch: 0 } });
-  asked = { cookie: `next-auth.session-token=${session}`, ...request };
+  nextRequest = { cookie: `next-auth.session-token=${session}`, ...request };
 }
 const workflows = async (query: string) => {
   const input = workflowListInput(readerOf(Object.fromEntries(new URLSearchParams(query))));
@@ -51,7 +54,7 @@ const workflows = async (query: string) => {
 };
 
 test('a page starts with the data that its user may read, filtered by its address', async () => {
-  await as(north.viewer);
+  await signInAs(north.viewer);
   expect(await workflows('')).toMatchObject({
     input: { limit: 50, graphs: false },
     scope: { tenant: 'north', project: north.projectId },
@@ -71,7 +74,7 @@ test('a page starts with the data that its user may read, filtered by its addres
   expect((await readFirst('tasks_list_pending', everything))?.data.tasks).toEqual([]);
 });
 
-test('the page of a run starts with its state and the steps of its version, unless there are very many', async () => {
+test('the page of a run starts with its state and the steps of its version, unless it has more than 500 steps', async () => {
   const { services } = service.container;
   const { projectId, tenantId } = north;
   const runOf = async (steps: number) => {
@@ -83,18 +86,18 @@ test('the page of a run starts with its state and the steps of its version, unle
     return () => readRunFirst(id, run);
   };
   const [small, large] = [await runOf(2), await runOf(501)];
-  await as(north.viewer);
+  await signInAs(north.viewer);
   const { snapshot, version } = await small();
   expect(snapshot).toMatchObject({ scope: { tenant: 'north' }, data: { status: 'completed' } });
   expect(version?.data.graph_snapshot.steps.map(step => step.id)).toEqual(['s0', 's1']);
   const nothing = { snapshot: null, version: null };
   expect(await large()).toEqual(nothing);
-  await as(south.owner);
+  await signInAs(south.owner);
   expect(await small()).toEqual(nothing);
 });
 
-test('another workspace is not read for any request of the browser', async () => {
-  await as(south.owner, {
+test('the path and the cookie of a request cannot select a workspace of other members', async () => {
+  await signInAs(south.owner, {
     path: `/workflows?tenant=north&project=${north.projectId}`,
     scope: `north:${north.projectId}`,
   });
@@ -102,8 +105,8 @@ test('another workspace is not read for any request of the browser', async () =>
 });
 
 test('without a session, or if the service refuses, the browser sends the query', async () => {
-  asked = {};
+  nextRequest = {};
   expect(await workflows('')).toBeNull();
-  await as(north.owner);
+  await signInAs(north.owner);
   expect(await workflows('cursor=nonsense')).toBeNull();
 });

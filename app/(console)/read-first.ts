@@ -6,8 +6,9 @@ import { container } from '../container.ts';
 import { ask, loadMeIfAny } from './load-me.ts';
 
 /**
- * Reads the answer of a query for the page that is being rendered: the same call as the browser's, with the same session and scope. Null
- * without an answer (signed out, refused, failed): the browser then sends the query and shows the reason.
+ * Reads the answer of a query for the page that is being rendered: the same call as the browser's, with the same
+ * session and scope. Returns null if there is no answer (signed out, refused, failed): the browser then sends the query
+ * and shows the reason.
  */
 export async function readFirst<N extends keyof Inputs & keyof Outputs>(
   query: N,
@@ -28,7 +29,7 @@ export async function readFirst<N extends keyof Inputs & keyof Outputs>(
  * Above this many steps, the browser reads the run itself. A page of 2,000 steps takes the server 200 ms, during which
  * it answers no other request; the browser reads them in 100 ms.
  */
-const MOST_STEPS = 500;
+const MAX_STEPS = 500;
 
 /** Reads the state of a run and the version that it runs, for its page. A large run is left to the browser. */
 export async function readRunFirst(
@@ -36,7 +37,7 @@ export async function readRunFirst(
   runID: string,
 ): Promise<{ snapshot: FirstRead<'runs_get_snapshot'> | null; version: FirstRead<'workflows_get_version'> | null }> {
   const snapshot = await readFirst('runs_get_snapshot', { id, runID });
-  if (!snapshot || snapshot.data.steps.length + snapshot.data.added_steps.of_agents.length > MOST_STEPS)
+  if (!snapshot || snapshot.data.steps.length + snapshot.data.added_steps.of_agents.length > MAX_STEPS)
     return { snapshot: null, version: null };
   return { snapshot, version: await readFirst('workflows_get_version', { id, version: snapshot.data.version }) };
 }

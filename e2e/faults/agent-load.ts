@@ -14,7 +14,7 @@ export const SHORT_ANSWER = 'Quickly said.';
 
 /** A page of which two exceed 70 % of 8,192 tokens, so that each run compacts its conversation. */
 const PAGE = 'word '.repeat(2_200);
-const read = (...pages: number[]) => ({
+const readPages = (...pages: number[]) => ({
   content: [{ calls: pages.map(page => ({ name: 'read', arguments: { page } })) }],
 });
 /** The script of the model. Each answer depends only on its request, so that a repeated turn has the same answer. */
@@ -23,9 +23,9 @@ const script: ScriptInput = {
   answers: [
     { match: { any: 'You summarise a conversation' }, content: [{ text: ['Pages 1 and 2 ', 'were read.'] }] },
     { match: { last: 'Quick' }, content: [{ text: [...SHORT_ANSWER] }] },
-    { match: { last: 'Read the pages' }, content: read(1, 2).content },
+    { match: { last: 'Read the pages' }, content: readPages(1, 2).content },
     { match: { last: 'Page 2' }, content: [{ calls: [{ name: 'send', arguments: { text: 'two' } }] }] },
-    { match: { last: 'Sent.' }, content: read(3).content },
+    { match: { last: 'Sent.' }, content: readPages(3).content },
     { match: { last: 'Page 3' }, content: [{ text: ANSWER.match(/.{1,4}/g) ?? [] }] },
   ],
 };

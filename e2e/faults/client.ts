@@ -5,7 +5,7 @@ export type Answer =
   /** `status` 0: there was no answer, because the process or the connection ended. */
   { status: number; body: Record<string, unknown> };
 
-/** The longest that an answer may take. */
+/** The maximum time for an answer. */
 const ANSWER_WITHIN_MS = 15_000;
 
 export class Client {
@@ -40,7 +40,7 @@ export class Client {
         signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
       });
       const text = await response.text();
-      this.#note(method, path, response, text);
+      this.#record(method, path, response, text);
       return { status: response.status, body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) };
     } catch (error) {
       const ms = Math.round(performance.now() - began);
@@ -52,7 +52,7 @@ export class Client {
     }
   }
 
-  #note(method: string, path: string, response: Response, text: string): void {
+  #record(method: string, path: string, response: Response, text: string): void {
     const { status, headers } = response;
     this.answered.set(status, (this.answered.get(status) ?? 0) + 1);
     if (status < 500) return;

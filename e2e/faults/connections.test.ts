@@ -41,7 +41,7 @@ async function expectEndSeen(scenario: Scenario, proxy: TcpProxy): Promise<void>
   }
   expect((await scenario.client.call('POST', path, { approved: true })).status).toBe(409);
   await watcher.ended(15_000);
-  expect(watcher.following).toBe(false);
+  expect(watcher.isFollowing).toBe(false);
 }
 
 // The tests share one service: each of them starts and ends with a service that serves.
@@ -72,7 +72,7 @@ async function leadingBackend(scenario: Scenario): Promise<number | null> {
 }
 
 test(
-  'connections to the database reset, refused and slow, in the middle of commits',
+  'runs survive database connections that are reset, refused or delayed during commits',
   async () => {
     await scenario.begin('resets');
     const load = await scenario.load();
@@ -97,7 +97,7 @@ test(
 );
 
 test(
-  'commits that succeed while their answers are lost: nobody is told twice, nothing is done twice',
+  'a commit whose answer is lost is neither repeated nor reported twice',
   async () => {
     await scenario.begin('lost answers');
     await expectEndSeen(scenario, proxy);
@@ -117,7 +117,7 @@ test(
 );
 
 test(
-  'a database that hangs without a word, and connections that never recover: requests are answered in time, and the service leads again',
+  'requests are answered in time while the database hangs, and afterwards the service leads again',
   async () => {
     await scenario.begin('hanging');
     const load = await scenario.load();
@@ -131,7 +131,7 @@ test(
       await scenario.service.until('ready');
       await load.progress(5);
       const before = await leadingBackend(scenario);
-      // Only the leader's session is silenced; readers continue meanwhile.
+      // Only the leader's session is silenced; readers continue.
       proxy.silence('baton-orchestrator');
       await expect.poll(() => leadingBackend(scenario)).not.toBeOneOf([before, null]);
       await scenario.service.until('ready');

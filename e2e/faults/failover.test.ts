@@ -27,10 +27,11 @@ async function gauge(url: string): Promise<string[]> {
 async function firstCommit(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  const read = async () => (await client.query<{ n: string }>('SELECT count(*) AS n FROM run_events')).rows[0]?.n;
+  const countEvents = async () =>
+    (await client.query<{ n: string }>('SELECT count(*) AS n FROM run_events')).rows[0]?.n;
   try {
-    const before = await read();
-    await expect.poll(read, { interval: 10 }).not.toBe(before);
+    const before = await countEvents();
+    await expect.poll(countEvents, { interval: 10 }).not.toBe(before);
   } finally {
     await client.end();
   }

@@ -29,10 +29,10 @@ test(
     const count = async (sql: string, values: unknown[] = []): Promise<number> =>
       (await scenario.pool.query<{ count: number }>(sql, values)).rows[0]?.count ?? 0;
     const started = () => count('SELECT count(*)::int AS count FROM runs WHERE workflow_id = $1', [handler]);
-    const written = async () =>
+    const recordedFailures = async () =>
       (await started()) + (await count('SELECT count(*)::int AS count FROM failure_handlers'));
     // The first kill comes when the failures are recorded, the others while the handlers start.
-    await expect.poll(written, { interval: 2 }).toBeGreaterThan(0);
+    await expect.poll(recordedFailures, { interval: 2 }).toBeGreaterThan(0);
     await scenario.service.kill();
     await scenario.relaunch();
     for (let kill = 1; kill < KILLS; kill++) {

@@ -32,14 +32,14 @@ async function publish(client: Client): Promise<string> {
 }
 
 test(
-  `${RUNS * RESULTS} results of 1 MB with a heap of ${HEAP_MIB} MB: killed and started again, it always serves, and every run ends`,
+  `every run completes with ${RUNS * RESULTS} results of 1 MB in a heap of ${HEAP_MIB} MB, despite kills`,
   async () => {
     await using db = await createTestDatabase();
     const env = { DATABASE_URL: db.url, NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` };
     await using installation = await Installation.create(env, { cheapPasswords: true });
     const count = async (where: string) =>
       Number((await db.pool.query<{ n: string }>(`SELECT count(*) AS n FROM ${where}`)).rows[0]?.n);
-    const reach = async (service: Service, where: string, least: number) => {
+    const waitForCount = async (service: Service, where: string, minimum: number) => {
       await expect
         .poll(
           async () => {
@@ -48,13 +48,13 @@ test(
           },
           { timeout: 120_000, interval: 50 },
         )
-        .toBeGreaterThanOrEqual(least);
+        .toBeGreaterThanOrEqual(minimum);
     };
     let service = await installation.launch();
     await service.until('ready');
     const client = new Client(service.url, installation.pat);
     client.mayDisconnect = true;
-    const again = async () => {
+    const restart = async () => {
       await service.kill();
       service = await installation.launch();
       await service.until('ready');
@@ -65,23 +65,26 @@ test(
       client.call('POST', `/v1/workflows/${workflow}/command`, { command: 'start', params: { run_id } });
     const complete = (runId: string) =>
       client.call('POST', `/v1/workflows/${workflow}/runs/${runId}/tasks/ask/complete`, { approved: true, result: {} });
-    /** Executes ten runs with this many kills. `before`: how many runs have already ended. */
-    const killed = async (kills: number, before: number) => {
+    /**
+     * Completes ten runs while the service is killed `kills` times. `before`: the number of runs that have already
+     * ended.
+     */
+    const runWithKills = async (kills: number, before: number) => {
       const runIds = Array.from({ length: RUNS }, newId);
       expect((await Promise.all(runIds.map(start))).map(({ status }) => status)).toEqual(runIds.map(() => 200));
       for (let kill = 1; kill <= kills; kill++) {
         const made = RESULTS * (before + Math.floor((RUNS * kill) / (kills + 1)));
-        await reach(service, 'run_payloads', made);
-        await again();
+        await waitForCount(service, 'run_payloads', made);
+        await restart();
       }
-      await reach(service, `human_tasks WHERE state = 'pending'`, RUNS);
-      await again();
+      await waitForCount(service, `human_tasks WHERE state = 'pending'`, RUNS);
+      await restart();
       expect((await Promise.all(runIds.map(complete))).map(({ status }) => status)).toEqual(runIds.map(() => 200));
-      await reach(service, `runs WHERE status = 'completed'`, before + RUNS);
+      await waitForCount(service, `runs WHERE status = 'completed'`, before + RUNS);
       expect(await count(`run_events WHERE step_id = 'read' AND data->>'result' = '1000000'`)).toBe(before + RUNS);
     };
     for (let done = 0; done < rounds; done += MAX_KILLS)
-      await killed(Math.min(MAX_KILLS, rounds - done), RUNS * Math.floor(done / MAX_KILLS));
+      await runWithKills(Math.min(MAX_KILLS, rounds - done), RUNS * Math.floor(done / MAX_KILLS));
     expect(client.violations).toEqual([]);
   },
   timeoutFor(60_000),

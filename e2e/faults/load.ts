@@ -118,7 +118,7 @@ export class Load {
     };
     this.told.set(told.runId, told);
     const lot = this.#random.next();
-    if (lot < 0.3 && this.watchers.filter(({ following }) => following).length < 10)
+    if (lot < 0.3 && this.watchers.filter(({ isFollowing }) => isFollowing).length < 10)
       this.watchers.push(new Watcher(this.client, this.#workflow(told), told.runId));
     await this.#start(told, this.#random.next() < 0.5);
     if (lot > 0.85) await this.#pauseAndResume(told);

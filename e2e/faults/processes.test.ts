@@ -128,12 +128,12 @@ function processTable(): { pid: number; parent: number; command: string }[] {
 }
 
 /** Waits until no process of the chain is left, and no PostgreSQL. */
-async function ended({ npm, shell, start, serve }: Chain, { output }: Started): Promise<void> {
-  const left = async () => {
+async function waitForEnd({ npm, shell, start, serve }: Chain, { output }: Started): Promise<void> {
+  const isAnyAlive = async () => {
     const alive = await Promise.all([npm, shell, start, serve].map(isAlive));
     return alive.includes(true) || (await isRunning(cluster));
   };
-  await expect.poll(left, { message: output(), interval: 50 }).toBe(false);
+  await expect.poll(isAnyAlive, { message: output(), interval: 50 }).toBe(false);
 }
 
 test('npm start continues when its shell ends, restarts a killed service, and ends with a killed npm', async () => {
@@ -148,7 +148,7 @@ test('npm start continues when its shell ends, restarts a killed service, and en
   expect(second.serve).not.toBe(first.serve);
 
   process.kill(first.npm, 'SIGKILL');
-  await ended(second, started);
+  await waitForEnd(second, started);
   expect(started.output()).toMatch(new RegExp(`npm's process ${first.npm} has ended: stopping the service`));
 });
 
@@ -161,7 +161,7 @@ test('a service with an uncaught error that cannot shut down is killed and start
   const second = await ready(started);
   expect(second.serve).not.toBe(first.serve);
   process.kill(second.start, 'SIGTERM');
-  await ended(second, started);
+  await waitForEnd(second, started);
 });
 
 const endings = [
@@ -180,7 +180,7 @@ test.each(rounds > 1 ? endings : endings.slice(0, 2))(
     const started = await launch();
     const chain = await ready(started);
     process.kill(chain[name], signal);
-    await ended(chain, started);
+    await waitForEnd(chain, started);
     expect(started.output()).toContain('"msg":"stopping"');
   },
 );
@@ -192,6 +192,6 @@ test('a stop while a killed service is about to be restarted ends the PostgreSQL
   await expect.poll(started.output).toMatch(/starting it again in 1 s/);
   expect(await postmaster(join(dataDir, 'postgres'))).toBeDefined();
   process.kill(chain.start, 'SIGTERM');
-  await ended(chain, started);
+  await waitForEnd(chain, started);
   expect(started.output().match(/Baton is ready/g)).toHaveLength(1);
 });

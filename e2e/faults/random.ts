@@ -1,6 +1,6 @@
 import { testSeed } from '../../server/testing/seed.ts';
 
-/** How often each fault is injected (`npm run faults -- --rounds N`); the short form of `npm test` does it once. */
+/** How often each fault is injected: the N of `npm run faults -- --rounds N`, once in `npm test`. */
 export const rounds = Number(process.env.BATON_TEST_FAULT_ROUNDS || 1);
 
 export type Random = {

@@ -5,7 +5,7 @@ import { TcpProxy } from '../fixtures/tcp-proxy.ts';
 import { rounds, timeoutFor } from './random.ts';
 import { Scenario } from './scenario.ts';
 
-/** Checks how a standby describes itself, and how it answers a command. */
+/** Expects a standby to report its state, to answer reads and to refuse a command. */
 async function expectStandby(scenario: Scenario, standby: Service): Promise<void> {
   await standby.until('standby');
   const { status, body } = await standby.readyz();
@@ -30,7 +30,7 @@ async function expectStandby(scenario: Scenario, standby: Service): Promise<void
 }
 
 test(
-  'a standby takes over when the leader is killed, also where its own connection is dead, and within 5 s when it is told to stop',
+  'a standby takes over from a killed leader, even with a dead connection, and from a stopped leader within 5 s',
   async () => {
     await using db = await createTestDatabase();
     await using proxy = await TcpProxy.start(db.url);
@@ -38,7 +38,7 @@ test(
     scenario.client.mayDisconnect = true;
     const load = await scenario.load();
     const takeovers: number[] = [];
-    // The promise is 5 s; on a machine that is busy with other tests, two takeovers may be later.
+    // The promise is 5 s; on a machine that is busy with other tests, two takeovers may be slower.
     const isLate = (round: number) => round < 2 * rounds + 4 && Math.min(...takeovers) >= 5_000;
     for (let round = 0; round < 2 * rounds || isLate(round); round++) {
       const standby = await scenario.installation.launch(undefined, { DATABASE_URL: proxy.url });
@@ -49,9 +49,9 @@ test(
       if (round % 2 === 0) proxy.silence('baton-orchestrator');
       if (round % 2 === 0) await leader.kill();
       else expect(await leader.terminate()).toBe(0);
-      const gone = performance.now();
+      const endedAt = performance.now();
       await standby.until('ready');
-      if (round % 2 === 1) takeovers.push(performance.now() - gone);
+      if (round % 2 === 1) takeovers.push(performance.now() - endedAt);
       scenario.serve(standby);
     }
     expect(Math.min(...takeovers)).toBeLessThan(5_000);

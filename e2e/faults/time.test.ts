@@ -36,7 +36,7 @@ test(
     for (let round = 0; round < 3 * rounds; round++) {
       await load.progress(scenario.random.between(10, 20));
       const hours = scenario.random.between(1, 9) * (round % 2 === 0 ? -1 : 1);
-      scenario.service.tell({ kind: 'clock', offsetMs: hours * HOUR_MS });
+      scenario.service.control({ kind: 'clock', offsetMs: hours * HOUR_MS });
       await load.progress(scenario.random.between(10, 20));
     }
     await scenario.settle(load);
@@ -48,7 +48,7 @@ test(
   'a clock that falls back does not delay a retry; one that leaps ahead makes up for the deadlines it passed',
   async () => {
     await scenario.begin('deadlines');
-    scenario.service.tell({ kind: 'clock', offsetMs: 0 });
+    scenario.service.control({ kind: 'clock', offsetMs: 0 });
     const start = async (graph: unknown): Promise<string> => {
       const workflow = await scenario.publish('w', graph);
       const runId = newId();
@@ -64,12 +64,12 @@ test(
 
     const falling = await start(waiting);
     await expect.poll(() => retrying(falling)).toBe(1);
-    scenario.service.tell({ kind: 'clock', offsetMs: -3 * HOUR_MS });
+    scenario.service.control({ kind: 'clock', offsetMs: -3 * HOUR_MS });
     await expect.poll(() => statusOf(falling)).toBe('failed');
 
     // The process dies while a retry waits, and the next one starts with a clock that is hours
     // behind the times in the log.
-    scenario.service.tell({ kind: 'clock', offsetMs: 3 * HOUR_MS });
+    scenario.service.control({ kind: 'clock', offsetMs: 3 * HOUR_MS });
     const restarted = await start(waiting);
     await expect.poll(() => retrying(restarted)).toBe(1);
     await scenario.service.kill();
@@ -81,7 +81,7 @@ test(
       .poll(async () => (await db.pool.query('SELECT FROM human_tasks WHERE run_id = $1', [leaping])).rowCount)
       .toBe(1);
     expect(await statusOf(leaping)).toBe('running');
-    scenario.service.tell({ kind: 'clock', offsetMs: 2 * HOUR_MS });
+    scenario.service.control({ kind: 'clock', offsetMs: 2 * HOUR_MS });
     await expect.poll(() => statusOf(leaping)).toBe('completed');
   },
   timeoutFor(60_000),
@@ -91,11 +91,11 @@ test(
   'an event loop that is busy, and a process that is stopped, for seconds: late is all that anything is',
   async () => {
     await scenario.begin('stalls');
-    scenario.service.tell({ kind: 'clock', offsetMs: 0 });
+    scenario.service.control({ kind: 'clock', offsetMs: 0 });
     const load = await scenario.load();
     for (let round = 0; round < 2 * rounds; round++) {
       await load.progress(scenario.random.between(10, 30));
-      if (round % 2 === 0) scenario.service.tell({ kind: 'busy', ms: scenario.random.between(1_500, 3_000) });
+      if (round % 2 === 0) scenario.service.control({ kind: 'busy', ms: scenario.random.between(1_500, 3_000) });
       else {
         scenario.service.stall();
         await scenario.moment(2_000);

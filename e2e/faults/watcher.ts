@@ -29,7 +29,7 @@ export class Watcher {
   }
 
   /** Whether the watcher has yet to see the end of its run. */
-  get following(): boolean {
+  get isFollowing(): boolean {
     const last = this.seen.at(-1);
     return last === undefined || !isEnd(last);
   }
@@ -49,7 +49,7 @@ export class Watcher {
     for (let tries = 1; !this.#closed; tries++) {
       const before = this.connections;
       await this.#connect();
-      if (!this.following) return;
+      if (!this.isFollowing) return;
       if (this.connections > before) tries = 1;
       await delay(50 * Math.min(tries, 5));
     }

@@ -66,12 +66,12 @@ export async function exchange(port: number, batch: Batch): Promise<Outcome> {
   });
   const closed = new Promise<boolean>(resolve => {
     const timer = setTimeout(() => resolve(false), CLOSED_WITHIN_MS);
-    const done = () => {
+    const finish = () => {
       clearTimeout(timer);
       resolve(true);
     };
-    socket.once('end', done);
-    socket.once('close', done);
+    socket.once('end', finish);
+    socket.once('close', finish);
   });
   const bytes = Buffer.from(batch.cases.join('') + (batch.closes ? '' : LAST_REQUEST), 'latin1');
   let at = 0;

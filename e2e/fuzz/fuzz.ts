@@ -72,7 +72,7 @@ async function settledMeasurement(service: Service): Promise<Measurement> {
 function probe(service: Service): { stop(): Promise<number> } {
   let stopped = false;
   let slowest = 0;
-  const asking = (async () => {
+  const requests = (async () => {
     while (!stopped) {
       const began = performance.now();
       const answer = await fetch(`${service.url}/healthz`);
@@ -81,11 +81,11 @@ function probe(service: Service): { stop(): Promise<number> } {
       await delay(20);
     }
   })();
-  asking.catch(() => undefined); // reported by `stop`
+  requests.catch(() => undefined); // reported by `stop`
   return {
     async stop() {
       stopped = true;
-      await asking;
+      await requests;
       return Math.round(slowest);
     },
   };

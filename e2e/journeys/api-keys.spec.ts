@@ -4,7 +4,7 @@ test('a key is created, works over REST, is revealed again, and stops working wh
   member,
   server,
 }) => {
-  const ask = async (token: string) =>
+  const statusWith = async (token: string) =>
     (await fetch(`${server.url}/v1/workflows`, { headers: { Authorization: `Bearer ${token}` } })).status;
   await member.goto('/settings/api-keys');
   await member.getByRole('button', { name: 'Create API key' }).first().click();
@@ -15,7 +15,7 @@ test('a key is created, works over REST, is revealed again, and stops working wh
   // Escape must not close the dialog, which is the only place that shows the key.
   await member.keyboard.press('Escape');
   await member.getByRole('button', { name: 'I have copied the key' }).click();
-  expect(await ask(token)).toBe(200);
+  expect(await statusWith(token)).toBe(200);
 
   await member.getByRole('button', { name: 'Reveal Pipeline once' }).click();
   await member.getByRole('button', { name: 'Reveal', exact: true }).click();
@@ -29,7 +29,7 @@ test('a key is created, works over REST, is revealed again, and stops working wh
   await member.getByRole('button', { name: 'Revoke Pipeline' }).click();
   await member.getByRole('button', { name: 'Revoke', exact: true }).click();
   await expect(member.getByText('Pipeline is revoked')).toBeVisible();
-  expect(await ask(token)).toBe(401);
+  expect(await statusWith(token)).toBe(401);
 });
 
 test('the API reference shows an operation and keeps it in the URL', async ({ member }) => {

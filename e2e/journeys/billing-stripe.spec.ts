@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { type StripeServer, startStripeServer } from '../../server/testing/stripe/server.ts';
-import { publishSteps, runOnce, tinyPlans, warned } from '../fixtures/billing.ts';
+import { publishSteps, runOnce, tinyPlans, waitForWarning } from '../fixtures/billing.ts';
 import { test as base, expect, expectAccessible, open, settled } from '../fixtures/console.ts';
 import { replaceStripeJs } from '../fixtures/stripe-js.ts';
 
@@ -42,8 +42,8 @@ test('a trial, a top-up by card, a paid plan and its cancellation, through Strip
     return status === 'succeeded' ? null : 'Your card was declined.';
   });
   const workflow = await publishSteps(api.call, 'Ship orders', 4);
-  const asked: string[] = [];
-  member.on('request', request => request.url().includes('stripe.com') && asked.push(request.url()));
+  const stripeRequests: string[] = [];
+  member.on('request', request => request.url().includes('stripe.com') && stripeRequests.push(request.url()));
 
   await open(member, '/billing');
   await member.getByRole('button', { name: 'Start trial Pro' }).click();
@@ -52,11 +52,11 @@ test('a trial, a top-up by card, a paid plan and its cancellation, through Strip
   await stripe.deliver(webhook);
   expect(await runOnce(api.call, workflow)).toBe('completed');
   expect(await runOnce(api.call, workflow)).toBe('completed');
-  await warned(api.call, 80);
+  await waitForWarning(api.call, 80);
   await open(member, '/workflows');
   await expect(member.getByRole('region', { name: 'Credits', exact: true })).toContainText('80% of the credits');
   // The browser requests nothing from Stripe until the user confirms.
-  expect(asked).toEqual([]);
+  expect(stripeRequests).toEqual([]);
 
   await open(member, '/billing?topup=1');
   await member.getByLabel('Amount in USD').fill('20');
@@ -72,7 +72,7 @@ test('a trial, a top-up by card, a paid plan and its cancellation, through Strip
   await form.getByRole('button', { name: 'Pay $20.00' }).click();
   await expect(member.getByText('$20.00 is paid')).toBeVisible();
   await expect(account(member, 'Pay-as-you-go')).toContainText('20,000');
-  expect(asked.every(url => url.startsWith('https://js.stripe.com/'))).toBe(true);
+  expect(stripeRequests.every(url => url.startsWith('https://js.stripe.com/'))).toBe(true);
 
   // The run uses the last two credits of the trial and two of the top-up.
   expect(await runOnce(api.call, workflow)).toBe('completed');

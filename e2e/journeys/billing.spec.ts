@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { publishSteps, runBillingCommand, runOnce, tinyPlans, warned } from '../fixtures/billing.ts';
+import { publishSteps, runBillingCommand, runOnce, tinyPlans, waitForWarning } from '../fixtures/billing.ts';
 import { expect, expectAccessible, open, settled, test } from '../fixtures/console.ts';
 
 test.use({ serverEnv: tinyPlans });
@@ -31,7 +31,7 @@ test('a trial is started, used up, topped up, read step by step, and cancelled',
   // The two runs use eight of the ten credits.
   expect(await runOnce(api.call, workflow)).toBe('completed');
   expect(await runOnce(api.call, workflow)).toBe('completed');
-  await warned(api.call, 80);
+  await waitForWarning(api.call, 80);
   await open(member, '/workflows');
   await expect(notice(member)).toContainText('80% of the credits are used.');
   await expectAccessible(member);
@@ -42,7 +42,7 @@ test('a trial is started, used up, topped up, read step by step, and cancelled',
 
   // The credits do not cover the last two steps of the third run.
   expect(await runOnce(api.call, workflow)).toBe('failed');
-  await warned(api.call, 100);
+  await waitForWarning(api.call, 100);
   await open(member, '/workflows');
   await expect(notice(member)).toContainText('All credits are used');
   // The inbox fills the height that the notice leaves.

@@ -80,13 +80,17 @@ test('selected steps are grouped into a loop, extracted into a workflow, and inl
   member,
   api,
 }) => {
-  const ask = (id: string, instructions: string, after: string) => ({
+  const humanTask = (id: string, instructions: string, after: string) => ({
     id,
     type: 'human_task',
     instructions,
     depends_on: [after],
   });
-  const steps = [lua('load'), lua('price', 'load'), ask('check', 'Is {{steps.price.result.net}} right?', 'price')];
+  const steps = [
+    lua('load'),
+    lua('price', 'load'),
+    humanTask('check', 'Is {{steps.price.result.net}} right?', 'price'),
+  ];
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Regroup', graph: { steps } });
   const stored = async () => {
     const { graph } = await api.call('GET', `/v1/workflows/${String(id)}`);
@@ -109,7 +113,7 @@ test('selected steps are grouped into a loop, extracted into a workflow, and inl
     .poll(stored)
     .toEqual([
       { id: 'for_each', type: 'for_each', items: '[1]', steps: [lua('load'), lua('price', 'load')] },
-      ask('check', 'Is {{steps.for_each.result.results[0].net}} right?', 'for_each'),
+      humanTask('check', 'Is {{steps.for_each.result.results[0].net}} right?', 'for_each'),
     ]);
   await keyboard.press('ControlOrMeta+z');
   await expect.poll(stored).toEqual(steps);
@@ -153,7 +157,7 @@ test('selected steps are grouped into a loop, extracted into a workflow, and inl
   await expect.poll(stored).toEqual(steps);
 });
 
-test('the dialog of the start shows how a workflow is triggered, and the commands that schedule it', async ({
+test('the start dialog shows the triggers of a workflow, and the commands that schedule it', async ({
   member,
   api,
 }) => {

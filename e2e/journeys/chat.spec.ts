@@ -75,17 +75,17 @@ test('a message is edited and answered again on branches, and forked', async ({ 
   await expect(member.getByText('2 of 2')).toHaveCount(0);
 
   // The fork is renamed, shared with the project, and deleted.
-  const act = async (name: string) => {
+  const chooseAction = async (name: string) => {
     await member.getByRole('button', { name: 'Actions for the thread' }).click();
     await member.getByRole('menuitem', { name }).click();
   };
-  await act('Rename');
+  await chooseAction('Rename');
   await member.getByRole('textbox', { name: 'Title' }).fill('The copy');
   await member.getByRole('button', { name: 'Rename', exact: true }).click();
   await expect(member.getByRole('heading', { level: 1, name: 'The copy' })).toBeVisible();
-  await act('Share with the project');
+  await chooseAction('Share with the project');
   await expect(member.getByText('Shared', { exact: true })).toBeVisible();
-  await act('Delete');
+  await chooseAction('Delete');
   await member.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
   await expect(member).toHaveURL(/\/chat$/);
   await expect(member.getByRole('link', { name: /The copy/ })).toHaveCount(0);
@@ -138,18 +138,18 @@ test('a call is approved in the inbox while the chat is open in another page @ph
   });
   const invoice = { customer: 'Ann', lines: [{ description: 'Work', quantity: 2, unit_price: 50 }] };
   const asks = { content: [{ calls: [{ name: 'create_invoice', arguments: invoice }] }] };
-  const says = (text: string) => ({ content: [{ text }] });
+  const answerOf = (text: string) => ({ content: [{ text }] });
   model.script({
     answers: [
       asks,
-      says('It is written.'),
+      answerOf('It is written.'),
       asks,
-      says('I did not.'),
+      answerOf('I did not.'),
       asks,
-      says('As always.'),
+      answerOf('As always.'),
       asks,
-      says('Once more.'),
-      says('It was told not to.'),
+      answerOf('Once more.'),
+      answerOf('It was told not to.'),
     ],
   });
   const thread = await api.call('POST', '/v1/chat/threads', { agent_id: agent.id });

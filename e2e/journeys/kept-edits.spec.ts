@@ -7,8 +7,8 @@ import { startServer } from '../fixtures/server.ts';
 
 const lua = (id: string, script: string) => ({ id, type: 'lua_script', script });
 const scriptOf = (page: Page) => page.getByRole('textbox', { name: 'Script' });
-const saved = (page: Page) => expect(page.getByText('Saved', { exact: true })).toBeVisible();
-const unsaved = (page: Page) => expect(page.getByText('Not saved. Trying again')).toBeVisible();
+const waitUntilSaved = (page: Page) => expect(page.getByText('Saved', { exact: true })).toBeVisible();
+const waitUntilRetrying = (page: Page) => expect(page.getByText('Not saved. Trying again')).toBeVisible();
 const banner = (page: Page) => page.getByRole('region', { name: 'Unsaved changes' });
 
 async function create(api: Api, name: string): Promise<string> {
@@ -20,7 +20,7 @@ async function create(api: Api, name: string): Promise<string> {
 /** Blocks every save from now on, as if only writes failed. */
 const blockSaves = (context: BrowserContext) => context.route('**/api/trpc/workflows_patch*', route => route.abort());
 
-const uncutSaves = (context: BrowserContext) => context.unroute('**/api/trpc/workflows_patch*');
+const allowSaves = (context: BrowserContext) => context.unroute('**/api/trpc/workflows_patch*');
 
 /** Waits until the browser has stored a text. */
 const waitUntilStored = (page: Page, text: string) =>
@@ -48,21 +48,21 @@ test('text that is typed while the service is killed and restarted is saved auto
   await signIn(page, first.email, first.password);
   await page.goto(`/workflows/${id}?step=a`);
   await replaceText(scriptOf(page), 'return "before"');
-  await saved(page);
+  await waitUntilSaved(page);
   await expect(page.getByText('No problems: this draft can be published.')).toBeVisible();
 
   await first.kill();
   await replaceText(scriptOf(page), 'return "while it was away"');
-  await unsaved(page);
+  await waitUntilRetrying(page);
   await expect(page.getByRole('button', { name: 'Save now' })).toBeVisible();
   await expect(page.getByText('The draft could not be checked')).toBeVisible();
   await expectAccessible(page);
   await page.keyboard.insertText(' -- more');
-  await unsaved(page);
+  await waitUntilRetrying(page);
 
   const env = { ...first.database, BATON_SEED: 'none', PORT: new URL(first.url).port };
   const second = await startServer({ env, dataDir: first.dataDir, cheapPasswords: true });
-  await saved(page);
+  await waitUntilSaved(page);
   await expect(page.getByText('No problems: this draft can be published.')).toBeVisible();
   expect(JSON.stringify(await call('GET', `/v1/workflows/${id}`))).toContain('away\\" -- more');
   await context.close();
@@ -92,7 +92,7 @@ test('edits of two closed tabs are offered again, and merged with later changes'
   // The tabs close without a prompt, as in a crash.
   await first.close();
   await second.close();
-  await uncutSaves(context);
+  await allowSaves(context);
   await api.call('PATCH', `/v1${path}`, { graph: { steps: [lua('a', 'return "theirs"'), lua('b', 'return 2')] } });
 
   await page.goto(path);
@@ -107,14 +107,14 @@ test('edits of two closed tabs are offered again, and merged with later changes'
   await expect(conflict).toContainText('return "first"');
   await expect(banner(page)).toHaveCount(0);
   await press(page, conflict.getByRole('button', { name: 'Keep mine' }));
-  await saved(page);
+  await waitUntilSaved(page);
   expect(await stored()).toMatch(/first.*other/);
   await page.reload();
   await expect(page.getByText('No problems: this draft can be published.')).toBeVisible();
   await expect(banner(page)).toHaveCount(0);
 });
 
-test('an expired session asks every tab for the password until one has it, and repeats all requests', async ({
+test('an expired session asks for the password in every tab until one signs in, and repeats the refused requests', async ({
   page,
   context,
   server,
@@ -128,9 +128,9 @@ test('an expired session asks every tab for the password until one has it, and r
   // The save is refused only after the text was typed: a poll would open the dialog over the field.
   await blockSaves(context);
   await replaceText(scriptOf(page), 'return "expired"');
-  await unsaved(page);
+  await waitUntilRetrying(page);
   await context.clearCookies();
-  await uncutSaves(context);
+  await allowSaves(context);
   const dialog = page.getByRole('alertdialog', { name: 'Your session has ended' });
   await expect(dialog).toHaveCount(1);
   await waitUntilStored(page, 'expired');
@@ -146,7 +146,7 @@ test('an expired session asks every tab for the password until one has it, and r
   await page.keyboard.press('Enter');
   await expect(dialog).toHaveCount(0);
   await expect(other.getByRole('alertdialog')).toHaveCount(0);
-  await saved(page);
+  await waitUntilSaved(page);
   await expect(scriptOf(page)).toBeFocused();
   expect(JSON.stringify(await api.call('GET', `/v1/workflows/${id}`))).toContain('expired');
   await other.close();
@@ -167,7 +167,7 @@ test('signing out asks what to do with unsaved edits, which no other user sees',
   await blockSaves(context);
   await page.goto(`/workflows/${id}?step=a`);
   await replaceText(scriptOf(page), 'return "kept"');
-  await unsaved(page);
+  await waitUntilRetrying(page);
   await signOut();
   const dialog = page.getByRole('dialog', { name: 'Sign out with unsaved changes?' });
   await expect(dialog).toBeVisible();

@@ -30,10 +30,7 @@ test('the sidebar collapses to icons, by key and by button, and stays collapsed 
   await expect(member.locator('aside')).toHaveCSS('width', '232px');
 });
 
-test('the palette finds actions of the page and objects, with words in any order, by keyboard', async ({
-  member,
-  api,
-}) => {
+test('the palette finds page actions and objects by words in any order', async ({ member, api }) => {
   await publishApproval(api, 'Quarterly invoice check');
   await open(member, '/workflows');
   await member.keyboard.press('ControlOrMeta+k');
@@ -51,7 +48,7 @@ test('the palette finds actions of the page and objects, with words in any order
   await expect(member).toHaveURL(/\/workflows\/proposals$/);
 });
 
-test('titles stand at one position, and phones and crawlers find their files', async ({ member }) => {
+test('page titles have one position, and the files for phones and crawlers exist', async ({ member }) => {
   await member.setViewportSize({ width: 1280, height: 800 });
   const places = new Set<string>();
   for (const path of ['/workflows', '/inbox', '/chat', '/settings', '/settings/profile', '/workflows/proposals']) {

@@ -90,7 +90,7 @@ test('the same job through the API, with the token', async ({ server, api }) => 
 });
 
 test('the examples come with finished runs and one that waits', async ({ page, server, api }) => {
-  // The second workflow is made after the first, while the console answers already.
+  // The second workflow is created after the first, when the console already answers.
   const phases = async () => {
     const { runs } = await api.call('GET', '/v1/runs?q=example-');
     return (runs as { orchestration_phase: string }[]).map(run => run.orchestration_phase).sort();

@@ -22,11 +22,11 @@ const test = console.extend<{ nothingKnown: undefined }>({
 });
 
 /** Indexes a conversation with these sentences, and proposes an item for each. Returns the ids of the items. */
-async function propose(api: Api, thread: string, said: Record<string, string>): Promise<string[]> {
-  const turns = Object.values(said).map(text => ({ role: 'user', text }));
+async function propose(api: Api, thread: string, statements: Record<string, string>): Promise<string[]> {
+  const turns = Object.values(statements).map(text => ({ role: 'user', text }));
   const { episode_id } = await api.call('POST', '/v1/memory/index-conversation', { thread_id: thread, turns });
   const { chunks } = await api.call('GET', `/v1/memory/episodes/${String(episode_id)}`);
-  const items = Object.entries(said).map(([subject, text], at) => ({
+  const items = Object.entries(statements).map(([subject, text], at) => ({
     subject,
     text,
     evidence: [{ chunk_id: (chunks as { id: string }[])[at]?.id, quote: text }],
@@ -180,10 +180,10 @@ test('a memory is found, explained, replaced, reinstated, corrected and forgotte
   await dialog.getByRole('button', { name: 'Pin', exact: true }).click();
   await expect(dialog.getByText('Pinned')).toBeVisible();
   await dialog.getByRole('button', { name: 'Show the source' }).click();
-  const said = member.getByRole('dialog', { name: 'moving' });
-  await expect(said.locator('li[aria-current="true"]')).toContainText('The flat is in Porto.');
+  const source = member.getByRole('dialog', { name: 'moving' });
+  await expect(source.locator('li[aria-current="true"]')).toContainText('The flat is in Porto.');
   await expectAccessible(member);
-  await said.getByRole('button', { name: 'Close' }).click();
+  await source.getByRole('button', { name: 'Close' }).click();
 
   await dialog.getByRole('button', { name: 'Edit' }).click();
   const form = member.getByRole('dialog', { name: 'Edit memory' });
@@ -193,9 +193,9 @@ test('a memory is found, explained, replaced, reinstated, corrected and forgotte
   await expect(dialog).toContainText('The flat is in Porto, by the sea.');
   await expect(dialog).toContainText('Expires');
   await dialog.getByRole('button', { name: 'Forget' }).click();
-  const asked = member.getByRole('alertdialog', { name: 'Forget this?' });
+  const confirmation = member.getByRole('alertdialog', { name: 'Forget this?' });
   await expectAccessible(member);
-  await asked.getByRole('button', { name: 'Forget' }).click();
+  await confirmation.getByRole('button', { name: 'Forget' }).click();
   await expect(member.getByText('Forgotten', { exact: true })).toBeVisible();
   await expect(member.getByRole('table')).not.toContainText('by the sea');
   await expect(member.getByRole('table')).toContainText('The flat is in Braga.');

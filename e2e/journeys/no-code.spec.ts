@@ -6,7 +6,7 @@ import { canvasOf, formOf, outcomeOf } from '../fixtures/whole-job.ts';
 const stepOf = (page: Page, name: string) => canvasOf(page).locator('[data-step]').filter({ hasText: name });
 
 /** Chooses a step in the palette and names it. */
-async function choose(page: Page, kind: RegExp, name: string): Promise<void> {
+async function chooseStep(page: Page, kind: RegExp, name: string): Promise<void> {
   await page.getByRole('dialog', { name: 'Add a step' }).getByRole('option', { name: kind }).first().click();
   await formOf(page).getByRole('textbox', { name: /^Name/ }).fill(name);
   await expect(stepOf(page, name)).toBeVisible();
@@ -14,7 +14,7 @@ async function choose(page: Page, kind: RegExp, name: string): Promise<void> {
 
 async function addAfter(page: Page, button: string, kind: RegExp, name: string): Promise<void> {
   await canvasOf(page).getByRole('button', { name: button }).click();
-  await choose(page, kind, name);
+  await chooseStep(page, kind, name);
 }
 
 async function addField(page: Page, fields: Locator, kind: string, label: string): Promise<void> {
@@ -24,7 +24,7 @@ async function addField(page: Page, fields: Locator, kind: string, label: string
 }
 
 /** Picks a value from the tree beside a field. */
-async function insert(page: Page, field: string, search: string, value: RegExp): Promise<void> {
+async function insertValue(page: Page, field: string, search: string, value: RegExp): Promise<void> {
   await formOf(page)
     .getByRole('button', { name: `Insert a value into ${field}` })
     .click();
@@ -53,12 +53,12 @@ test('a request, a condition, a form and a loop are built, published, run and ap
   await addField(member, input, 'Text', 'Customer');
   await addField(member, input, 'Number', 'Budget');
 
-  // A request is tested at once: the next steps choose from its result.
+  // A request is tested at once: the next steps chooseStep from its result.
   await canvasOf(member).getByRole('button', { name: 'Add the first step' }).click();
-  await choose(member, /HTTP request/, 'Find orders');
+  await chooseStep(member, /HTTP request/, 'Find orders');
   const url = form.getByRole('textbox', { name: 'URL' });
   await url.fill(`${shop}/orders?of=`);
-  await insert(member, 'URL', 'customer', /input\.customer/);
+  await insertValue(member, 'URL', 'customer', /input\.customer/);
   await expect(url).toContainText('{{input.customer}}');
   await form.getByRole('tab', { name: 'Test' }).click();
   await form.getByRole('textbox', { name: 'Customer' }).fill('Ann');
@@ -86,17 +86,17 @@ test('a request, a condition, a form and a loop are built, published, run and ap
   await fields.getByRole('textbox', { name: 'Choice 2' }).fill('Bike');
   await fields.getByRole('checkbox', { name: 'Required' }).check();
 
-  // A loop over what the request returned, with a request of its own for each item.
+  // A loop over the orders in the response. It sends a request for each order.
   await addAfter(member, 'Add a step after Approve the order', /^For each/, 'Each order');
   // The default list of a new loop is replaced.
   await form.getByRole('textbox', { name: 'Items' }).click({ clickCount: 3 });
-  await insert(member, 'Items', 'body orders', /body\.orders(?!\[)/);
+  await insertValue(member, 'Items', 'body orders', /body\.orders(?!\[)/);
   await expect(form.getByRole('textbox', { name: 'Items' })).toHaveText('{{steps.http_request.result.body.orders}}');
   await expectThemesAccessible(member);
   await form.getByRole('button', { name: 'Add a step to the loop' }).click();
-  await choose(member, /HTTP request/, 'Pack it');
+  await chooseStep(member, /HTTP request/, 'Pack it');
   await url.fill(`${shop}/pack/`);
-  await insert(member, 'URL', 'sku', /item\.sku/);
+  await insertValue(member, 'URL', 'sku', /item\.sku/);
   await expect(url).toContainText('{{item.sku}}');
   await member.getByRole('navigation', { name: 'Loops' }).getByRole('button', { name: 'Draft' }).click();
   await expect(form.getByRole('region', { name: 'Steps of the loop' })).toContainText('Pack it');

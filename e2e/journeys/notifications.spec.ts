@@ -84,10 +84,10 @@ function stubNotifications(): void {
     close() {}
   }
   Reflect.set(window, 'Notification', Stub);
-  Reflect.set(window, 'shownNotifications', shown);
+  Reflect.set(window, 'shownNotifications', shownNotifications);
 }
 
-const shown = (page: Page) => page.evaluate(() => Reflect.get(window, 'shownNotifications') as string[]);
+const shownNotifications = (page: Page) => page.evaluate(() => Reflect.get(window, 'shownNotifications') as string[]);
 /** Returns whether the browser has recorded which notifications are old. */
 const hasLooked = (page: Page) =>
   page.evaluate(() => Object.keys(localStorage).some(key => key.startsWith('baton-notified:')));
@@ -103,12 +103,12 @@ test('the browser shows a notification for a waiting task once, which opens the 
   await expect.poll(() => hasLooked(member)).toBe(true);
   const workflow = await publishApproval(api, 'Shown');
   const run = await startApproval(api, workflow, 'this');
-  await expect.poll(() => shown(member)).toEqual(['Decide Shown (Shown) is waiting for you']);
+  await expect.poll(() => shownNotifications(member)).toEqual(['Decide Shown (Shown) is waiting for you']);
 
   // The next page load remembers the notification, and shows only the new one.
   await open(member, '/workflows');
   const next = await startApproval(api, workflow, 'that');
-  await expect.poll(() => shown(member)).toEqual(['Decide Shown (Shown) is waiting for you']);
+  await expect.poll(() => shownNotifications(member)).toEqual(['Decide Shown (Shown) is waiting for you']);
   // The page may be closed before it answers.
   await member
     .evaluate(() => (Reflect.get(window, 'lastNotification') as { onclick: () => void }).onclick())

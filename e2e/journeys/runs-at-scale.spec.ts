@@ -64,7 +64,7 @@ test('the items of a loop are browsed, with jumps to the failed ones @phone', as
   await expect(charge).toHaveCount(0);
 });
 
-test('two runs of a loop are compared in its open container, item by item @phone', async ({ member, api }) => {
+test('two runs of an open loop are compared item by item @phone', async ({ member, api }) => {
   const charge = lua('charge', 'if item == {{input.bad}} then error("card declined") end return item * 2', {
     name: 'Charge the card',
   });
@@ -150,7 +150,7 @@ test('the timeline has a scale, is zoomed by mouse and keyboard, and expands loo
   await expectThemesAccessible(member);
 });
 
-test('the data of an event have names for the ids of steps and workflows', async ({ member, api }) => {
+test('the data of an event shows names in place of step and workflow ids', async ({ member, api }) => {
   const called = await publish(api, 'Print the invoice', [lua('print', 'return 1')]);
   const call = { id: 'call', type: 'call_workflow', workflow_id: called };
   const check = lua('check', 'error("too much")', { name: 'Check the total', depends_on: ['call'] });

@@ -74,7 +74,7 @@ test('data of workflows, runs and tasks is shown, never run', async ({ api, cont
   expect(outside).toEqual([]);
 });
 
-test('the policy of a page stops what would slip through', async ({ context, member }) => {
+test('the content security policy of a page blocks injected code and foreign requests', async ({ context, member }) => {
   await member.close();
   const page = await context.newPage();
   const response = await page.goto('/workflows');
@@ -218,7 +218,7 @@ test('the console accepts no upgrade: it answers and closes the connection', asy
   }
 });
 
-test('a malformed request line is refused, and none causes a 500', async ({ server }) => {
+test('malformed request lines are refused, and no request causes a 500', async ({ server }) => {
   const refused = ['OPTIONS *', 'TRACE /', 'GET /workflows/%E0%A4%A', 'GET http://x/', 'GET //x/', 'POST /workflows'];
   const odd = [
     'GET /%00',

@@ -1,7 +1,7 @@
 import { expect, test } from '../fixtures/console.ts';
 import { startServer } from '../fixtures/server.ts';
 
-test('the first visit sets up the owner, and only the first', async ({ page }) => {
+test('only the first visit sets up the owner', async ({ page }) => {
   const none = { BATON_OWNER_EMAIL: '', BATON_OWNER_PASSWORD: '', BATON_PAT: '', BATON_SEED: 'none' };
   const server = await startServer({ env: none });
   try {

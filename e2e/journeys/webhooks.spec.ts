@@ -69,11 +69,11 @@ test('a webhook is created, receives deliveries, is tested, switched off, rotate
   await settled(member);
   await expectAccessible(member);
 
-  const act = async (name: string) => {
+  const chooseAction = async (name: string) => {
     await member.getByRole('button', { name: /^Actions for / }).click();
     await member.getByRole('menuitem', { name }).click();
   };
-  await act('Edit');
+  await chooseAction('Edit');
   await member.getByRole('textbox', { name: 'Name' }).fill('Web shop');
   await member.getByRole('button', { name: 'Save' }).click();
   await expect(member.getByRole('heading', { level: 1, name: 'Web shop' })).toBeVisible();
@@ -84,7 +84,7 @@ test('a webhook is created, receives deliveries, is tested, switched off, rotate
   await member.getByRole('switch', { name: 'Accepts deliveries' }).click();
   await expect(member.getByText('Web shop is turned on')).toBeVisible();
 
-  await act('Rotate secret');
+  await chooseAction('Rotate secret');
   await member.getByRole('button', { name: 'Rotate', exact: true }).click();
   const rotated = await secretField.inputValue();
   expect(rotated).not.toBe(secret);
@@ -97,7 +97,7 @@ test('a webhook is created, receives deliveries, is tested, switched off, rotate
   await expect(member.getByText('webhook').first()).toBeVisible();
   await member.goBack();
 
-  await act('Delete');
+  await chooseAction('Delete');
   await member.getByRole('button', { name: 'Delete', exact: true }).click();
   await expect(member.getByText('Web shop is deleted')).toBeVisible();
   await expect(member).toHaveURL(/\/webhooks$/);

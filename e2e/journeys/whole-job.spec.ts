@@ -18,7 +18,7 @@ const stepOf = (page: Page, name: string) =>
     .filter({ has: page.locator('[data-step]', { hasText: name }) });
 const nameOf = (page: Page) => formOf(page).getByRole('textbox', { name: 'Name', exact: true });
 
-/** Chooses a step in the open palette and names it; leaves the focus in the field of the name. */
+/** Chooses a step in the open palette and names it; leaves the focus in the name field. */
 async function addStep(page: Page, kind: string, name: string): Promise<void> {
   const { keyboard } = page;
   const palette = page.getByRole('dialog', { name: 'Add a step' });
@@ -38,14 +38,14 @@ async function addStep(page: Page, kind: string, name: string): Promise<void> {
 }
 
 /** Presses Escape, which moves the focus from the form to the step, and Tab, which opens the palette. */
-async function goOnAfter(page: Page, name: string): Promise<void> {
+async function addStepAfter(page: Page, name: string): Promise<void> {
   await page.keyboard.press('Escape');
   await expect(stepOf(page, name)).toBeFocused();
   await page.keyboard.press('Tab');
 }
 
 /** Creates the workflow, and declares the input of its runs. */
-async function begin(page: Page): Promise<void> {
+async function createWorkflow(page: Page): Promise<void> {
   const { keyboard } = page;
   await expect(page.getByText('No workflows yet')).toBeVisible();
   await press(page, page.getByRole('button', { name: 'Create workflow' }).last());
@@ -149,13 +149,13 @@ test('by keyboard: from an empty workspace to a run that a person approved, with
   shop,
 }) => {
   await open(member, '/workflows');
-  await begin(member);
+  await createWorkflow(member);
   await buildRequest(member, shop);
-  await goOnAfter(member, 'Find orders');
+  await addStepAfter(member, 'Find orders');
   await buildCondition(member);
-  await goOnAfter(member, 'Is it much?');
+  await addStepAfter(member, 'Is it much?');
   await buildApproval(member);
-  await goOnAfter(member, 'Approve the order');
+  await addStepAfter(member, 'Approve the order');
   await buildLoop(member, shop);
   await publishAndRun(member);
 

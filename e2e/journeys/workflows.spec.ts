@@ -23,8 +23,8 @@ test('search and status filter are in the URL', async ({ member, api }) => {
   expect(await page.text()).toMatch(/>Quarterly report</);
   expect(await page.text()).not.toContain('Nightly backup');
   const calls = member.waitForRequest(/\/api\/trpc\//);
-  const ahead: string[] = [];
-  member.on('request', request => request.headers()['next-router-prefetch'] && ahead.push(request.url()));
+  const prefetched: string[] = [];
+  member.on('request', request => request.headers()['next-router-prefetch'] && prefetched.push(request.url()));
   // The browser refetches rows that are five seconds old, which they can be before the page is alive.
   await member.clock.setFixedTime(Date.now());
   await open(member, '/workflows');
@@ -52,10 +52,10 @@ test('search and status filter are in the URL', async ({ member, api }) => {
   await expect(member.getByRole('link', { name: 'Quarterly report', exact: true })).toBeVisible();
 
   // The browser prefetches a page only when the pointer is on its link.
-  expect(ahead).toEqual([]);
+  expect(prefetched).toEqual([]);
   await member.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Webhooks' }).hover();
-  await expect.poll(() => ahead.some(url => url.includes('/webhooks?'))).toBe(true);
-  expect(ahead.filter(url => !url.includes('/webhooks?'))).toEqual([]);
+  await expect.poll(() => prefetched.some(url => url.includes('/webhooks?'))).toBe(true);
+  expect(prefetched.filter(url => !url.includes('/webhooks?'))).toEqual([]);
 });
 
 test('a workflow is exported as YAML and imported again', async ({ member, api }) => {

@@ -131,7 +131,7 @@ const walked = registry.operations.filter(
 );
 
 /** Waits for the end of the run that an answer names, if any: the steps of the run send their requests after the answer. */
-async function ended({ body }: { body: unknown }, workflow: string): Promise<void> {
+async function waitForRunEnd({ body }: { body: unknown }, workflow: string): Promise<void> {
   const runID = typeof body === 'object' && body !== null && 'run_id' in body ? String(body.run_id) : null;
   // Not read from the run's row, which may lag behind the answer for a moment.
   if (runID !== null) await reached(worlds.service.container.services, worlds.acme.owner, { id: workflow, runID });
@@ -147,7 +147,7 @@ async function callEveryOperation(token: string, made: Made, target: typeof hone
     for (const extra of [{}, fieldsFor(entry, made)]) {
       const before = target.seen.length;
       const answer = await worlds.call(entry, idsOf(made), { token }, extra);
-      if (entry.operation.name.startsWith('workflows_')) await ended(answer, made.workflow);
+      if (entry.operation.name.startsWith('workflows_')) await waitForRunEnd(answer, made.workflow);
       if (arrived({ seen: withoutSessionEnds(target.seen.slice(before)) })) sending.add(entry.operation.name);
     }
   }
@@ -197,13 +197,13 @@ test('no request of a workflow sends a credential to an origin that it was not s
   });
   expect(published.status).toBe(422);
   for (const body of [{}, { step: 'fetch' }])
-    await ended(await worlds.request('POST', `/v1/workflows/${own}/test-runs`, { ...asIntruder, body }), own);
+    await waitForRunEnd(await worlds.request('POST', `/v1/workflows/${own}/test-runs`, { ...asIntruder, body }), own);
   const params = { trigger_steps: { fetch: { url: step.url } } };
   // The same step sends the credential to the origin for which it was stored.
   for (const each of [{}, params]) {
     const start = { command: 'start', params: each };
     const body = await ok(intruder, 'POST', `/v1/workflows/${made.workflow}/command`, start);
-    await ended({ body }, made.workflow);
+    await waitForRunEnd({ body }, made.workflow);
   }
   expect(arrived({ seen: withoutSessionEnds(second.seen.slice(before)) })).toBe(false);
   const fetched = honest.seen.filter(({ method }) => method === 'PUT');

@@ -103,7 +103,7 @@ test('an uncaught error ends the process', async () => {
   const broken = await installation.launch();
   await broken.until('ready');
   await Promise.all(Array.from({ length: 20 }, () => send(upgrade('/').slice(0, -2), broken)));
-  broken.tell({ kind: 'defect', stuck: false });
+  broken.control({ kind: 'defect', stuck: false });
   expect(await within(20_000, broken.exited())).toBe(1);
   expect(broken.lines('a defect made by a test')).toBeGreaterThan(0);
 });

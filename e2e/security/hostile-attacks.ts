@@ -81,7 +81,7 @@ export const ATTACKS: readonly Attack[] = [
     runs: 5,
   },
   {
-    name: 'overrides that are no numbers',
+    name: 'overrides that are not numbers',
     graph: { steps: [{ id: 'ask', type: 'human_task' }] },
     params: { trigger_steps: { ask: { timeout_s: 1e308 } } },
     runs: 10,
@@ -92,7 +92,7 @@ export const ATTACKS: readonly Attack[] = [
 /** Many runs of one tenant that end, wake, time out, are answered or are delivered at the same instant. */
 export type MassAttack = {
   readonly name: string;
-  /** `width`: how many steps depend on the first one. */
+  /** `width`: the number of steps that depend on the first step. */
   graph(width: number): Graph;
   /** Whether its runs wait until `input.until` first. */
   readonly waits?: boolean;

@@ -30,7 +30,8 @@ export type RequestAttack = {
 const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
 
 /**
- * Closes each connection, because idle ones are closed only after 65 s (server/api/edge.ts): too late for a test that counts the open ones.
+ * Closes each connection, because idle ones are closed only after 65 s (server/api/edge.ts): too late for a test that
+ * counts open connections.
  */
 const CLOSES = { Connection: 'close' };
 
@@ -45,7 +46,7 @@ async function callAll(
   return (await Promise.all(answers)).map(({ status }) => status);
 }
 
-function open({ client }: Attacker): Socket {
+function openSocket({ client }: Attacker): Socket {
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(client.url).port) });
   socket.on('error', () => undefined);
   return socket;
@@ -73,7 +74,7 @@ const upgradeOf = (target: string, { address }: Attacker, token: string) =>
   ].join('\r\n');
 
 /** Some requests queue for longer than the client waits on a busy machine, and then have no status. */
-const NOT_WAITED_FOR = 0;
+const NO_ANSWER = 0;
 function withPatience(attacker: Attacker, pat: string): Attacker {
   const client = new Client(attacker.client.url, pat);
   client.mayHang = true;
@@ -87,7 +88,7 @@ const edge: readonly RequestAttack[] = [
     async begin(attacker) {
       const targets = ['//', '///', '//v1', '/nope', '/v1/none', '/mcp', '/%', 'http://['];
       const answered = times(80, async n => {
-        const socket = open(attacker);
+        const socket = openSocket(attacker);
         socket.write(upgradeOf(targets[n % targets.length] ?? '//', attacker, 'pat_x'));
         const status = await statusOf(socket);
         socket.destroy();
@@ -100,10 +101,10 @@ const edge: readonly RequestAttack[] = [
     name: 'a flood of half-open connections',
     statuses: [],
     async begin(attacker) {
-      const sockets = times(300, () => open(attacker));
+      const sockets = times(300, () => openSocket(attacker));
       for (const socket of sockets)
         socket.write('POST /v1/workflows HTTP/1.1\r\nHost: baton\r\nContent-Length: 1000000\r\n\r\n{"na');
-      return { answered: [], end: () => closed(sockets) };
+      return { answered: [], end: () => closeAll(sockets) };
     },
   },
   {
@@ -111,17 +112,17 @@ const edge: readonly RequestAttack[] = [
     statuses: [101],
     async begin(attacker) {
       const { tokens, workflow } = attacker.prepared;
-      const sockets = times(90, () => open(attacker));
+      const sockets = times(90, () => openSocket(attacker));
       const answered = sockets.map((socket, n) => {
         socket.write(upgradeOf(`${workflow}/stream`, attacker, tokens[n % tokens.length] ?? ''));
         return statusOf(socket);
       });
-      return { answered: await Promise.all(answered), end: () => closed(sockets) };
+      return { answered: await Promise.all(answered), end: () => closeAll(sockets) };
     },
   },
 ];
 
-async function closed(sockets: readonly Socket[]): Promise<void> {
+async function closeAll(sockets: readonly Socket[]): Promise<void> {
   for (const socket of sockets) socket.destroy();
   await delay(0);
 }
@@ -133,7 +134,7 @@ const repetitive = [`a: [${'{},'.repeat(300_000)}`, '- &a x\n'.repeat(120_000), 
 const documents: readonly RequestAttack[] = [
   {
     name: 'imports of repetitive YAML, 24 at once',
-    statuses: [NOT_WAITED_FOR, 422, 429],
+    statuses: [NO_ANSWER, 422, 429],
     begin: async attacker => ({
       answered: await callAll(
         withPatience(attacker, attacker.client.pat),
@@ -182,7 +183,7 @@ const ENUM_FORM = {
 const SIGN_IN = '/api/auth/callback/credentials';
 const guess = 'a password that is wrong';
 
-const SIGN_IN_STATUSES = [NOT_WAITED_FOR, 401, 429];
+const SIGN_IN_STATUSES = [NO_ANSWER, 401, 429];
 
 const identities: readonly RequestAttack[] = [
   {

@@ -23,12 +23,18 @@ const MAX_SLOWDOWN = 3;
 const NOISE_MS = rounds > 1 ? 250 : 1_000;
 /** While password checks and parsers of YAML keep every core busy, a run may take as long as any other client may wait. */
 const MAX_WAIT_MS = 500;
-/** The caches of the orchestrator may keep this much (server/orchestrator/cache-limits.ts). */
+/** The maximum growth of the heap by the caches of the orchestrator (server/orchestrator/cache-limits.ts). */
 const MAX_HEAP_GROWTH_BYTES = 160 * 1024 * 1024;
-/** Connections that the database pool has opened during the test, and connections that the clients of runs keep alive. */
+/**
+ * The maximum number of new sockets that may stay open: connections of the database pool, and idle connections of
+ * clients.
+ */
 const MAX_SOCKETS_LEFT = 60;
-/** The emails that all callers together can cause per hour to one address (server/operation/rate-limits.ts). */
-const MAX_MAILS = 5;
+/**
+ * The maximum number of emails per hour that all callers together can cause to one address
+ * (server/operation/rate-limits.ts).
+ */
+const MAX_EMAILS = 5;
 /** Trusts `X-Forwarded-For`, so that each tenant of this test has a separate address. */
 const PROXIED = { BATON_TRUSTED_PROXIES: '1' };
 
@@ -184,7 +190,7 @@ test(
     for (const kind of new Set(waves.map(({ kind }) => kind)))
       for (const what of ['runMs', 'readMs'] as const) expectUnimpaired(kind, what, measured);
     for (const { client } of [{ client: honest }, ...hostile]) expect(client.violations).toEqual([]);
-    expect(mail.received.filter(({ to }) => to === VICTIM_EMAIL).length).toBeLessThanOrEqual(MAX_MAILS);
+    expect(mail.received.filter(({ to }) => to === VICTIM_EMAIL).length).toBeLessThanOrEqual(MAX_EMAILS);
     await expectUnchanged(service, before);
   },
   timeoutFor(600_000),

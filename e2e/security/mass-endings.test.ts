@@ -16,7 +16,7 @@ import { MASS_ATTACKS, type MassAttack } from './hostile-attacks.ts';
 const isLong = rounds > 1;
 const RUNS = isLong ? 1_000 : 30;
 const WIDTH = isLong ? 1_990 : 300;
-/** The number of undisturbed runs of the honest tenant, which give the speed to compare with. */
+/** The number of undisturbed runs of the honest tenant, whose speed is the baseline. */
 const SAMPLES = isLong ? 200 : 5;
 const WARM_UP = isLong ? 20 : 1;
 /** The permitted slowdown of the 95th and 99th percentile, and the difference in ms that is too small to distinguish from noise. */
@@ -32,11 +32,11 @@ const FORK_MS = 10_000;
 const percentile = (samples: readonly number[], share: number): number =>
   samples.toSorted((a, b) => a - b)[Math.min(samples.length - 1, Math.floor(samples.length * share))] ?? 0;
 
-/** Calls `act` for 0 to count - 1, a limited number at a time. */
-async function inTurns(count: number, act: (n: number) => Promise<void>): Promise<void> {
+/** Calls `work` for 0 to count - 1, `AT_ONCE` at a time. */
+async function inTurns(count: number, work: (n: number) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async () => {
-    while (next < count) await act(next++);
+    while (next < count) await work(next++);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 }
@@ -44,7 +44,7 @@ async function inTurns(count: number, act: (n: number) => Promise<void>): Promis
 type Attacking = { client: Client; workflow: string; attack: MassAttack };
 
 /** Begins the runs of an attack, which wait until `until`; returns the ids of the accepted runs. */
-async function begin({ client, workflow, attack }: Attacking, until: string): Promise<string[]> {
+async function beginAttack({ client, workflow, attack }: Attacking, until: string): Promise<string[]> {
   const begun: string[] = [];
   const self = workflow.split('/').at(-1) ?? '';
   const start = async () => {
@@ -70,18 +70,18 @@ async function begin({ client, workflow, attack }: Attacking, until: string): Pr
 }
 
 /** Settles when the hostile tenant has no more active runs, or the deadline has passed. */
-async function attackEnded(db: TestDatabase, deadline: number): Promise<void> {
+async function waitForAttackEnd(db: TestDatabase, deadline: number): Promise<void> {
   const open = `SELECT count(*)::int AS n FROM runs WHERE tenant_id = 'hostile' AND ended_at IS NULL`;
   while (performance.now() < deadline && (await db.pool.query(open)).rows[0].n > 0) await delay(100);
 }
 
-/** Makes the attack; returns the time at which its runs act, by performance.now(). */
+/** Makes the attack. Returns the time from which its runs do harm, by performance.now(). */
 async function makeAttack(db: TestDatabase, attacking: Attacking): Promise<number> {
   const { client, workflow, attack } = attacking;
   // All runs have started before this time has passed.
   const waitMs = attack.waits ? 1_000 + 25 * RUNS : 0;
   const began = performance.now();
-  const begun = await begin(attacking, new Date(Date.now() + waitMs).toISOString());
+  const begun = await beginAttack(attacking, new Date(Date.now() + waitMs).toISOString());
   const actsFrom = attack.waits ? began + waitMs : attack.approves ? performance.now() : began;
   if (attack.approves)
     await inTurns(begun.length, async n => {
@@ -91,7 +91,7 @@ async function makeAttack(db: TestDatabase, attacking: Attacking): Promise<numbe
   await delay(Math.max(0, actsFrom - performance.now()));
   const until = performance.now() + MAX_ATTACK_MS;
   if (attack.begin === 'fork') await endForkBomb(db, attacking);
-  await attackEnded(db, until);
+  await waitForAttackEnd(db, until);
   return actsFrom;
 }
 
@@ -111,17 +111,17 @@ async function endForkBomb(db: TestDatabase, { client, workflow }: Attacking): P
 }
 
 test.each(isLong ? MASS_ATTACKS : MASS_ATTACKS.slice(0, 1))(
-  '$name: another tenant is refused nothing, and slowed down by a bounded factor',
+  '$name: another tenant is never refused, and its slowdown is bounded',
   async attack => {
     await using db = await createTestDatabase();
     await using installation = await Installation.create({ DATABASE_URL: db.url }, { cheapPasswords: true });
     const service = await installation.launch();
     await service.until('ready');
     const honest = await createTenant(db, service.url, 'honest');
-    const honestly = await publish(honest, 'honest', honestGraph);
+    const honestWorkflow = await publish(honest, 'honest', honestGraph);
     const client = await createTenant(db, service.url, 'hostile');
     const workflow = await publish(client, 'hostile', attack.graph(WIDTH));
-    const sample = async () => (await latency(honest, honestly)).runMs;
+    const sample = async () => (await latency(honest, honestWorkflow)).runMs;
     const quiet: number[] = [];
     for (let n = 0; n < WARM_UP; n++) await sample();
     for (let n = 0; n < SAMPLES; n++) quiet.push(await sample());

@@ -199,10 +199,10 @@ async function sendAsEach(
 const select = rounds > 1 ? ALL : thirds();
 
 const closed = registry.operations.filter(({ operation }) => operation.access !== 'public');
-const named = (entry: RegisteredOperation) => [entry.operation.name, entry] as const;
+const withName = (entry: RegisteredOperation) => [entry.operation.name, entry] as const;
 
 describe('the extremes of', () => {
-  test.each(closed.filter(({ carrier }) => carrier === 'body').map(named))('a body of %s', async (name, entry) => {
+  test.each(closed.filter(({ carrier }) => carrier === 'body').map(withName))('a body of %s', async (name, entry) => {
     const valid = inWorld(fieldsOf(name as Name), world.ids);
     let place = 0;
     for (const [field, body] of extremeBodies(entry, valid, select)) {
@@ -213,7 +213,7 @@ describe('the extremes of', () => {
     }
   });
 
-  test.each(closed.filter(({ operation }) => operation.method === 'GET').map(named))(
+  test.each(closed.filter(({ operation }) => operation.method === 'GET').map(withName))(
     'a query of %s',
     async (name, entry) => {
       for (const [place, [field, query]] of select(extremeQueries(entry)).entries()) {

@@ -51,12 +51,12 @@ async function startReloading(databaseUrl: string) {
   };
 }
 
-test('saving a file of the server restarts the service, whose runs continue; a service that died waits for the next save', async () => {
+test('saving a server file restarts the service, running or killed, and its runs continue', async () => {
   await using db = await createTestDatabase();
   await using dev = await startReloading(db.url);
-  const isReady = (times: number) =>
+  const waitForStarts = (times: number) =>
     expect.poll(() => dev.count('Baton is ready'), { message: dev.output() }).toBe(times);
-  await isReady(1);
+  await waitForStarts(1);
   const steps = [
     { id: 'pause', type: 'wait', seconds: 4 },
     { id: 'after', type: 'lua_script', script: 'return 1', depends_on: ['pause'] },
@@ -71,14 +71,14 @@ test('saving a file of the server restarts the service, whose runs continue; a s
   await dev.save('some.test.ts');
   await dev.save('some.txt');
   await dev.save('some.ts');
-  await isReady(2);
+  await waitForStarts(2);
   const status = async () => (await dev.client.call('GET', `${path}/runs/${run.run_id}/summary`)).body.status;
   await expect.poll(status, { message: dev.output() }).toBe('completed');
 
   process.kill(dev.servicePid(), 'SIGKILL');
   await expect.poll(dev.output).toContain('was killed by SIGKILL; it starts again when a file in server/ changes');
   await dev.save('other.json');
-  await isReady(3);
+  await waitForStarts(3);
   expect(dev.count('server/ has changed')).toBe(1);
   expect(await dev.stop()).toBe(0);
 });

@@ -21,8 +21,8 @@ async function removeDataDir(): Promise<void> {
   await rm(dataDir, { recursive: true, force: true });
 }
 
-/** Starts a server that must refuse; returns its exit code and its output. */
-async function refused(env: Record<string, string>): Promise<{ code: number | null; lines: string[] }> {
+/** Starts a server that must refuse to start. Returns its exit code and the lines of its output. */
+async function startRefused(env: Record<string, string>): Promise<{ code: number | null; lines: string[] }> {
   const { process: child, output } = launch({
     PORT: String(await freePort()),
     BATON_DATA_DIR: dataDir,
@@ -43,7 +43,7 @@ describe('a start that cannot succeed says why in one line', () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
-    const { code, lines } = await refused({ PORT: String(port) });
+    const { code, lines } = await startRefused({ PORT: String(port) });
     other.close();
     expect(code).toBe(1);
     expect(lines).toEqual([expect.stringMatching(new RegExp(`Port ${port} .*in use.*PORT`))]);
@@ -52,13 +52,13 @@ describe('a start that cannot succeed says why in one line', () => {
 
   test('the data folder cannot be written', async () => {
     await writeFile(join(dataDir, 'file'), '');
-    const { code, lines } = await refused({ BATON_DATA_DIR: join(dataDir, 'file', 'data') });
+    const { code, lines } = await startRefused({ BATON_DATA_DIR: join(dataDir, 'file', 'data') });
     expect(code).toBe(1);
     expect(lines).toEqual([expect.stringMatching(/data folder .*cannot be written.*BATON_DATA_DIR/)]);
   });
 
   test.runIf(process.platform === 'linux')('the data folder is on a file system that accepts no folders', async () => {
-    const { code, lines } = await refused({ BATON_DATA_DIR: '/proc/baton' });
+    const { code, lines } = await startRefused({ BATON_DATA_DIR: '/proc/baton' });
     expect(code).toBe(1);
     expect(lines).toEqual([expect.stringMatching(/data folder \/proc\/baton cannot be written.*BATON_DATA_DIR/)]);
   });
@@ -66,14 +66,14 @@ describe('a start that cannot succeed says why in one line', () => {
   test.runIf(process.getuid?.() === 0)("the data folder is out of the PostgreSQL account's reach", async () => {
     await mkdir(join(dataDir, 'home'));
     await chmod(join(dataDir, 'home'), 0o700);
-    const { code, lines } = await refused({ BATON_DATA_DIR: join(dataDir, 'home', 'data') });
+    const { code, lines } = await startRefused({ BATON_DATA_DIR: join(dataDir, 'home', 'data') });
     expect(code).toBe(1);
     expect(lines).toEqual([expect.stringMatching(/may not enter .*home.*BATON_DATA_DIR/)]);
   });
 
   test('the database cannot be reached, and its password is not shown', async () => {
     const port = await freePort();
-    const { code, lines } = await refused({ DATABASE_URL: `postgresql://u:s3cret@127.0.0.1:${port}/baton` });
+    const { code, lines } = await startRefused({ DATABASE_URL: `postgresql://u:s3cret@127.0.0.1:${port}/baton` });
     expect(code).toBe(1);
     expect(lines).toEqual([expect.stringMatching(new RegExp(`database 127.0.0.1:${port}/baton cannot be reached`))]);
     expect(lines.join()).not.toContain('s3cret');
@@ -87,23 +87,24 @@ describe('a start that cannot succeed says why in one line', () => {
   });
 
   test('a setting is wrong', async () => {
-    const { code, lines } = await refused({ PORT: 'http', BATON_DATABASE_POOL: '1' });
+    const { code, lines } = await startRefused({ PORT: 'http', BATON_DATABASE_POOL: '1' });
     expect(code).toBe(1);
     expect(lines.filter(line => /^(PORT|BATON_DATABASE_POOL): /.test(line))).toHaveLength(2);
   });
 });
 
 describe('a server that runs', () => {
-  // Each test leaves a data folder like that of a stopped server to the next one: creating and filling a database costs 2 s of CPU.
+  // The tests share a data folder, because creating and filling a database costs 2 s of CPU. Each test stops its
+  // server.
   beforeAll(async () => {
     dataDir = await newDataDir();
   });
   afterAll(removeDataDir);
   const env = { BATON_PAT: generatePatToken() };
 
-  test('a second server on its data folder is refused; SIGTERM ends it with 0 and leaves no PostgreSQL behind', async () => {
+  test('refuses a second server on its data folder, and on SIGTERM exits with 0 and stops PostgreSQL', async () => {
     const server = await startServer({ dataDir, env });
-    const { code, lines } = await refused({});
+    const { code, lines } = await startRefused({});
     expect(code).toBe(1);
     expect(lines).toEqual([expect.stringMatching(new RegExp(`Another Baton \\(process ${server.pid}\\) uses`))]);
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200);

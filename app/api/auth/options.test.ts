@@ -76,7 +76,7 @@ class Browser {
 
   constructor(env: Record<string, string> = {}) {
     const rateLimiter = createRequestLimiter({ principal: 0, address: 0, signIn: 3, wrongCodes: 0 }, clock);
-    const over = { ...services, config: testConfig(env), rateLimiter };
+    const limitedServices = { ...services, config: testConfig(env), rateLimiter };
     const report = (_level: string, code: string) => void reported.push(code);
     const keys = { sessionSecret, masterKey: Buffer.alloc(32, 7) };
     identity = { ...createConsoleIdentity(over, keys, async () => undefined), report };
@@ -150,7 +150,7 @@ describe('the session cookie', () => {
     );
   });
 
-  it('has a name over https that only this host can set, as have all the others', async () => {
+  it('has the prefix __Host- over https, like every other cookie', async () => {
     clock.advance(60_000);
     const secure = new Browser({ BATON_URL: 'https://baton.example.com' });
     await secure.signIn(testPassword);
@@ -185,19 +185,19 @@ describe('the session cookie', () => {
     expect(await stolen.session()).toMatchObject({ user: { id: acme.owner.userId } });
     const copy = stolen.sessionCookie ?? '';
     const api = { services, sessionSecret };
-    const asks = () => authenticate(api, { kind: 'session', token: copy }, () => undefined);
-    expect(await asks()).toMatchObject({ userId: acme.owner.userId });
+    const authenticateCopy = () => authenticate(api, { kind: 'session', token: copy }, () => undefined);
+    expect(await authenticateCopy()).toMatchObject({ userId: acme.owner.userId });
     const { body } = await browser.request('csrf');
     await browser.request('signout', { csrfToken: body.csrfToken });
     expect(browser.sessionCookie).toBeUndefined();
-    expect(await asks()).toBeNull();
+    expect(await authenticateCopy()).toBeNull();
     expect(await stolen.session()).toEqual({});
     expect(stolen.sessionCookie).toBeUndefined();
     expect(await other.session()).toMatchObject({ user: { id: acme.owner.userId } });
     expect(reported).toEqual(['JWT_SESSION_ERROR']);
   });
 
-  it('from before sessions had ids ends all sessions of the user on signing out', async () => {
+  it('without a session id ends all sessions of the user on signing out', async () => {
     clock.advance(60_000);
     const { sub, sessionEpoch } = { sub: acme.contributor.userId, sessionEpoch: 0 };
     const browser = new Browser();
@@ -205,8 +205,8 @@ describe('the session cookie', () => {
     browser.cookies.set('next-auth.session-token', cookie);
     const { body } = await browser.request('csrf');
     await browser.request('signout', { csrfToken: body.csrfToken });
-    const asks = authenticate({ services, sessionSecret }, { kind: 'session', token: cookie }, () => undefined);
-    expect(await asks).toBeNull();
+    const principal = authenticate({ services, sessionSecret }, { kind: 'session', token: cookie }, () => undefined);
+    expect(await principal).toBeNull();
   });
 
   it('is removed once all sessions have ended', async () => {
@@ -222,7 +222,7 @@ describe('the session cookie', () => {
 });
 
 describe('signing in', () => {
-  it('answers the same for a wrong password and an unknown account, then 429’s code over the limit', async () => {
+  it('answers a wrong password like an unknown account, and with rate_limited over the limit', async () => {
     clock.advance(60_000);
     const browser = new Browser();
     const wrong = { status: 302, redirect: `${origin}/api/auth/error?error=CredentialsSignin&provider=credentials` };

@@ -46,7 +46,7 @@ test.each(requests)("%s %s: Next's route answers as the process does", async (me
   }
 });
 
-test('without the running service the route says what to do', async () => {
+test('throws an error that names npm start if the service is not running', async () => {
   const published = Symbol.for('baton.container');
   const running = Reflect.get(globalThis, published);
   Reflect.deleteProperty(globalThis, published);
