@@ -31,7 +31,7 @@ export function readOptions(args: readonly string[], exit?: (code: number, messa
     .description('Measures workloads (docs/benchmarks.md).')
     .argument('[workload...]', `of ${namesOf(workloads)}; default: all`, (name, list: string[] = []) => [
       ...list,
-      known('workload', name, workloads),
+      checkKnown('workload', name, workloads),
     ])
     .option('--peers [names]', `beside all peers, or (--peers=…) some of ${namesOf(peers)}`, readPeers, NO_PEERS)
     .option('--free', 'beside Baton without prices, which shows what charging costs', false)
@@ -65,19 +65,19 @@ export function readOptions(args: readonly string[], exit?: (code: number, messa
 
 function readSize(text: string, sizes: readonly [string, number][]): readonly [string, number][] {
   const [name = '', size = ''] = text.split('=');
-  return [...sizes, [known('workload', name, workloads), wholeNumber(size)]];
+  return [...sizes, [checkKnown('workload', name, workloads), wholeNumber(size)]];
 }
 
 function readPeers(names: string): readonly Candidate[] {
   if (names === 'all') return peers;
   const list = names.split(',').filter(Boolean);
-  for (const name of list) known('peer', name, peers);
+  for (const name of list) checkKnown('peer', name, peers);
   return peers.filter(({ name }) => list.includes(name));
 }
 
 const namesOf = (all: readonly { name: string }[]) => all.map(({ name }) => name).join(', ');
 
-function known(kind: string, name: string, all: readonly { name: string }[]): string {
+function checkKnown(kind: string, name: string, all: readonly { name: string }[]): string {
   if (all.some(each => each.name === name)) return name;
   throw new InvalidArgumentError(`There is no ${kind} "${name}". Known: ${namesOf(all)}`);
 }

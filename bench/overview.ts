@@ -1,9 +1,9 @@
-import { markdownOf, type Result, type Row, rowsOf, shown } from './report.ts';
+import { formatNumber, markdownOf, type Result, type Row, rowsOf } from './report.ts';
 import { isRate, ratioTargets, targets } from './targets.ts';
 
 /** Returns the tables of docs/benchmarks.md: the targets, and the comparison of the systems. */
 export function publication(heading: string, results: readonly Result[]): string {
-  return [heading, reached(results), sideBySide(results)].filter(Boolean).join('\n\n');
+  return [heading, targetTable(results), sideBySide(results)].filter(Boolean).join('\n\n');
 }
 
 /** Returns the same tables with every figure, for a file of bench/results. */
@@ -11,7 +11,7 @@ export function fullReport(heading: string, results: readonly Result[]): string 
   return `${publication(heading, results)}\n\n## Every figure\n\n${markdownOf(results)}`;
 }
 
-function reached(results: readonly Result[]): string {
+function targetTable(results: readonly Result[]): string {
   const rows = results.flatMap(rowsOf);
   const find = (workload: string, figure: string, system: string) =>
     rows.find(row => row.workload === workload && row.figure === figure && row.system === system);
@@ -20,7 +20,7 @@ function reached(results: readonly Result[]): string {
     if (!row) return [];
     const bound = `${isRate(figure) ? '≥' : '≤'} ${reach.toLocaleString('en')}`;
     const title = results.find(result => result.workload === workload)?.title ?? workload;
-    const numbers = [row.min, row.median, row.max].map(value => shown(value).trim()).join(' | ');
+    const numbers = [row.min, row.median, row.max].map(value => formatNumber(value).trim()).join(' | ');
     return [`| ${title}: ${figure} | ${bound} | ${numbers} | ${row.reached ? 'reached' : '**missed**'} |`];
   });
   const ratios = Object.entries(ratioTargets).flatMap(([system, bound]) => {
@@ -53,7 +53,7 @@ function sideBySide(results: readonly Result[]): string {
   if (systems.length < 2) return '';
   const cell = (row: Row | undefined) => {
     if (!row) return '–';
-    return `${shown(row.median).trim()}${row.ratio === undefined ? '' : ` (${row.ratio.toFixed(1)}×)`}`;
+    return `${formatNumber(row.median).trim()}${row.ratio === undefined ? '' : ` (${row.ratio.toFixed(1)}×)`}`;
   };
   const lines = systems.map(system => {
     const cells = columns.map(({ workload, figure }) =>

@@ -61,7 +61,7 @@ function verdict({ workload }: Result, figure: string, system: string, median: n
 export function textOf(result: Result): string {
   const lines = rowsOf(result).map(row => {
     const { workload, figure, system, min, median, max } = row;
-    const numbers = `min ${shown(min)}  median ${shown(median)}  max ${shown(max)}`;
+    const numbers = `min ${formatNumber(min)}  median ${formatNumber(median)}  max ${formatNumber(max)}`;
     return `${workload.padEnd(12)} ${figure.padEnd(28)} ${system.padEnd(16)} ${numbers}  ${remark(row)}`.trimEnd();
   });
   const failures = Object.entries(result.systems).flatMap(([system, { failure }]) =>
@@ -84,7 +84,7 @@ export function markdownOf(results: readonly Result[]): string {
   return results
     .map(result => {
       const rows = rowsOf(result).map(row => {
-        const numbers = [row.min, row.median, row.max].map(value => shown(value).trim()).join(' | ');
+        const numbers = [row.min, row.median, row.max].map(value => formatNumber(value).trim()).join(' | ');
         return `| ${row.figure} | ${row.system} | ${numbers} | ${remark(row)} |`;
       });
       const failures = Object.entries(result.systems).flatMap(([system, { failure }]) =>
@@ -97,6 +97,6 @@ export function markdownOf(results: readonly Result[]): string {
 }
 
 /** Formats a number for tables. */
-export function shown(value: number): string {
+export function formatNumber(value: number): string {
   return value.toLocaleString('en', { maximumFractionDigits: Math.abs(value) < 10 ? 3 : 0 }).padStart(9);
 }

@@ -23,20 +23,20 @@ const versions: Record<string, Record<string, string>> = {};
 const began = performance.now();
 
 if (options.systems.some(system => peers.includes(system)) && !peersAreInstalled()) {
-  say('installing the peers in bench/peers (about 260 MB) …');
+  printLine('installing the peers in bench/peers (about 260 MB) …');
   installPeers();
 }
 const systems = options.systems.filter(({ name, needs }) => {
   const missing = needs?.();
-  if (missing) say(`${name} is left out: ${missing}`);
+  if (missing) printLine(`${name} is left out: ${missing}`);
   return !missing;
 });
 const machine = await describeMachine();
-say(
+printLine(
   `${machine.cores} cores, ${machine.memoryGiB} GiB, load ${machine.loadBefore.toFixed(1)}, fsync ${machine.fsyncMs.toFixed(2)} ms`,
 );
 if (machine.loadBefore > machine.cores / 4)
-  say('This machine is busy with something else: compare ratios and CPU times only.');
+  printLine('This machine is busy with something else: compare ratios and CPU times only.');
 
 const origin = await startOrigin();
 const results: Result[] = [];
@@ -44,11 +44,11 @@ for (const workload of options.workloads) {
   const result = await measure(workload);
   if (Object.keys(result.systems).length === 0) continue;
   results.push(result);
-  say(textOf(result));
+  printLine(textOf(result));
 }
 await origin.close();
 const seconds = (performance.now() - began) / 1000;
-say(`${seconds.toFixed(0)} s; ${await write({ machine, seconds, versions, results })}`);
+printLine(`${seconds.toFixed(0)} s; ${await write({ machine, seconds, versions, results })}`);
 if (results.some(({ systems }) => systems.baton?.failure)) process.exitCode = 1;
 
 /** Measures all systems that support the workload, each in a new process; repetitions alternate: A B C, A B C, … */
@@ -132,11 +132,11 @@ async function publish(text: string): Promise<void> {
 }
 
 function heading(m: Machine): string {
-  const of = (name: string) =>
+  const versionsOf = (name: string) =>
     Object.entries(versions[name] ?? {})
       .map(([part, version]) => `${part} ${version}`)
       .join(', ');
-  const systems = Object.keys(versions).map(name => `- ${name}: ${of(name)}`);
+  const systems = Object.keys(versions).map(name => `- ${name}: ${versionsOf(name)}`);
   return [
     `${m.date.slice(0, 10)}, commit ${m.commit}: ${m.cores} × ${m.processor}, ${m.memoryGiB} GiB, ${m.system}, load before ${m.loadBefore.toFixed(1)}, fsync ${m.fsyncMs.toFixed(2)} ms.`,
     '',
@@ -148,6 +148,6 @@ function stamp({ date }: Machine): string {
   return date.slice(0, 19).replaceAll(':', '-');
 }
 
-function say(line: string): void {
+function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
-import { ownNode, root, run, say } from './process.mjs';
+import { ownNode, printLine, root, run } from './process.mjs';
 
 const commands = [
   // Has no windows: with it, the journeys take three quarters of the CPU of the full browser.
@@ -34,7 +34,7 @@ const onPath = names =>
 export async function findBrowser() {
   const given = process.env.BATON_TEST_BROWSER;
   if (given) {
-    if (existsSync(given) && (await starts(given))) return given;
+    if (existsSync(given) && (await canStart(given))) return given;
     throw new Error(`BATON_TEST_BROWSER=${given} does not start.`);
   }
   const [headless] = commands;
@@ -45,11 +45,11 @@ export async function findBrowser() {
 
   const { chromium } = createRequire(join(root, 'package.json'))('playwright-core');
   const own = chromium.executablePath();
-  if (existsSync(own) && (await starts(own))) return own;
-  say('no browser found; fetching the one of Playwright …');
+  if (existsSync(own) && (await canStart(own))) return own;
+  printLine('no browser found; fetching the one of Playwright …');
   const cli = join(root, 'node_modules', '@playwright', 'test', 'cli.js');
   const code = await run(ownNode, [cli, 'install', 'chromium'], { stdio: ['ignore', 'inherit', 'ignore'] });
-  if (code === 0 && existsSync(own) && (await starts(own))) return own;
+  if (code === 0 && existsSync(own) && (await canStart(own))) return own;
   const last = await installed('chromium');
   if (last !== null) return last;
   throw new Error('No browser for the journeys: install Chromium, Chrome or Edge, or name one in BATON_TEST_BROWSER.');
@@ -58,7 +58,7 @@ export async function findBrowser() {
 /** Installs a browser with apt-get. Returns its path, or null if that is not possible within two minutes. */
 async function installed(name) {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get') || !existsSync('/usr/bin/timeout')) return null;
-  say(`installing ${name} with apt-get …`);
+  printLine(`installing ${name} with apt-get …`);
   const quiet = { stdio: ['ignore', 'ignore', 'ignore'], env: { DEBIAN_FRONTEND: 'noninteractive' } };
   const aptGet = (...args) => run('/usr/bin/timeout', ['60', 'apt-get', '-q', ...args], quiet);
   const install = () => aptGet('install', '-y', '--no-install-recommends', name);
@@ -68,11 +68,11 @@ async function installed(name) {
 }
 
 async function firstThatStarts(paths) {
-  for (const path of paths) if (existsSync(path) && (await starts(path))) return path;
+  for (const path of paths) if (existsSync(path) && (await canStart(path))) return path;
   return null;
 }
 
-async function starts(executablePath) {
+async function canStart(executablePath) {
   const { chromium } = createRequire(join(root, 'package.json'))('playwright-core');
   try {
     const browser = await chromium.launch({ executablePath, chromiumSandbox: false, timeout: 20_000 });

@@ -1,4 +1,4 @@
-/** `npm run build`: does the same as `npm start` before it serves: installs, generates and builds what has changed. */
+/** `npm run build`: installs, generates and builds what has changed, as `npm start` does before it serves. */
 import { readCommandLine, runScript } from './command-line.mjs';
 import { build, generate, install } from './prepare.mjs';
 

@@ -1,4 +1,4 @@
-import { say } from './process.mjs';
+import { printLine } from './process.mjs';
 
 /**
  * Parses the arguments of an npm script. Wrong ones are reported in one line with a hint, and end the process with exit code 2;
@@ -23,10 +23,10 @@ export function parseArguments(command, args = process.argv.slice(2), exit = cod
  */
 export async function readCommandLine(name, description, declare = () => undefined) {
   const { Command, InvalidArgumentError } = await import('commander');
-  const wholeNumber = least => text => {
+  const wholeNumber = minimum => text => {
     const number = Number(text);
-    if (Number.isSafeInteger(number) && number >= least) return number;
-    throw new InvalidArgumentError(`It takes a whole number from ${least}.`);
+    if (Number.isSafeInteger(number) && number >= minimum) return number;
+    throw new InvalidArgumentError(`It takes a whole number from ${minimum}.`);
   };
   const command = new Command(name).description(description);
   declare(command, wholeNumber);
@@ -38,7 +38,7 @@ export async function runScript(work) {
   try {
     process.exitCode = await work();
   } catch (error) {
-    say(error instanceof Error ? error.message : String(error));
+    printLine(error instanceof Error ? error.message : String(error));
     process.exitCode = 1;
   }
 }

@@ -5,7 +5,7 @@
  */
 import { readCommandLine, runScript } from './command-line.mjs';
 import { generate, install } from './prepare.mjs';
-import { say } from './process.mjs';
+import { printLine } from './process.mjs';
 import { randomSeed, runVitest } from './test-run.mjs';
 
 await runScript(async () => {
@@ -20,7 +20,7 @@ await runScript(async () => {
   );
   const { histories, seed = randomSeed() } = command.opts();
   await generate();
-  say(
+  printLine(
     `consents: ${histories} histories with seed ${seed}; the same again: npm run consents -- --histories ${histories} --seed ${seed}`,
   );
   return runVitest(['server/domains/agents/hostile-histories', 'server/domains/autopilot/agent/hostile-histories'], {

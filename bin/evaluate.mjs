@@ -5,7 +5,7 @@
  */
 import { readCommandLine, runScript } from './command-line.mjs';
 import { generate, install } from './prepare.mjs';
-import { say } from './process.mjs';
+import { printLine } from './process.mjs';
 import { runVitest } from './test-run.mjs';
 
 await runScript(async () => {
@@ -30,7 +30,7 @@ await runScript(async () => {
   await generate();
   const isAttack = injections !== undefined;
   const who = model ?? 'the script';
-  say(
+  printLine(
     isAttack ? `evaluate: injections into agents of ${who}` : `evaluate: ${attempts} attempts at each goal with ${who}`,
   );
   return runVitest([isAttack ? 'bench/evaluate/injections' : 'bench/evaluate/evaluate.test.ts'], {

@@ -1,8 +1,8 @@
 /** The failed tests of a run, in one form for all runners. */
 import { stripVTControlCharacters } from 'node:util';
-import { say } from './process.mjs';
+import { printLine } from './process.mjs';
 
-/** A longer message is cut, because the output above contains it in full. */
+/** The maximum length of a printed message. The output above contains the whole message. */
 const SHOWN_CHARACTERS = 3_000;
 
 /** Returns the specs of a Playwright suite and of its nested suites. */
@@ -27,9 +27,9 @@ export function playwrightSummary({ stats, errors, suites }) {
 }
 
 /** Prints the failures, so that they are at the end of a long output. */
-export function tellFailures(failures) {
+export function printFailures(failures) {
   for (const { name, text } of failures) {
-    say(`failed: ${name}`);
+    printLine(`failed: ${name}`);
     process.stdout.write(`${stripVTControlCharacters(text).slice(0, SHOWN_CHARACTERS)}\n`);
   }
 }

@@ -4,7 +4,7 @@
  */
 import { readCommandLine, runScript } from './command-line.mjs';
 import { generate, install } from './prepare.mjs';
-import { say } from './process.mjs';
+import { printLine } from './process.mjs';
 import { randomSeed, runVitest } from './test-run.mjs';
 
 await runScript(async () => {
@@ -21,7 +21,7 @@ await runScript(async () => {
   const { rounds, seed = randomSeed() } = command.opts();
   const [files] = command.processedArgs;
   await generate();
-  say(
+  printLine(
     `faults: ${rounds} rounds with seed ${seed}; the same again: npm run faults -- --rounds ${rounds} --seed ${seed}`,
   );
   // One file at a time, because a fault for the process of one file would slow down the process of another.

@@ -4,7 +4,7 @@
  */
 import { readCommandLine, runScript } from './command-line.mjs';
 import { generate, install } from './prepare.mjs';
-import { say } from './process.mjs';
+import { printLine } from './process.mjs';
 import { randomSeed, runVitest } from './test-run.mjs';
 
 await runScript(async () => {
@@ -20,7 +20,7 @@ await runScript(async () => {
   );
   const { cases, seed = randomSeed(), first } = command.opts();
   await generate();
-  say(`fuzz: ${cases} cases with seed ${seed}; the same again: npm run fuzz -- --cases ${cases} --seed ${seed}`);
+  printLine(`fuzz: ${cases} cases with seed ${seed}; the same again: npm run fuzz -- --cases ${cases} --seed ${seed}`);
   return runVitest(['e2e/fuzz'], {
     BATON_TEST_FUZZ_CASES: String(cases),
     BATON_TEST_SEED: String(seed),

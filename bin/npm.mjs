@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 
-/** The interval of checking the parent processes, because a signal to npm reaches no other process. */
+/** How often the parent processes are checked: a signal to npm reaches no other process. */
 const INTERVAL_MS = 500;
 
 /** Returns the fields of `/proc/<pid>/stat` after the name, which may contain spaces and parentheses. */
@@ -59,11 +59,11 @@ function npmProcesses(env = process.env, script = process.argv[1] ?? '') {
 }
 
 /**
- * Calls `gone` once npm or its shell has ended: a signal can end both without reaching this process, and its sender then believes that the
- * service has stopped. It watches npm's process and not the terminal, so that `nohup npm start &` continues. Returns a function that ends
- * the watch.
+ * Calls `onExit` once npm or its shell has ended: a signal can end both without reaching this process, and its sender
+ * then believes that the service has stopped. It watches npm's process and not the terminal, so that `nohup npm start
+ * &` continues. Returns a function that ends the watch.
  */
-export function watchNpm(gone) {
+export function watchNpm(onExit) {
   const parent = process.ppid;
   const watched = npmProcesses().map(pid => ({ pid, identity: identityOf(pid) }));
   if (watched.length === 0) return () => undefined;
@@ -71,7 +71,7 @@ export function watchNpm(gone) {
     const ended = watched.find(({ pid, identity }) => identity === undefined || identityOf(pid) !== identity);
     if (ended === undefined && process.ppid === parent) return;
     clearInterval(timer);
-    gone(ended?.pid ?? parent);
+    onExit(ended?.pid ?? parent);
   }, INTERVAL_MS);
   timer.unref();
   return () => clearInterval(timer);

@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { compressAssets } from './compress-assets.mjs';
-import { ownNode, root, run, say } from './process.mjs';
+import { ownNode, printLine, root, run } from './process.mjs';
 
 const stamps = join(root, 'node_modules', '.baton');
 
@@ -67,7 +67,7 @@ export async function install() {
   const hash = await hashOf(['package.json', 'package-lock.json']);
   if (existsSync(ownNode) && (await isFresh('install', hash))) return;
   if (!(await isInstalled())) {
-    say('installing dependencies (the first start only; about a minute) …');
+    printLine('installing dependencies (the first start only; about a minute) …');
     const code = await npm(['ci', '--include=dev', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']);
     if (code !== 0)
       throw new Error(
@@ -97,7 +97,7 @@ export async function generate() {
   const hash = await hashOf(['prisma/schema.prisma', 'node_modules/prisma/package.json']);
   const client = join(root, 'server', 'platform', 'postgres', 'generated', 'client.ts');
   if (existsSync(client) && (await isFresh('generate', hash))) return;
-  say('generating the database client …');
+  printLine('generating the database client …');
   const env = {
     // The CLI would download an engine that `generate` never uses. The path of any existing program prevents that.
     PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
@@ -128,7 +128,7 @@ const consoleSources = [
 export async function build() {
   const hash = await hashOf(consoleSources, path => !/\.(test|spec)\.tsx?$/.test(path));
   if (existsSync(join(root, '.next', 'BUILD_ID')) && (await isFresh('build', hash))) return;
-  say('building the console (after a change only; about half a minute) …');
+  printLine('building the console (after a change only; about half a minute) …');
   await rm(join(stamps, 'build'), { force: true });
   const env = { NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' };
   const code = await run(ownNode, [join(root, 'node_modules', 'next', 'dist', 'bin', 'next'), 'build'], { env });

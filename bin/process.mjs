@@ -10,7 +10,7 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 export const ownNode = join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
 
 /** Prints one line for the person at the terminal. */
-export function say(line) {
+export function printLine(line) {
   process.stdout.write(`baton: ${line}\n`);
 }
 

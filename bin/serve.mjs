@@ -4,28 +4,28 @@
  */
 import { enableCompileCache, flushCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { root, say } from './process.mjs';
+import { printLine, root } from './process.mjs';
 
-/** The longest time until a starting server can stop cleanly; then it is aborted. */
+/** The maximum time for a clean stop during the start; then the server is killed. */
 const START_GRACE_MS = 30_000;
 
-let early;
-const keep = signal => {
-  if (early) return giveUp();
-  early = signal;
+let earlySignal;
+const keepSignal = signal => {
+  if (earlySignal) return giveUp();
+  earlySignal = signal;
   setTimeout(giveUp, START_GRACE_MS).unref();
 };
 
 /** SIGKILL, because `process.exit` waits for threads, which may hang in the file system. */
 function giveUp() {
-  say('the start was given up');
+  printLine('the start was given up');
   process.kill(process.pid, 'SIGKILL');
 }
 
 // The service continues when the reader of its output has gone.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-process.on('SIGINT', keep);
-process.on('SIGTERM', keep);
+process.on('SIGINT', keepSignal);
+process.on('SIGTERM', keepSignal);
 process.on('SIGHUP', () => process.kill(process.pid, 'SIGTERM'));
 let signalled = false;
 for (const signal of ['SIGINT', 'SIGTERM'])
@@ -35,16 +35,16 @@ for (const signal of ['SIGINT', 'SIGTERM'])
 // The parent was killed before it could pass on a signal. A second signal would abort an orderly stop in progress.
 process.once('disconnect', () => {
   if (signalled) return;
-  say('the process of npm start has ended: stopping …');
+  printLine('the process of npm start has ended: stopping …');
   process.kill(process.pid, 'SIGTERM');
 });
 process.channel?.unref();
 
-// Keeps what V8 compiled and Node stripped of types between starts: loading the modules takes 0.5 s of CPU instead of 1.2 s.
+// Caches the compiled modules between starts: loading the modules takes 0.5 s of CPU instead of 1.2 s.
 enableCompileCache(join(root, 'node_modules', '.baton', 'compile-cache'));
 await import('../server/process/main.ts');
 // Flushed now, and not only at the end, because a killed process flushes nothing.
 flushCompileCache();
-process.off('SIGINT', keep);
-process.off('SIGTERM', keep);
-if (early) process.kill(process.pid, early);
+process.off('SIGINT', keepSignal);
+process.off('SIGTERM', keepSignal);
+if (earlySignal) process.kill(process.pid, earlySignal);

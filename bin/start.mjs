@@ -6,7 +6,7 @@ import { constants } from 'node:os';
 import { readCommandLine, runScript } from './command-line.mjs';
 import { watchNpm } from './npm.mjs';
 import { build, generate, install } from './prepare.mjs';
-import { endCommands, say } from './process.mjs';
+import { endCommands, printLine } from './process.mjs';
 import { supervise } from './supervise.mjs';
 import { watchSources } from './watch-sources.mjs';
 
@@ -33,7 +33,7 @@ async function prepare() {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
   for (const signal of signals) process.on(signal, interrupt);
   const unwatch = watchNpm(pid => {
-    say(`npm's process ${pid} has ended: giving up the start`);
+    printLine(`npm's process ${pid} has ended: giving up the start`);
     interrupt('SIGTERM');
   });
   try {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { nodeFlags } from './node-flags.mjs';
 import { watchNpm } from './npm.mjs';
-import { ownNode, root, run, say } from './process.mjs';
+import { ownNode, printLine, root, run } from './process.mjs';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /** Ctrl-C reaches the whole process group, and npm also forwards it; the service must receive it once. */
@@ -54,7 +54,7 @@ export async function supervise(args, { env = {}, restart = true, watch } = {}) 
   onSignals(stop);
   const unwatch = watchNpm(pid => {
     if (stopping.signal.aborted) return;
-    say(`npm's process ${pid} has ended: stopping the service …`);
+    printLine(`npm's process ${pid} has ended: stopping the service …`);
     stop('SIGTERM');
   });
   const sources = new Sources(watch, () => child);
@@ -78,7 +78,7 @@ export async function supervise(args, { env = {}, restart = true, watch } = {}) 
       }
       history = next;
       const wait = restartDelay(history.deaths);
-      say(`the service ${howItEnded(outcome)}; starting it again in ${wait / 1000} s`);
+      printLine(`the service ${howItEnded(outcome)}; starting it again in ${wait / 1000} s`);
       await delay(wait, undefined, { signal: stopping.signal }).catch(() => undefined);
       if (stopping.signal.aborted) return await stopDatabase(env);
     }
@@ -116,7 +116,7 @@ class Sources {
     this.#hasChanged = true;
     this.#tell();
     if (!child) return;
-    say('server/ has changed: starting the service again …');
+    printLine('server/ has changed: starting the service again …');
     child.kill('SIGTERM');
     const killer = setTimeout(() => child.kill('SIGKILL'), RELOAD_GRACE_MS);
     child.once('exit', () => clearTimeout(killer));
@@ -126,7 +126,7 @@ class Sources {
   async changeAfter(outcome, hasServed, stopping) {
     if (!this.#hasChanged && (!hasServed || outcome.code === 0)) return false;
     if (!this.#hasChanged) {
-      say(`the service ${howItEnded(outcome)}; it starts again when a file in server/ changes`);
+      printLine(`the service ${howItEnded(outcome)}; it starts again when a file in server/ changes`);
       await new Promise(resolve => {
         this.#tell = resolve;
         stopping.addEventListener('abort', resolve, { once: true });

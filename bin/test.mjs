@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { affectedBy, changedSince } from './affected.mjs';
 import { findBrowser } from './browser.mjs';
 import { readCommandLine } from './command-line.mjs';
-import { playwrightSummary, tellFailures } from './failed-tests.mjs';
+import { playwrightSummary, printFailures } from './failed-tests.mjs';
 import { build, generate, install } from './prepare.mjs';
-import { ownNode, root, run, say } from './process.mjs';
+import { ownNode, printLine, root, run } from './process.mjs';
 import { hideSettings } from './test-run.mjs';
 
 const bin = (...path) => join(root, 'node_modules', ...path);
@@ -21,14 +21,14 @@ const began = Date.now();
 
 /** Runs one stage, prints its duration, and counts a crash of the stage itself as a failure. */
 async function stage(name, work) {
-  say(`— ${name}`);
+  printLine(`— ${name}`);
   const start = Date.now();
   try {
     add(await work());
   } catch (error) {
     add(failure(name, error instanceof Error ? error.message : String(error)));
   }
-  say(`— ${name} took ${((Date.now() - start) / 1000).toFixed(1)} s`);
+  printLine(`— ${name} took ${((Date.now() - start) / 1000).toFixed(1)} s`);
 }
 
 const failure = (name, text) => ({ passed: 0, failed: 1, skipped: 0, failures: [{ name, text }] });
@@ -123,8 +123,9 @@ async function testChanged(reports, commit) {
   const changed = changedSince(commit);
   if (changed.length === 0) throw new Error(`nothing has changed since ${commit}`);
   const { tests, journeys, left } = affectedBy(changed);
-  say(`${changed.length} files have changed: ${tests.length} files of tests, and ${journeys.length} of journeys`);
-  if (left.length > 0) say(`left to npm test: ${left.length} journeys and slow tests that the changes can affect, too`);
+  printLine(`${changed.length} files have changed: ${tests.length} files of tests, and ${journeys.length} of journeys`);
+  if (left.length > 0)
+    printLine(`left to npm test: ${left.length} journeys and slow tests that the changes can affect, too`);
   const needBuild = journeys.length > 0 || tests.some(path => /^(app|e2e)\//.test(path));
   await checkAndBuild(reports, needBuild);
   await sideBySide(
@@ -153,7 +154,7 @@ try {
 } finally {
   if (reports) await rm(reports, { recursive: true, force: true });
 }
-tellFailures(failures);
-say(`${((Date.now() - began) / 1000).toFixed(0)} s in all`);
+printFailures(failures);
+printLine(`${((Date.now() - began) / 1000).toFixed(0)} s in all`);
 process.exitCode = sum.failed > 0 || sum.passed === 0 ? 1 : 0;
 process.stdout.write(`${sum.passed} passed, ${sum.failed} failed, ${sum.skipped} skipped\n`);

@@ -4,8 +4,8 @@ import { type CreditSource, FREE, type TenantCredits } from '../../server/orches
 import { toMicrocredits } from '../../server/orchestrator/ports/microcredits.ts';
 
 const PRICES = { ...FREE.prices, workflow_step: 1_000, tool_call: 5_000, llm_input_tokens: 10, llm_output_tokens: 40 };
-/** A thousand million credits, in two accounts: more than any measurement spends. */
-const FUNDS = 500_000_000_000_000;
+/** The microcredits in each of two balances: a billion credits in total, more than any measurement spends. */
+const FUNDS_MICROCREDITS = 500_000_000_000_000;
 
 /** Gives every requested workspace an account with credits to spend, at the prices of a plan. */
 export function benchCredits(pool: pg.Pool): CreditSource {
@@ -26,7 +26,7 @@ export function benchCredits(pool: pg.Pool): CreditSource {
       prices: PRICES,
       balance: toMicrocredits(row.balance) - (uncounted.get(row.tenant_id)?.microcredits ?? 0),
       consumed: toMicrocredits(row.consumed) + (uncounted.get(row.tenant_id)?.microcredits ?? 0),
-      allowance: 2 * FUNDS,
+      allowance: 2 * FUNDS_MICROCREDITS,
       enforced: true,
     });
     return new Map(rows.map(row => [row.tenant_id, toCredits(row)]));
@@ -36,7 +36,7 @@ export function benchCredits(pool: pg.Pool): CreditSource {
       await pool.query(
         `INSERT INTO credit_accounts (tenant_id, included, payg, allowance, created_at)
          VALUES ($1, $2::bigint, $2::bigint, $3, to_timestamp(0)) ON CONFLICT DO NOTHING`,
-        [tenantId, FUNDS, 2 * FUNDS],
+        [tenantId, FUNDS_MICROCREDITS, 2 * FUNDS_MICROCREDITS],
       );
       return (await refresh([tenantId])).get(tenantId) ?? FREE;
     },

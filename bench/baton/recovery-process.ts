@@ -49,7 +49,7 @@ const orchestrator = createBenchOrchestrator({
 });
 // Ends with the parent: otherwise this process would run forever.
 process.once('disconnect', () => process.exit());
-const say = (report: RecoveryReport) => process.send?.(report);
+const sendReport = (report: RecoveryReport) => process.send?.(report);
 const start = async (tenantId = TENANT) => {
   const run = { runId: newId(), tenantId, projectId: newId(), workflowId: order.workflow };
   await orchestrator.start({ ...run, data: started(run) });
@@ -60,7 +60,7 @@ if (order.role === 'victim') {
   await keepInFlight(order.count, 500, () => start());
   await everyoneReached;
   flushCompileCache();
-  say({ kind: 'running' });
+  sendReport({ kind: 'running' });
 } else {
   const advanced = new Set<string>();
   let ended = 0;
@@ -70,7 +70,7 @@ if (order.role === 'victim') {
         if (kind !== 'event') continue;
         if (!advanced.has(item.runId)) {
           advanced.add(item.runId);
-          if (advanced.size === order.count) say({ kind: 'advancing' });
+          if (advanced.size === order.count) sendReport({ kind: 'advancing' });
         }
         if (item.event.type === 'state_changed') ended += 1;
         if (ended === order.count) resolve();
@@ -78,12 +78,12 @@ if (order.role === 'victim') {
     });
   });
   await leading();
-  say({ kind: 'serving' });
+  sendReport({ kind: 'serving' });
   // The run belongs to another tenant, so that the subscription does not count it.
   await start('other');
-  say({ kind: 'started' });
+  sendReport({ kind: 'started' });
   await allEnded;
-  say({ kind: 'ended', memory: process.resourceUsage().maxRSS * 1024 });
+  sendReport({ kind: 'ended', memory: process.resourceUsage().maxRSS * 1024 });
   await once(process, 'SIGTERM');
   await orchestrator.close();
   await luaPool.close();

@@ -21,10 +21,10 @@ export const editorTyping = (): Promise<Figures> =>
     await page.goto(`${server.url}/workflows/${String(id)}?step=${graph.steps[0]?.id ?? ''}`);
     await page.getByRole('region', { name: 'Graph of the draft' }).locator('[data-step]').first().waitFor();
     const name = page.getByRole('textbox', { name: 'Name' });
-    await typed(page, name, WARM_UP_KEYS);
+    await typeKeys(page, name, WARM_UP_KEYS);
     const cpu = await cpuClock(page);
     const before = await cpu();
-    const keys = (await typed(page, name, KEYS)).sort((a, b) => a - b);
+    const keys = (await typeKeys(page, name, KEYS)).sort((a, b) => a - b);
     return {
       'p50 ms a key': percentile(keys, 0.5),
       'p95 ms a key': percentile(keys, 0.95),
@@ -43,7 +43,7 @@ async function cpuClock(page: Page): Promise<() => Promise<number>> {
 }
 
 /** Types `count` keys one after the other; returns the cost of each key for the page's thread, in ms. */
-async function typed(page: Page, field: Locator, count: number): Promise<number[]> {
+async function typeKeys(page: Page, field: Locator, count: number): Promise<number[]> {
   await field.focus();
   const costs = await page.evaluateHandle(recordKeys);
   for (let n = 0; n < count; n += 1) await field.press('abcdefghij'.charAt(n % 10));

@@ -44,7 +44,7 @@ beforeAll(async () => {
   tools = await startSdkServer({ configure });
   await chat.instanceOf(tools.url);
   if (model !== undefined) await giveKeyFor(chat, model);
-  world = { act, api: http.url, model: model ?? CHAT_MODEL, orders: [], notes: [] };
+  world = { act: callOperation, api: http.url, model: model ?? CHAT_MODEL, orders: [], notes: [] };
 });
 afterAll(async () => {
   await chat.close();
@@ -73,7 +73,7 @@ function configure(server: McpServer): void {
   );
 }
 
-const act = (name: string, input: object) => {
+const callOperation = (name: string, input: object) => {
   const isAsked = name === 'autopilot_chat' && model !== undefined;
   return chat.act(name as Parameters<ChatService['act']>[0], isAsked ? { ...input, model } : input);
 };

@@ -50,16 +50,16 @@ export type Goal = {
 export const call = (name: string, args: Record<string, unknown>): Content => [
   { calls: [{ name, arguments: args as never }] },
 ];
-export const say = (text: string): Content => [{ text }];
+export const answerText = (text: string): Content => [{ text }];
 /** Returns a proposal with these edits, and the text that announces it. */
 export const propose = (title: string, ...edits: object[]): Content[] => [
   call('autopilot_propose', { title, edits }),
-  say(`I propose: ${title}.`),
+  answerText(`I propose: ${title}.`),
 ];
 /** Returns the same for the workflow that the message is about. */
 export const change = (title: string, ...edits: object[]): Content[] => [
   call('autopilot_propose', { workflow_id: '{{last.workflow_id}}', title, edits }),
-  say(`I propose: ${title}.`),
+  answerText(`I propose: ${title}.`),
 ];
 export const lua = (id: string, script: string, ...depends_on: string[]) => ({
   id,
@@ -68,8 +68,8 @@ export const lua = (id: string, script: string, ...depends_on: string[]) => ({
   ...(depends_on.length > 0 && { depends_on }),
 });
 export const add = (step: object) => ({ type: 'add_step', step });
-export const named = (name: string) => ({ type: 'set_details', name });
-export const returns = (output: unknown, more: object = {}) => ({ type: 'update_graph', set: { output, ...more } });
+export const setName = (name: string) => ({ type: 'set_details', name });
+export const setOutput = (output: unknown, more: object = {}) => ({ type: 'update_graph', set: { output, ...more } });
 export const connect = (from: string, to: string, branch?: 'then' | 'else') => ({
   type: 'connect',
   from,
@@ -106,7 +106,7 @@ export async function run(act: Act, id: string, input: object): Promise<z.output
   return Ran.parse(await act('workflows_run', { id, wait_s: WAIT_S, params: { trigger_payload: input } }));
 }
 
-export const read = async (act: Act, id: string): Promise<WorkflowRead> =>
+export const readWorkflow = async (act: Act, id: string): Promise<WorkflowRead> =>
   Workflow.parse(await act('workflows_get', { id }));
 
 export const all =
@@ -119,7 +119,7 @@ export const all =
   };
 
 /** Checks that each input gives its output. */
-export const gives = (...cases: readonly (readonly [input: object, output: unknown])[]): Check =>
+export const checkOutputs = (...cases: readonly (readonly [input: object, output: unknown])[]): Check =>
   all(async ({ act }, { workflowId }) => {
     const problems: string[] = [];
     for (const [input, expected] of cases) {
@@ -131,9 +131,9 @@ export const gives = (...cases: readonly (readonly [input: object, output: unkno
   });
 
 /** Checks the workflow with `look`, which returns the fault, or false. */
-export const has = (look: (workflow: WorkflowRead) => string | false): Check =>
+export const checkWorkflow = (look: (workflow: WorkflowRead) => string | false): Check =>
   all(async ({ act }, { workflowId }) => {
-    const problem = look(await read(act, String(workflowId)));
+    const problem = look(await readWorkflow(act, String(workflowId)));
     return problem === false ? [] : [problem];
   });
 

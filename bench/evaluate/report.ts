@@ -19,8 +19,8 @@ export type Figures = {
 const passes = ({ problems }: Attempt): boolean => problems.length === 0;
 
 export function figuresOf({ goal, attempts }: Evaluated): Figures {
-  const mean = (of: (attempt: Attempt) => number) =>
-    attempts.reduce((sum, attempt) => sum + of(attempt), 0) / Math.max(1, attempts.length);
+  const mean = (measureOf: (attempt: Attempt) => number) =>
+    attempts.reduce((sum, attempt) => sum + measureOf(attempt), 0) / Math.max(1, attempts.length);
   return {
     goal,
     attempts: attempts.length,
@@ -37,7 +37,7 @@ export function figuresOf({ goal, attempts }: Evaluated): Figures {
 /** Returns a table of all goals, with the shares of the goals that passed at least once (pass@k) and always (pass^k). */
 export function markdownOf(figures: readonly Figures[]): string {
   const k = Math.max(0, ...figures.map(({ attempts }) => attempts));
-  const part = (of: (each: Figures) => boolean) => `${figures.filter(of).length} of ${figures.length}`;
+  const part = (predicate: (each: Figures) => boolean) => `${figures.filter(predicate).length} of ${figures.length}`;
   const rows = figures.map(
     ({ goal, passed, attempts, tokens, credits, turns, problems }) =>
       `| ${goal} | ${passed}/${attempts} | ${tokens} | ${credits.toFixed(2)} | ${turns.toFixed(1)} | ${problems.join('; ').replaceAll('|', '\\|')} |`,

@@ -5,13 +5,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type ChatOrder, type ChatReport, monotonicMs, ownCpuSeconds, tellParent } from './protocol.ts';
 
 /**
- * Clients of chats, and the model that they chat with, in one process, so that both use one clock. A message requests the kind of its
- * answer: `now <n>` immediately, `stream <n>` with timestamped tokens, `hold <n>` with a long text without an end.
+ * Clients of chats, and the model that they chat with, in one process, so that both use one clock. A message requests
+ * the kind of its answer: `now <n>` immediately, `stream <n>` with timestamped tokens, `hold <n>` with a long text that
+ * never ends.
  */
 process.once('message', (order: ChatOrder) => void run(order));
 
 /** Callbacks by message, called with the time at which the provider gets the request. */
-const asked = new Map<string, (at: number) => void>();
+const onRequest = new Map<string, (at: number) => void>();
 
 async function run(order: ChatOrder): Promise<void> {
   const provider = createServer((incoming, response) => void answer(order, incoming, response));
@@ -19,13 +20,13 @@ async function run(order: ChatOrder): Promise<void> {
   const base_url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`;
   await post(order, '/v1/llm-provider-keys', { provider: 'openai_compatible', base_url, models: ['bench'] });
   const toRequest: number[] = [];
-  for (let n = 0; n < order.messages; n += 1) toRequest.push(await untilAsked(order, `now ${n}`));
+  for (let n = 0; n < order.messages; n += 1) toRequest.push(await measureRequest(order, `now ${n}`));
   const cpuBefore = ownCpuSeconds();
   const began = monotonicMs();
-  const perToken = (await Promise.all(Array.from({ length: order.streams }, (_, n) => tokens(order, n)))).flat();
+  const perToken = (await Promise.all(Array.from({ length: order.streams }, (_, n) => measureTokens(order, n)))).flat();
   const seconds = (monotonicMs() - began) / 1000;
   const cpuSeconds = ownCpuSeconds() - cpuBefore;
-  const reconnect = await reconnects(order);
+  const reconnect = await measureReconnects(order);
   provider.closeAllConnections();
   provider.close();
   const ascending = (list: number[]) => list.sort((a, b) => a - b);
@@ -38,8 +39,8 @@ async function answer(order: ChatOrder, incoming: IncomingMessage, response: Ser
   const at = monotonicMs();
   const { messages } = JSON.parse(await textOf(incoming)) as { messages: { content: string }[] };
   const text = messages.at(-1)?.content ?? '';
-  asked.get(text)?.(at);
-  asked.delete(text);
+  onRequest.get(text)?.(at);
+  onRequest.delete(text);
   response.writeHead(200, { 'Content-Type': 'text/event-stream' });
   const token = (content: string, finish_reason: string | null = null) => {
     const chunk = {
@@ -65,17 +66,20 @@ async function answer(order: ChatOrder, incoming: IncomingMessage, response: Ser
   response.end('data: [DONE]\n\n');
 }
 
-/** Sends a message in a new thread; returns the time until the provider is asked. */
-async function untilAsked(order: ChatOrder, text: string): Promise<number> {
+/** Sends a message in a new thread. Returns the time in ms until the provider gets the request. */
+async function measureRequest(order: ChatOrder, text: string): Promise<number> {
   const { id } = await post(order, '/v1/chat/threads', { model: 'openai_compatible/bench' });
-  const reached = new Promise<number>(resolve => asked.set(text, resolve));
+  const requested = new Promise<number>(resolve => onRequest.set(text, resolve));
   const began = monotonicMs();
   await post(order, `/v1/chat/threads/${id}/messages`, { text });
-  return (await reached) - began;
+  return (await requested) - began;
 }
 
-/** Streams one answer; returns the age of each token at its arrival. The first streams wait for the others to begin. */
-async function tokens(order: ChatOrder, n: number): Promise<number[]> {
+/**
+ * Streams one answer. Returns the age of each token at its arrival in ms, without the first tokens, which may wait for
+ * other streams to begin.
+ */
+async function measureTokens(order: ChatOrder, n: number): Promise<number[]> {
   const { id } = await post(order, '/v1/chat/threads', { model: 'openai_compatible/bench' });
   const found: number[] = [];
   const response = await send(order, 'POST', `/v1/chat/threads/${id}/stream`, { text: `stream ${n}` });
@@ -86,12 +90,12 @@ async function tokens(order: ChatOrder, n: number): Promise<number[]> {
   return found.slice(Math.min(10, found.length / 2));
 }
 
-async function reconnects(order: ChatOrder): Promise<number[]> {
+async function measureReconnects(order: ChatOrder): Promise<number[]> {
   const { id } = await post(order, '/v1/chat/threads', { model: 'openai_compatible/bench' });
   const text = 'hold';
-  const reached = new Promise<number>(resolve => asked.set(text, resolve));
+  const requested = new Promise<number>(resolve => onRequest.set(text, resolve));
   await post(order, `/v1/chat/threads/${id}/messages`, { text });
-  await reached;
+  await requested;
   const found: number[] = [];
   // The first connection waits until the whole text has been written.
   for (let n = 0; n <= order.reconnects; n += 1) {

@@ -54,13 +54,13 @@ function open({ url, token, workflowId }: SocketsOrder, onFrame: (frame: Frame) 
     handshake.once('response', response => reject(new Error(`The stream was refused: ${response.statusCode}`)));
     handshake.once('upgrade', (_, socket, head) => {
       let ready = false;
-      const read = frameReader(data => {
+      const readFrame = frameReader(data => {
         if (ready) onFrame({ at: monotonicMs(), data });
         else resolve(socket);
         ready = true;
       });
-      socket.on('data', read);
-      if (head.length > 0) read(head);
+      socket.on('data', readFrame);
+      if (head.length > 0) readFrame(head);
     });
     handshake.end();
   });

@@ -15,36 +15,36 @@ type Workload = { name: string; run(): Promise<Figures> };
 /** Measures the service over HTTP in a separate process; each repetition has a new PostgreSQL. */
 export const workloads: readonly Workload[] = [
   // A start, and a run of one step to its end.
-  { name: 'rest-starts', run: () => starts(chain('condition', 1)) },
+  { name: 'rest-starts', run: () => measureStarts(chain('condition', 1)) },
   // Only the start: the run waits for a person.
-  { name: 'rest-starts-only', run: () => starts(blocked) },
+  { name: 'rest-starts-only', run: () => measureStarts(blocked) },
   // Only the start, each with an Idempotency-Key.
-  { name: 'rest-starts-keyed', run: () => starts(blocked, true) },
+  { name: 'rest-starts-keyed', run: () => measureStarts(blocked, true) },
   // A start that waits for the output of a run of two steps, one start at a time: a workflow that serves as an API.
-  { name: 'rest-outputs', run: () => outputs(chain('condition', 2)) },
+  { name: 'rest-outputs', run: () => measureOutputs(chain('condition', 2)) },
   // A request without a run: the cost of HTTP, authentication and authorization.
-  { name: 'rest-reads', run: () => reads('/v1/me') },
+  { name: 'rest-reads', run: () => measureReads('/v1/me') },
   // The same read as the console requests it.
-  { name: 'trpc-reads', run: () => reads('/api/trpc/me_get') },
-  { name: 'ws-fanout', run: () => fanOut() },
-  { name: 'chat', run: () => chat() },
+  { name: 'trpc-reads', run: () => measureReads('/api/trpc/me_get') },
+  { name: 'ws-fanout', run: () => measureFanOut() },
+  { name: 'chat', run: () => measureChat() },
 ];
 
-async function starts(graph: Graph, keyed = false): Promise<Figures> {
+async function measureStarts(graph: Graph, keyed = false): Promise<Figures> {
   await using service = await HttpService.open();
   const id = await service.publish('start', graph);
   const body = '{"command":"start","params":{"n":1}}';
   return await measure(service, { method: 'POST', path: `/v1/workflows/${id}/command`, body, keyed });
 }
 
-async function outputs(graph: Graph): Promise<Figures> {
+async function measureOutputs(graph: Graph): Promise<Figures> {
   await using service = await HttpService.open();
   const id = await service.publish('output', graph);
   const path = `/v1/workflows/${id}/run?wait_s=60`;
   return await measure(service, { method: 'POST', path, body: '{"params":{"n":1}}', keyed: false }, 1);
 }
 
-async function reads(path: string): Promise<Figures> {
+async function measureReads(path: string): Promise<Figures> {
   await using service = await HttpService.open();
   return await measure(service, { method: 'GET', path, body: null, keyed: false });
 }
@@ -80,7 +80,7 @@ async function measure(
  * (the event's own time is taken before the commit), and ends when the client's process has the frame; both use the machine's monotonic
  * clock. `answer → frame` begins at the answer to the start, and uses only the client's clock.
  */
-async function fanOut(): Promise<Figures> {
+async function measureFanOut(): Promise<Figures> {
   await using service = await HttpService.open({ BENCH_STAMPS: '1' });
   const workflowId = await service.publish('watched', chain('condition', 1));
   const order = { workflowId, sockets: SOCKETS, pauseMs: 20, framesPerRun: 4 };
@@ -116,7 +116,7 @@ async function fanOut(): Promise<Figures> {
 /**
  * Chats with a provider that answers immediately, so that only the service's cost remains. One token is one piece of the provider's stream.
  */
-async function chat(): Promise<Figures> {
+async function measureChat(): Promise<Figures> {
   await using service = await HttpService.open({
     BATON_ENABLE_AGENTS: 'true',
     BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32',

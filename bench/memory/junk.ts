@@ -9,7 +9,7 @@ import type { ModelCaller } from '../../server/orchestrator/steps/llm-call/model
 import { newId } from '../../server/platform/ids.ts';
 import type { Figures } from '../system/system.ts';
 import { type Conversation, NoisyTalk, TURNS } from './noisy-talk.ts';
-import { createRememberer, type Rememberer } from './store.ts';
+import { createMemoryUser, type MemoryUser } from './store.ts';
 
 /** The number of items recalled before each conversation, for the assistant to repeat. */
 const RECALLED = 5;
@@ -24,7 +24,7 @@ type ActiveItem = { id: string; text: string; quotes: { quote: string; said: str
  */
 export async function measureJunk(pool: Pool, turns: number, seed?: number): Promise<Figures> {
   const talk = new NoisyTalk(seed);
-  const who = await createRememberer(pool, 'noisy', async () => ({ kind: 'vectors', vectors: [] }));
+  const who = await createMemoryUser(pool, 'noisy', async () => ({ kind: 'vectors', vectors: [] }));
   let now = Date.now();
   for (let nth = 0; nth < Math.max(1, Math.round(turns / TURNS)); nth += 1) {
     const active = await activeItems(who);
@@ -57,7 +57,7 @@ export async function measureJunk(pool: Pool, turns: number, seed?: number): Pro
   };
 }
 
-async function activeItems({ principal, ctx }: Rememberer): Promise<ActiveItem[]> {
+async function activeItems({ principal, ctx }: MemoryUser): Promise<ActiveItem[]> {
   const { rows } = await ctx.services.pool.query<ActiveItem>(
     `SELECT i.id, i.text, coalesce((SELECT json_agg(json_build_object('quote', e.quote, 'said', c.text)) FROM memory_evidence e
        JOIN memory_chunks c ON c.tenant_id = e.tenant_id AND c.id = e.chunk_id
@@ -70,7 +70,7 @@ async function activeItems({ principal, ctx }: Rememberer): Promise<ActiveItem[]
 
 /** Runs the step of a job on one conversation, with the rights of a contributor. */
 async function extractFrom(
-  { principal, ctx }: Rememberer,
+  { principal, ctx }: MemoryUser,
   conversation: Conversation,
   judge: (prompt: string) => object,
   at: Date,

@@ -8,7 +8,7 @@ import { scopeOf } from '../../server/domains/memory/scope.ts';
 import type { Embed } from '../../server/operation/embed.ts';
 import type { Figures } from '../system/system.ts';
 import { SeededRandom } from './random.ts';
-import { createRememberer, indexTexts, type Rememberer, rememberFacts, search } from './store.ts';
+import { createMemoryUser, indexTexts, type MemoryUser, rememberFacts, search } from './store.ts';
 
 const SEED = 20_261_123;
 const TOP = 5;
@@ -78,8 +78,8 @@ export async function measureRecall(pool: Pool, people: number, sessions: number
   });
   const { said, moves, questions } = compose(people, sessions);
   const [ours, theirs] = [
-    await createRememberer(pool, 'recall', embed),
-    await createRememberer(pool, 'foreign', embed),
+    await createMemoryUser(pool, 'recall', embed),
+    await createMemoryUser(pool, 'foreign', embed),
   ];
   for (const [who, prefix] of [
     [ours, ''],
@@ -102,18 +102,18 @@ export async function measureRecall(pool: Pool, people: number, sessions: number
       who.setTime(null);
     }
   }
-  const lexical = await ask(ours, questions);
+  const lexical = await askAll(ours, questions);
   const { tenantId, userId } = ours.principal;
   const model = { model: 'fake/model', dimensions: DIMENSIONS, space: `fake/model#${DIMENSIONS}`, updatedBy: userId };
   await saveSettings(pool, tenantId, model, new Date());
   while (await embedPending(ours.ctx.services, new AbortController().signal));
-  const hybrid = await ask(ours, questions);
+  const hybrid = await askAll(ours, questions);
   const byBits = await recallOfBits(ours, embedder, questions);
-  const named = (figures: Map<string, number>, prefix: string, kinds: readonly string[]) =>
+  const withPrefix = (figures: Map<string, number>, prefix: string, kinds: readonly string[]) =>
     Object.fromEntries(kinds.map(kind => [`${prefix} R@5 ${kind}`, figures.get(kind) ?? Number.NaN]));
   return {
-    ...named(lexical.recall, 'text', ['all', 'single', 'multi', 'update', 'time', 'abstain', 'paraphrase']),
-    ...named(hybrid.recall, 'hybrid', ['all', 'single', 'multi', 'update', 'time', 'abstain', 'paraphrase']),
+    ...withPrefix(lexical.recall, 'text', ['all', 'single', 'multi', 'update', 'time', 'abstain', 'paraphrase']),
+    ...withPrefix(hybrid.recall, 'hybrid', ['all', 'single', 'multi', 'update', 'time', 'abstain', 'paraphrase']),
     'vectors R@10 of exact': byBits,
     'stale hits': lexical.stale + hybrid.stale,
     'foreign hits': lexical.foreign + hybrid.foreign,
@@ -124,7 +124,7 @@ const NEAREST = 10;
 const COMPARED_QUERIES = 50;
 
 /** Returns the share of the nearest texts by vectors of full precision that the search by signs and 8-bit codes finds as well. */
-async function recallOfBits(who: Rememberer, embedder: Embedder, questions: readonly Question[]): Promise<number> {
+async function recallOfBits(who: MemoryUser, embedder: Embedder, questions: readonly Question[]): Promise<number> {
   const { pool } = who.ctx.services;
   const scope = scopeOf(who.principal);
   const { rows } = await pool.query<{ id: string; text: string }>(
@@ -162,7 +162,7 @@ function cosineOf(one: readonly number[], other: readonly number[]): number {
   return lengths === 0 ? 0 : dot / lengths;
 }
 
-async function ask(who: Rememberer, questions: readonly Question[]) {
+async function askAll(who: MemoryUser, questions: readonly Question[]) {
   const sums = new Map<string, { right: number; asked: number }>();
   let stale = 0;
   let foreign = 0;

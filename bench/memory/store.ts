@@ -8,7 +8,7 @@ import type { Embed } from '../../server/operation/embed.ts';
 import { newId } from '../../server/platform/ids.ts';
 
 /** A workspace with a person, and functions for measuring that person's memories. */
-export type Rememberer = {
+export type MemoryUser = {
   principal: Principal;
   ctx: Context;
   /** Sets the time at which statements are remembered and questions asked; null: now. */
@@ -17,7 +17,7 @@ export type Rememberer = {
 const CHUNKS_PER_EPISODE = 250;
 
 /** Creates a workspace, its project and a member, whose session writes and searches memories. */
-export async function createRememberer(pool: Pool, slug: string, embed: Embed): Promise<Rememberer> {
+export async function createMemoryUser(pool: Pool, slug: string, embed: Embed): Promise<MemoryUser> {
   const [projectId, userId] = [newId(), newId()];
   await pool.query('INSERT INTO tenants (slug, name, created_at) VALUES ($1, $1, now())', [slug]);
   await pool.query('INSERT INTO projects (id, tenant_id, name, created_at) VALUES ($1, $2, $2, now())', [
@@ -46,7 +46,7 @@ export async function createRememberer(pool: Pool, slug: string, embed: Embed): 
   let time: number | null = null;
   const clock = { now: () => time ?? Date.now() };
   const services = { pool, embed, clock, prisma: noConnections, secrets: {} };
-  const setTime: Rememberer['setTime'] = at => {
+  const setTime: MemoryUser['setTime'] = at => {
     time = at === null ? null : Date.parse(at);
   };
   return { principal, ctx: { principal, services } as unknown as Context, setTime };
@@ -54,7 +54,7 @@ export async function createRememberer(pool: Pool, slug: string, embed: Embed): 
 
 /** Indexes texts as turns of conversations. Returns the ids of the episodes. */
 export async function indexTexts(
-  { principal, ctx }: Rememberer,
+  { principal, ctx }: MemoryUser,
   texts: readonly string[],
   occurredAt = new Date(),
 ): Promise<string[]> {
@@ -85,7 +85,7 @@ export async function indexTexts(
 type NewFact = { subject: string; text: string; valid_from?: string; supersedes?: string };
 
 /** Remembers facts stated by a person; returns their ids. */
-export async function rememberFacts({ ctx }: Rememberer, facts: readonly NewFact[]): Promise<string[]> {
+export async function rememberFacts({ ctx }: MemoryUser, facts: readonly NewFact[]): Promise<string[]> {
   const whole = facts.map(fact => ({
     kind: 'fact' as const,
     evidence: [],
@@ -99,7 +99,7 @@ export async function rememberFacts({ ctx }: Rememberer, facts: readonly NewFact
 
 /** Returns the texts that a search finds, best first. */
 export async function search(
-  { ctx }: Rememberer,
+  { ctx }: MemoryUser,
   query: string,
   more: { k?: number; as_of?: string } = {},
 ): Promise<string[]> {

@@ -5,7 +5,7 @@ import { saveSettings } from '../../server/domains/memory/embeddings/store.ts';
 import type { Embed } from '../../server/operation/embed.ts';
 import type { Figures } from '../system/system.ts';
 import { SeededRandom } from './random.ts';
-import { createRememberer, indexTexts, type Rememberer, rememberFacts, search } from './store.ts';
+import { createMemoryUser, indexTexts, type MemoryUser, rememberFacts, search } from './store.ts';
 
 const SEED = 20_261_127;
 const DIMENSIONS = 256;
@@ -32,9 +32,9 @@ function compose(people: number): Update[] {
     const who = `${FIRST[nth % FIRST.length]} ${LAST[Math.floor(nth / FIRST.length) % LAST.length]}`;
     const form = FORMS[nth % FORMS.length] ?? FORMS[0];
     const [first, second] = [random.of(CITIES), random.of(CITIES)];
-    const said = (city: string) => form.said.replace('WHO', who).replace('WHAT', city);
+    const statement = (city: string) => form.said.replace('WHO', who).replace('WHAT', city);
     const now = second === first ? 'Ulm' : second;
-    return { old: said(first), now: said(now), question: form.asked.replace('WHO', who), subject: who };
+    return { old: statement(first), now: statement(now), question: form.asked.replace('WHO', who), subject: who };
   });
 }
 
@@ -51,8 +51,8 @@ export async function measureUpdates(pool: Pool, people: number): Promise<Figure
   });
   const updates = compose(people);
   const [said, known] = [
-    await createRememberer(pool, 'updates-said', embed),
-    await createRememberer(pool, 'updates-known', embed),
+    await createMemoryUser(pool, 'updates-said', embed),
+    await createMemoryUser(pool, 'updates-known', embed),
   ];
   const [january, march] = ['2026-01-10T00:00:00.000Z', '2026-03-10T00:00:00.000Z'];
   for (const [nth, { old, now, subject }] of updates.entries()) {
@@ -76,14 +76,14 @@ export async function measureUpdates(pool: Pool, people: number): Promise<Figure
   };
 }
 
-async function giveVectors(pool: Pool, { principal, ctx }: Rememberer): Promise<void> {
+async function giveVectors(pool: Pool, { principal, ctx }: MemoryUser): Promise<void> {
   const { tenantId, userId } = principal;
   const model = { model: 'fake/model', dimensions: DIMENSIONS, space: `fake/model#${DIMENSIONS}`, updatedBy: userId };
   await saveSettings(pool, tenantId, model, new Date());
   while (await embedPending(ctx.services, new AbortController().signal));
 }
 
-async function newestFound(who: Rememberer, updates: readonly Update[]): Promise<number> {
+async function newestFound(who: MemoryUser, updates: readonly Update[]): Promise<number> {
   let right = 0;
   for (const { now, question } of updates) {
     const [first] = await search(who, question, { k: TOP });

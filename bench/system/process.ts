@@ -4,7 +4,7 @@ import type { Figures, Order, Report } from './system.ts';
 
 const SAMPLE_MS = 500;
 
-/** A system under test in its process, from the point of view of the benchmark. */
+/** The benchmark's handle of the process that runs a system under test. */
 export class SystemProcess {
   readonly name: string;
   readonly versions: Record<string, string>;
@@ -62,29 +62,29 @@ export class SystemProcess {
 
   async close(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    const gone = new Promise<void>(resolve => this.#child.once('exit', () => resolve()));
+    const exited = new Promise<void>(resolve => this.#child.once('exit', () => resolve()));
     this.#child.send({ kind: 'close' } satisfies Order);
-    await gone;
+    await exited;
   }
 }
 
 function nextReport(child: ChildProcess): Promise<Report> {
   return new Promise((resolve, reject) => {
-    const forget = () => {
-      child.off('message', take);
-      child.off('exit', fail);
+    const removeListeners = () => {
+      child.off('message', onMessage);
+      child.off('exit', onExit);
       child.off('error', reject);
     };
-    const take = (message: Report) => {
-      forget();
+    const onMessage = (message: Report) => {
+      removeListeners();
       resolve(message);
     };
-    const fail = (code: number | null, signal: string | null) => {
-      forget();
+    const onExit = (code: number | null, signal: string | null) => {
+      removeListeners();
       reject(new Error(`The system's process ended: ${code ?? signal}`));
     };
-    child.once('message', take);
-    child.once('exit', fail);
+    child.once('message', onMessage);
+    child.once('exit', onExit);
     child.once('error', reject);
   });
 }

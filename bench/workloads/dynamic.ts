@@ -6,16 +6,23 @@ type Loops = System & { forEach(count: number): Promise<void> };
 type Calls = System & { callRuns(count: number): Promise<void>; recordedRuns(): Promise<number> };
 type Requests = System & { requests(url: string): Promise<void> };
 
-const loops = (system: System): system is Loops => system.forEach !== undefined;
-const calls = (system: System): system is Calls => system.callRuns !== undefined && system.recordedRuns !== undefined;
-const sends = (system: System): system is Requests => system.requests !== undefined;
+const hasLoops = (system: System): system is Loops => system.forEach !== undefined;
+const hasCalls = (system: System): system is Calls =>
+  system.callRuns !== undefined && system.recordedRuns !== undefined;
+const hasRequests = (system: System): system is Requests => system.requests !== undefined;
 
 /** Workloads that the peers share: work that is decided only during a run, and requests. */
 export const dynamicWorkloads: readonly Workload[] = [
-  { name: 'for-each', title: 'loop over 10,000 items, 100 at a time', size: 10_000, can: loops, run: forEach },
-  { name: 'child-runs', title: 'run that calls others, 100 at a time', size: 2_000, can: calls, run: childRuns },
-  { name: 'http', title: 'chain of 10 HTTP requests, 64 in flight', size: 500, can: sends, run: http },
-  { name: 'http-alone', title: 'chain of 10 HTTP requests, one at a time', size: 100, can: sends, run: httpAlone },
+  { name: 'for-each', title: 'loop over 10,000 items, 100 at a time', size: 10_000, can: hasLoops, run: forEach },
+  { name: 'child-runs', title: 'run that calls others, 100 at a time', size: 2_000, can: hasCalls, run: childRuns },
+  { name: 'http', title: 'chain of 10 HTTP requests, 64 in flight', size: 500, can: hasRequests, run: http },
+  {
+    name: 'http-alone',
+    title: 'chain of 10 HTTP requests, one at a time',
+    size: 100,
+    can: hasRequests,
+    run: httpAlone,
+  },
 ] as Workload[];
 
 /** Executes one run with a loop over `count` items. */

@@ -5,7 +5,7 @@ import { percentile } from '../load.ts';
 import { measureJunk } from '../memory/junk.ts';
 import { MadeTexts } from '../memory/random.ts';
 import { measureRecall } from '../memory/recall.ts';
-import { createRememberer, indexTexts, type Rememberer, search } from '../memory/store.ts';
+import { createMemoryUser, indexTexts, type MemoryUser, search } from '../memory/store.ts';
 import { measureUpdates } from '../memory/updates.ts';
 import type { Figures, Measure } from '../system/system.ts';
 
@@ -27,10 +27,10 @@ export async function memory(service: BenchService, count: number, measure: Meas
   const { pool } = service;
   const texts = new MadeTexts(SEED);
   const embed: Embed = async () => ({ kind: 'vectors', vectors: [texts.vector(DIMENSIONS)] });
-  const large = await createRememberer(pool, 'large', embed);
+  const large = await createMemoryUser(pool, 'large', embed);
   const all = Array.from({ length: count }, () => texts.text());
   const indexing = await measure(() => indexTexts(large, all));
-  const small = await manySmall(service, large, count, embed);
+  const small = await createSmallWorkspaces(service, large, count, embed);
   await pool.query('VACUUM (ANALYZE) memory_chunks');
   const questions = Array.from({ length: Math.min(QUERIES, count) }, (_, at) =>
     texts.question(all[(at * 7919) % all.length] ?? ''),
@@ -56,25 +56,25 @@ export async function memory(service: BenchService, count: number, measure: Meas
 }
 
 /** Returns the times of searches, ascending, after a warm-up: the first searches read the indexes from disk. */
-async function timesOf(who: Rememberer, questions: readonly string[]): Promise<number[]> {
-  for (const question of questions.slice(0, WARM_UP)) await search(who, question);
+async function timesOf(user: MemoryUser, questions: readonly string[]): Promise<number[]> {
+  for (const question of questions.slice(0, WARM_UP)) await search(user, question);
   const times: number[] = [];
   for (const question of questions) {
     const from = performance.now();
-    await search(who, question);
+    await search(user, question);
     times.push(performance.now() - from);
   }
   return times.sort((a, b) => a - b);
 }
 
 /** Copies every hundred memories of the large workspace to a small one, in the database itself; returns one of the small workspaces. */
-async function manySmall(
+async function createSmallWorkspaces(
   { pool }: BenchService,
-  { principal }: Rememberer,
+  { principal }: MemoryUser,
   count: number,
   embed: Embed,
-): Promise<Rememberer> {
-  const one = await createRememberer(pool, 'small-0', embed);
+): Promise<MemoryUser> {
+  const one = await createMemoryUser(pool, 'small-0', embed);
   await pool.query(
     `INSERT INTO memory_episodes SELECT 'small-' || n, e.id, CASE WHEN n = 0 THEN $2::uuid END, NULL, NULL, NULL, e.source, e.source_ref,
        e.title, e.trust, e.content_hash, e.occurred_at, e.created_by, e.created_at
@@ -91,7 +91,7 @@ async function manySmall(
   return one;
 }
 
-async function addVectors({ pool }: BenchService, { principal }: Rememberer, texts: MadeTexts): Promise<void> {
+async function addVectors({ pool }: BenchService, { principal }: MemoryUser, texts: MadeTexts): Promise<void> {
   const { tenantId, userId } = principal;
   const space = `bench#${DIMENSIONS}`;
   await pool.query(

@@ -17,7 +17,7 @@ export async function recovery(service: BenchService, count: number, measure: Me
   await service.orchestrator.close();
   const workflow = service.declare(chain('condition', CHAIN));
   const victim = launch({ role: 'victim', url: service.url, workflow, count });
-  await said(victim, 'running');
+  await waitForReport(victim, 'running');
   const { value } = await measure(async () => {
     const from = performance.now();
     victim.kill('SIGKILL');
@@ -26,7 +26,7 @@ export async function recovery(service: BenchService, count: number, measure: Me
     successor.on('message', ({ kind }: RecoveryReport) => {
       at[kind] = performance.now() - from;
     });
-    const { memory } = (await said(successor, 'ended')) as Extract<RecoveryReport, { kind: 'ended' }>;
+    const { memory } = (await waitForReport(successor, 'ended')) as Extract<RecoveryReport, { kind: 'ended' }>;
     successor.kill('SIGTERM');
     await once(successor, 'exit');
     return { at, memory };
@@ -57,7 +57,7 @@ function launch(order: RecoveryOrder): ChildProcess {
 }
 
 /** Settles at the first message of that kind; throws if the process ends before. */
-function said(child: ChildProcess, kind: RecoveryReport['kind']): Promise<RecoveryReport> {
+function waitForReport(child: ChildProcess, kind: RecoveryReport['kind']): Promise<RecoveryReport> {
   return new Promise((resolve, reject) => {
     child.on('message', (message: RecoveryReport) => {
       if (message.kind === kind) resolve(message);

@@ -179,10 +179,10 @@ function usageOf({ usage, content }: Said, { messages }: ChatRequest): JsonObjec
 async function send(response: ServerResponse, frame: string): Promise<void> {
   if (response.destroyed || response.write(frame)) return;
   await new Promise<void>(resolve => {
-    const go = () => {
-      response.off('drain', go).off('close', go);
+    const resume = () => {
+      response.off('drain', resume).off('close', resume);
       resolve();
     };
-    response.on('drain', go).on('close', go);
+    response.on('drain', resume).on('close', resume);
   });
 }

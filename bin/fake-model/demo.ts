@@ -1,6 +1,6 @@
 import { type Call, type ChatRequest, type Said, textOf } from './script.ts';
 
-/** The greatest depth of an example; deeper parts of a schema are left out. */
+/** The maximum depth of an example; deeper parts of a schema are left out. */
 const MAX_DEPTH = 6;
 
 /**
@@ -9,9 +9,11 @@ const MAX_DEPTH = 6;
  */
 export function demoAnswer(request: ChatRequest): Said {
   const { messages, tools = [], tool_choice, response_format } = request;
-  const asked = messages.findLast(({ role }) => role === 'user');
-  const question = asked === undefined ? '' : textOf(asked).trim();
-  const results = messages.slice(asked === undefined ? 0 : messages.lastIndexOf(asked) + 1).filter(isResult);
+  const userMessage = messages.findLast(({ role }) => role === 'user');
+  const question = userMessage === undefined ? '' : textOf(userMessage).trim();
+  const results = messages
+    .slice(userMessage === undefined ? 0 : messages.lastIndexOf(userMessage) + 1)
+    .filter(isResult);
   if (results.length === 0 && tools.length > 0 && tool_choice !== 'none') {
     const named = tools.filter(tool => mentions(question, tool.function.name));
     const calls = (named.length > 0 ? named : tools.slice(0, 1)).map((tool): Call => {
@@ -48,11 +50,11 @@ export function exampleOf(schema: unknown, text: string, depth = 0): Json {
     required,
     items,
     enum: values,
-    default: usual,
+    default: defaultValue,
     examples,
     minimum,
   } = Object.assign({} as Record<string, unknown>, schema);
-  const given = [usual, ...list(examples), ...list(values), Reflect.get(schema, 'const')].find(
+  const given = [defaultValue, ...list(examples), ...list(values), Reflect.get(schema, 'const')].find(
     each => each !== undefined,
   );
   if (given !== undefined) return given as Json;

@@ -2,8 +2,8 @@
 export const DEFAULT_DIMENSIONS = 256;
 /** A shared meaning of two words has more weight than their different letters. */
 const MEANING_WEIGHT = 4;
-const SHORTEST_GRAM = 3;
-const LONGEST_GRAM = 5;
+const MIN_GRAM_LENGTH = 3;
+const MAX_GRAM_LENGTH = 5;
 
 /** The words of each line are synonyms. */
 const KNOWN_SYNONYMS = [
@@ -89,7 +89,7 @@ const stem = (word: string): string => (word.length > 3 && /[^s]s$/.test(word) ?
 function gramsOf(word: string): string[] {
   const framed = `^${word}$`;
   const grams: string[] = [];
-  for (let size = SHORTEST_GRAM; size <= LONGEST_GRAM; size += 1) {
+  for (let size = MIN_GRAM_LENGTH; size <= MAX_GRAM_LENGTH; size += 1) {
     for (let at = 0; at + size <= framed.length; at += 1) grams.push(framed.slice(at, at + size));
   }
   return grams;

@@ -16,7 +16,7 @@ const command = new Command('npm run fake-model --')
 const { port, script: file, pause } = parseArguments(command).opts();
 
 await runScript(async () => {
-  const script = { ...read(file), ...(pause === undefined ? {} : { pause_ms: pause }) };
+  const script = { ...readScript(file), ...(pause === undefined ? {} : { pause_ms: pause }) };
   const fake = await startFakeModel({ port, script });
   console.log(`The fake model serves ${fake.url}. Press Ctrl-C to stop it.`);
   await new Promise<void>(resolve => process.once('SIGINT', resolve).once('SIGTERM', resolve));
@@ -24,7 +24,7 @@ await runScript(async () => {
   return 0;
 });
 
-function read(path: string | undefined) {
+function readScript(path: string | undefined) {
   if (path === undefined) return undefined;
   const script = Script.safeParse(JSON.parse(readFileSync(path, 'utf8')));
   if (script.success) return script.data;

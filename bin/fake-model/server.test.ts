@@ -16,7 +16,7 @@ afterAll(() => fake.close());
 const provider = () => createOpenAICompatible({ name: 'fake', baseURL: fake.url, includeUsage: true });
 type Options = Parameters<ReturnType<ReturnType<typeof provider>['chatModel']>['doStream']>[0];
 
-const say = (text: string): Options['prompt'] => [{ role: 'user', content: [{ type: 'text', text }] }];
+const userMessage = (text: string): Options['prompt'] => [{ role: 'user', content: [{ type: 'text', text }] }];
 const tool = (name: string, properties: Record<string, object> = {}, required: string[] = []) => ({
   type: 'function' as const,
   name,
@@ -27,7 +27,7 @@ const tool = (name: string, properties: Record<string, object> = {}, required: s
 async function stream(options: Partial<Options> = {}) {
   const { stream } = await provider()
     .chatModel('scripted')
-    .doStream({ prompt: say('Hello'), ...options });
+    .doStream({ prompt: userMessage('Hello'), ...options });
   const read = { text: '', reasoning: '', pieces: [] as string[], calls: [] as object[], errors: [] as unknown[] };
   let finish: unknown;
   let usage: unknown;
@@ -57,7 +57,7 @@ test('arguments of calls take values from the last message, as JSON or in its la
   fake.script({ answers: [{ content }, { content }] });
   const order = JSON.stringify({ order: { id: 7, lines: [{}, { sku: 'b' }] } });
   for (const text of [order, `About this:\n${order}`]) {
-    const { calls } = await stream({ prompt: say(text), tools: [tool('find')] });
+    const { calls } = await stream({ prompt: userMessage(text), tools: [tool('find')] });
     expect(JSON.parse((calls[0] as { input: string }).input)).toEqual({
       id: 7,
       line: 'b',
@@ -70,7 +70,7 @@ test('arguments of calls take values from the last message, as JSON or in its la
 test('arguments of calls take the newest word with the given prefix', async () => {
   const args = { order: '{{seen.ORDER-}}', gone: '{{seen.BILL-}}', kept: 'no {{seen.ORDER-}}' };
   fake.script({ answers: [{ content: [{ calls: [{ name: 'find', arguments: args }] }] }] });
-  const { calls } = await stream({ prompt: say('Of ORDER-7 and of ORDER-8.'), tools: [tool('find')] });
+  const { calls } = await stream({ prompt: userMessage('Of ORDER-7 and of ORDER-8.'), tools: [tool('find')] });
   const given = JSON.parse((calls[0] as { input: string }).input);
   expect(given).toEqual({ order: 'ORDER-8', gone: null, kept: 'no {{seen.ORDER-}}' });
 });
@@ -92,19 +92,22 @@ describe('a script', () => {
       { match: { model: 'another' }, content: [{ text: 'by model' }] },
       { content: [{ text: 'once' }], times: 1 },
     );
-    const instructed: Options['prompt'] = [{ role: 'system', content: 'You are a secretary.' }, ...say('Hello')];
-    const later: Options['prompt'] = [
-      ...say('What weather?'),
-      { role: 'assistant', content: [{ type: 'text', text: 'Rain.' }] },
-      ...say('Thanks'),
+    const instructed: Options['prompt'] = [
+      { role: 'system', content: 'You are a secretary.' },
+      ...userMessage('Hello'),
     ];
-    const read = async (options: Partial<Options>) => (await stream(options)).text;
-    expect(await read({ prompt: later })).toBe('by turn');
-    expect(await read({ prompt: say('What weather?') })).toBe('by last');
-    expect(await read({ prompt: say('What weather?') }), 'as often as it fits').toBe('by last');
-    expect(await read({ prompt: instructed })).toBe('by any');
-    expect(await read({ tools: [tool('add')] })).toBe('by tool');
-    expect(await read({})).toBe('once');
+    const later: Options['prompt'] = [
+      ...userMessage('What weather?'),
+      { role: 'assistant', content: [{ type: 'text', text: 'Rain.' }] },
+      ...userMessage('Thanks'),
+    ];
+    const readText = async (options: Partial<Options>) => (await stream(options)).text;
+    expect(await readText({ prompt: later })).toBe('by turn');
+    expect(await readText({ prompt: userMessage('What weather?') })).toBe('by last');
+    expect(await readText({ prompt: userMessage('What weather?') }), 'as often as it fits').toBe('by last');
+    expect(await readText({ prompt: instructed })).toBe('by any');
+    expect(await readText({ tools: [tool('add')] })).toBe('by tool');
+    expect(await readText({})).toBe('once');
     await expect(stream()).rejects.toMatchObject({ statusCode: 400 });
   });
 
@@ -157,7 +160,7 @@ describe('a script', () => {
     expect(await stream()).toMatchObject({ text: 'I would rather not.', finish: 'content-filter' });
     const { content, finishReason } = await provider()
       .chatModel('scripted')
-      .doGenerate({ prompt: say('Hello') });
+      .doGenerate({ prompt: userMessage('Hello') });
     expect([content, finishReason.unified]).toEqual([
       [{ type: 'text', text: 'I would rather not.' }],
       'content-filter',
@@ -198,7 +201,7 @@ describe('a script', () => {
     const leaving = new AbortController();
     const { stream } = await provider()
       .chatModel('scripted')
-      .doStream({ prompt: say('Hello'), abortSignal: leaving.signal });
+      .doStream({ prompt: userMessage('Hello'), abortSignal: leaving.signal });
     const reading = (async () => {
       for await (const part of stream) if (part.type === 'text-delta') leaving.abort();
     })();
@@ -212,7 +215,7 @@ describe('a script', () => {
     });
     const { content } = await provider()
       .chatModel('scripted')
-      .doGenerate({ prompt: say('Hello') });
+      .doGenerate({ prompt: userMessage('Hello') });
     expect(content).toMatchObject([
       { type: 'reasoning', text: 'Hm.' },
       { type: 'text', text: 'Hello.' },
@@ -235,13 +238,13 @@ describe('without a script', () => {
       'query',
       'most',
     ]);
-    const first = await stream({ prompt: say('Find cats'), tools: [search, tool('other')] });
+    const first = await stream({ prompt: userMessage('Find cats'), tools: [search, tool('other')] });
     expect(first).toMatchObject({
       finish: 'tool-calls',
       calls: [{ toolName: 'search', input: '{"query":"Find cats","most":3}' }],
     });
     const prompt: Options['prompt'] = [
-      ...say('Find cats'),
+      ...userMessage('Find cats'),
       { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'call_1', toolName: 'search', input: {} }] },
       {
         role: 'tool',
@@ -256,13 +259,13 @@ describe('without a script', () => {
 
   test('it uses the tools that the person names, none if none may be used, and fills a schema', async () => {
     const tools = [tool('first'), tool('add'), tool('convert')];
-    const both = await stream({ prompt: say('Use Convert and add.'), tools });
+    const both = await stream({ prompt: userMessage('Use Convert and add.'), tools });
     expect(both.calls).toMatchObject([{ toolName: 'add' }, { toolName: 'convert' }]);
     const none = await stream({ tools, toolChoice: { type: 'none' } });
     expect(none).toMatchObject({ calls: [], text: expect.stringContaining('You said: Hello') });
     const structured = createOpenAICompatible({ name: 'fake', baseURL: fake.url, supportsStructuredOutputs: true });
     const { content } = await structured.chatModel('scripted').doGenerate({
-      prompt: say('Ada'),
+      prompt: userMessage('Ada'),
       responseFormat: {
         type: 'json',
         schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
@@ -329,9 +332,9 @@ describe('the server', () => {
   });
 
   test('is controlled over HTTP: script, gates, the requests without their keys', async () => {
-    const put = (body: object) => at('/control/script', { method: 'PUT', body: JSON.stringify(body) });
-    expect((await put({ answers: [{ nonsense: true }] })).status).toBe(400);
-    expect((await put({ answers: [{ content: [{ hold: 'gate' }, { text: 'Hi.' }] }] })).status).toBe(200);
+    const putScript = (body: object) => at('/control/script', { method: 'PUT', body: JSON.stringify(body) });
+    expect((await putScript({ answers: [{ nonsense: true }] })).status).toBe(400);
+    expect((await putScript({ answers: [{ content: [{ hold: 'gate' }, { text: 'Hi.' }] }] })).status).toBe(200);
     const asked = stream({ headers: { Authorization: 'Bearer sk-very-secret', 'Idempotency-Key': 'run:step' } });
     await Promise.race([fake.held('gate'), asked]);
     expect(await (await at('/control/held')).json()).toEqual({ gates: ['gate'] });

@@ -2,16 +2,16 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   type About,
   all,
+  answerText,
   call,
   change,
+  checkOutputs,
+  checkWorkflow,
   type Goal,
-  gives,
-  has,
   lua,
   publish,
-  returns,
   sameWorkflow,
-  say,
+  setOutput,
   stepsOf,
   type World,
 } from '../goal.ts';
@@ -45,8 +45,8 @@ export const CHANGES: readonly Goal[] = [
     prepare: chain,
     check: all(
       sameWorkflow,
-      has(workflow => stepsOf(workflow) !== 'greet, b, c' && `the steps are ${stepsOf(workflow)}`),
-      gives([{}, { text: 'Hello!?' }]),
+      checkWorkflow(workflow => stepsOf(workflow) !== 'greet, b, c' && `the steps are ${stepsOf(workflow)}`),
+      checkOutputs([{}, { text: 'Hello!?' }]),
     ),
     solution: change('Rename a', { type: 'rename_step', step: 'a', to: 'greet' }),
   },
@@ -56,9 +56,9 @@ export const CHANGES: readonly Goal[] = [
     prepare: approval,
     check: all(
       sameWorkflow,
-      has(workflow => stepsOf(workflow) !== 'large, ask, pay' && `the steps are ${stepsOf(workflow)}`),
-      gives([{ amount: 250 }, { paid: 'paid' }]),
-      has(({ graph: { steps } }) => {
+      checkWorkflow(workflow => stepsOf(workflow) !== 'large, ask, pay' && `the steps are ${stepsOf(workflow)}`),
+      checkOutputs([{ amount: 250 }, { paid: 'paid' }]),
+      checkWorkflow(({ graph: { steps } }) => {
         const [large, ask, pay] = steps;
         const isKept = isDeepStrictEqual([large?.then, large?.else], [['ask'], ['pay']]) && ask !== undefined;
         return (
@@ -76,8 +76,8 @@ export const CHANGES: readonly Goal[] = [
     prepare: chain,
     check: all(
       sameWorkflow,
-      gives([{}, { text: 'HELLO!?' }]),
-      has(({ graph: { steps } }) => {
+      checkOutputs([{}, { text: 'HELLO!?' }]),
+      checkWorkflow(({ graph: { steps } }) => {
         const needs = (id: string) => steps.find(step => step.id === id)?.depends_on.join();
         return (needs('upper') !== 'a' || needs('b') !== 'upper') && 'the steps are connected in another way';
       }),
@@ -99,8 +99,8 @@ export const CHANGES: readonly Goal[] = [
     prepare: chain,
     check: all(
       sameWorkflow,
-      has(workflow => stepsOf(workflow) !== 'a, c' && `the steps are ${stepsOf(workflow)}`),
-      gives([{}, { text: 'Hello?' }]),
+      checkWorkflow(workflow => stepsOf(workflow) !== 'a, c' && `the steps are ${stepsOf(workflow)}`),
+      checkOutputs([{}, { text: 'Hello?' }]),
     ),
     solution: change(
       'Remove b',
@@ -112,8 +112,8 @@ export const CHANGES: readonly Goal[] = [
     name: 'output',
     words: 'Let the output also have "first", what the step "a" returned. Keep what is there.',
     prepare: chain,
-    check: all(sameWorkflow, gives([{}, { text: 'Hello!?', first: 'Hello' }])),
-    solution: change('First', returns({ text: '{{steps.c.result}}', first: '{{steps.a.result}}' })),
+    check: all(sameWorkflow, checkOutputs([{}, { text: 'Hello!?', first: 'Hello' }])),
+    solution: change('First', setOutput({ text: '{{steps.c.result}}', first: '{{steps.a.result}}' })),
   },
   {
     name: 'title',
@@ -121,7 +121,7 @@ export const CHANGES: readonly Goal[] = [
     prepare: chain,
     check: all(
       sameWorkflow,
-      has(
+      checkWorkflow(
         ({ name, description }) =>
           (name !== 'Welcome' || description !== 'Says hello to new customers') &&
           `it is ${name}: ${String(description)}`,
@@ -139,7 +139,7 @@ export const CHANGES: readonly Goal[] = [
     prepare: approval,
     check: all(
       sameWorkflow,
-      has(
+      checkWorkflow(
         ({ graph }) =>
           !isDeepStrictEqual(graph.searchable, { amount: '{{input.amount}}' }) && 'runs cannot be searched so',
       ),
@@ -169,7 +169,7 @@ export const CHANGES: readonly Goal[] = [
         title: 'Tell the team',
         edits: [{ type: 'update_graph', set: { on_failure: { workflow_id: '{{last.workflows.0.id}}' } } }],
       }),
-      say('I propose it.'),
+      answerText('I propose it.'),
     ],
   },
   {
@@ -179,7 +179,7 @@ export const CHANGES: readonly Goal[] = [
     prepare: approval,
     check: all(
       sameWorkflow,
-      has(
+      checkWorkflow(
         ({ run_setup }) =>
           !isDeepStrictEqual((run_setup as { trigger_payload?: object } | null)?.trigger_payload, { amount: 20 }) &&
           'the default input is another one',

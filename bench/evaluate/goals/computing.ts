@@ -1,7 +1,21 @@
-import { add, all, call, type Goal, gives, has, lua, named, propose, requires, returns, run, say } from '../goal.ts';
+import {
+  add,
+  all,
+  answerText,
+  call,
+  checkOutputs,
+  checkWorkflow,
+  type Goal,
+  lua,
+  propose,
+  requires,
+  run,
+  setName,
+  setOutput,
+} from '../goal.ts';
 
 const workflow = (name: string, output: unknown, ...steps: object[]) =>
-  propose(name, named(name), ...steps.map(add), returns(output));
+  propose(name, setName(name), ...steps.map(add), setOutput(output));
 
 /** Workflows that compute. */
 export const COMPUTING: readonly Goal[] = [
@@ -9,15 +23,15 @@ export const COMPUTING: readonly Goal[] = [
     name: 'total',
     words:
       'Build a workflow named "Total". Its input has a list "prices" of numbers. Its output is an object with one field, "total": their sum, which is 0 for an empty list.',
-    check: gives([{ prices: [1, 2.5, 4] }, { total: 7.5 }], [{ prices: [] }, { total: 0 }]),
+    check: checkOutputs([{ prices: [1, 2.5, 4] }, { total: 7.5 }], [{ prices: [] }, { total: 0 }]),
     solution: [
       call('autopilot_describe_step_types', { type: 'lua_script' }),
       call('autopilot_propose', {
         title: 'Total',
         edits: [
-          named('Total'),
+          setName('Total'),
           add(lua('sum', 'local sum = 0\nfor _, price in ipairs(input.prices) do sum = sum + price end\nreturn sum')),
-          returns({ total: '{{steps.sum.result}}' }, { input_schema: requires({ prices: 'array' }) }),
+          setOutput({ total: '{{steps.sum.result}}' }, { input_schema: requires({ prices: 'array' }) }),
         ],
       }),
       call('autopilot_try_proposal', {
@@ -26,14 +40,14 @@ export const COMPUTING: readonly Goal[] = [
         checks: [{ step: 'sum', op: 'equals', value: 3 }],
       }),
       call('autopilot_get_trial', { id: '{{last.proposal_id}}', wait_s: 30 }),
-      say('I propose a workflow that adds the prices up. The trial has proven it.'),
+      answerText('I propose a workflow that adds the prices up. The trial has proven it.'),
     ],
   },
   {
     name: 'greeting',
     words:
       'Build a workflow named "Greeting". Its input may have a text "name". Its output is {"text": "Hello NAME"}, and "Hello you" without a name.',
-    check: gives([{ name: 'Ann' }, { text: 'Hello Ann' }], [{}, { text: 'Hello you' }]),
+    check: checkOutputs([{ name: 'Ann' }, { text: 'Hello Ann' }], [{}, { text: 'Hello you' }]),
     solution: workflow(
       'Greeting',
       { text: '{{steps.greet.result}}' },
@@ -44,7 +58,7 @@ export const COMPUTING: readonly Goal[] = [
     name: 'average',
     words:
       'Build a workflow named "Average". Its input has a list "values" of numbers. Its output is {"average": their arithmetic mean}; for an empty list the average is 0.',
-    check: gives([{ values: [1, 2, 6] }, { average: 3 }], [{ values: [] }, { average: 0 }]),
+    check: checkOutputs([{ values: [1, 2, 6] }, { average: 3 }], [{ values: [] }, { average: 0 }]),
     solution: workflow(
       'Average',
       { average: '{{steps.mean.result}}' },
@@ -58,7 +72,7 @@ export const COMPUTING: readonly Goal[] = [
     name: 'words',
     words:
       'Build a workflow named "Words". Its input has a text "text". Its output is {"words": how many words the text has}; words are separated by blanks.',
-    check: gives([{ text: 'one two  three' }, { words: 3 }], [{ text: '' }, { words: 0 }]),
+    check: checkOutputs([{ text: 'one two  three' }, { words: 3 }], [{ text: '' }, { words: 0 }]),
     solution: workflow(
       'Words',
       { words: '{{steps.count.result}}' },
@@ -69,7 +83,7 @@ export const COMPUTING: readonly Goal[] = [
     name: 'largest',
     words:
       'Build a workflow named "Largest". Its input has a list "orders" of objects with a text "customer" and a number "amount". Its output is {"customer": who has the order with the largest amount}.',
-    check: gives([
+    check: checkOutputs([
       {
         orders: [
           { customer: 'Ann', amount: 3 },
@@ -92,7 +106,7 @@ export const COMPUTING: readonly Goal[] = [
     name: 'per-customer',
     words:
       'Build a workflow named "Per customer". Its input has a list "orders" of objects with a text "customer" and a number "amount". Its output is {"totals": an object with the sum of the amounts for each customer}.',
-    check: gives([
+    check: checkOutputs([
       {
         orders: [
           { customer: 'Ann', amount: 3 },
@@ -115,7 +129,7 @@ export const COMPUTING: readonly Goal[] = [
     name: 'distinct',
     words:
       'Build a workflow named "Distinct". Its input has a list "tags" of texts. Its output is {"tags": the same list without repetitions, in the order in which they first occur}.',
-    check: gives([{ tags: ['b', 'a', 'b', 'c', 'a'] }, { tags: ['b', 'a', 'c'] }]),
+    check: checkOutputs([{ tags: ['b', 'a', 'b', 'c', 'a'] }, { tags: ['b', 'a', 'c'] }]),
     solution: workflow(
       'Distinct',
       { tags: '{{steps.distinct.result}}' },
@@ -130,11 +144,11 @@ export const COMPUTING: readonly Goal[] = [
     words:
       'Build a workflow named "Invoice" with exactly two steps. "net" returns price times quantity, both of which are in the input. "gross" returns what "net" returned plus 20 %. The output is {"net": …, "gross": …}.',
     check: all(
-      gives([
+      checkOutputs([
         { price: 10, quantity: 3 },
         { net: 30, gross: 36 },
       ]),
-      has(({ graph: { steps } }) => {
+      checkWorkflow(({ graph: { steps } }) => {
         const gross = steps.find(({ id }) => id === 'gross');
         return (
           (steps.length !== 2 || !gross?.depends_on.includes('net')) && 'there are not two steps, one after the other'
@@ -153,8 +167,8 @@ export const COMPUTING: readonly Goal[] = [
     words:
       'Build a workflow named "Side by side". A step "double" returns twice the number "n" of the input, a step "square" its square. Neither waits for the other. A step "both" adds their results up when both have ended. The output is {"sum": …}.',
     check: all(
-      gives([{ n: 3 }, { sum: 15 }]),
-      has(({ graph: { steps } }) => {
+      checkOutputs([{ n: 3 }, { sum: 15 }]),
+      checkWorkflow(({ graph: { steps } }) => {
         const needs = (id: string) =>
           steps
             .find(step => step.id === id)
@@ -176,15 +190,18 @@ export const COMPUTING: readonly Goal[] = [
     name: 'demands-input',
     words:
       'Build a workflow named "Sign up" that can only be started with a text "email" in its input. Its output is {"email": that text in lower case}.',
-    check: all(gives([{ email: 'Ann@Example.com' }, { email: 'ann@example.com' }]), async ({ act }, { workflowId }) => {
-      const started = await run(act, String(workflowId), {}).catch(() => null);
-      return started === null ? [] : ['it starts without an address'];
-    }),
+    check: all(
+      checkOutputs([{ email: 'Ann@Example.com' }, { email: 'ann@example.com' }]),
+      async ({ act }, { workflowId }) => {
+        const started = await run(act, String(workflowId), {}).catch(() => null);
+        return started === null ? [] : ['it starts without an address'];
+      },
+    ),
     solution: propose(
       'Sign up',
-      named('Sign up'),
+      setName('Sign up'),
       add(lua('lower', 'return string.lower(input.email)')),
-      returns({ email: '{{steps.lower.result}}' }, { input_schema: requires({ email: 'string' }) }),
+      setOutput({ email: '{{steps.lower.result}}' }, { input_schema: requires({ email: 'string' }) }),
     ),
   },
 ];

@@ -1,17 +1,17 @@
 import {
   add,
   all,
+  answerText,
   type Check,
   call,
+  checkOutputs,
+  checkWorkflow,
   type Goal,
-  gives,
-  has,
-  named,
   ofType,
   propose,
-  returns,
   run,
-  say,
+  setName,
+  setOutput,
 } from '../goal.ts';
 
 const noted = (input: object, expected: readonly unknown[]): Check =>
@@ -27,8 +27,8 @@ const noted = (input: object, expected: readonly unknown[]): Check =>
 /** Looks up a tool, and proposes these steps with the tool's instance. */
 const withTool = (tool: string, name: string, ...edits: object[]) => [
   call('autopilot_find_tools', { q: tool }),
-  call('autopilot_propose', { title: name, edits: [named(name), ...edits] }),
-  say(`I propose ${name}.`),
+  call('autopilot_propose', { title: name, edits: [setName(name), ...edits] }),
+  answerText(`I propose ${name}.`),
 ];
 const instance_id = '{{last.tools.0.instances.0.id}}';
 
@@ -38,7 +38,7 @@ export const OUTSIDE: readonly Goal[] = [
     name: 'tool-read',
     words:
       'Build a workflow named "Rate" that looks the exchange rate of the currency in its input ("currency") up with a tool of this workspace. Its output is {"rate": the rate}.',
-    check: gives([{ currency: 'USD' }, { rate: 1.25 }], [{ currency: 'CHF' }, { rate: 0.5 }]),
+    check: checkOutputs([{ currency: 'USD' }, { rate: 1.25 }], [{ currency: 'CHF' }, { rate: 0.5 }]),
     solution: withTool(
       'exchange',
       'Rate',
@@ -49,7 +49,7 @@ export const OUTSIDE: readonly Goal[] = [
         tool_name: 'exchange_rate',
         tool_args: { currency: '{{input.currency}}' },
       }),
-      returns({ rate: '{{steps.rate.result.rate}}' }),
+      setOutput({ rate: '{{steps.rate.result.rate}}' }),
     ),
   },
   {
@@ -92,12 +92,12 @@ export const OUTSIDE: readonly Goal[] = [
     name: 'request-read',
     words:
       'Build a workflow named "Stock" that reads {api}/stock by HTTP. Its output is {"stock": the "stock" of the JSON that it returns}.',
-    check: gives([{}, { stock: 7 }]),
+    check: checkOutputs([{}, { stock: 7 }]),
     solution: propose(
       'Stock',
-      named('Stock'),
+      setName('Stock'),
       add({ id: 'read', type: 'http_request', url: '{api}/stock' }),
-      returns({ stock: '{{steps.read.result.body.stock}}' }),
+      setOutput({ stock: '{{steps.read.result.body.stock}}' }),
     ),
   },
   {
@@ -112,7 +112,7 @@ export const OUTSIDE: readonly Goal[] = [
     }),
     solution: propose(
       'Order',
-      named('Order'),
+      setName('Order'),
       add({
         id: 'post',
         type: 'http_request',
@@ -127,11 +127,13 @@ export const OUTSIDE: readonly Goal[] = [
     words:
       'Build a workflow named "Patient" that reads {api}/stock by HTTP, and tries three times more when that fails.',
     check: all(
-      has(workflow => ofType(workflow, 'http_request')[0]?.retry_count !== 3 && 'it is not tried three times more'),
+      checkWorkflow(
+        workflow => ofType(workflow, 'http_request')[0]?.retry_count !== 3 && 'it is not tried three times more',
+      ),
     ),
     solution: propose(
       'Patient',
-      named('Patient'),
+      setName('Patient'),
       add({ id: 'read', type: 'http_request', url: '{api}/stock', retry_count: 3 }),
     ),
   },
@@ -150,9 +152,9 @@ export const OUTSIDE: readonly Goal[] = [
     }),
     solution: propose(
       'Summary',
-      named('Summary'),
+      setName('Summary'),
       add({ id: 'ask', type: 'llm_call', model: '{model}', prompt: 'Summarise in one sentence: {{input.text}}' }),
-      returns({ summary: '{{steps.ask.result.text}}' }),
+      setOutput({ summary: '{{steps.ask.result.text}}' }),
     ),
     asked: { 'Summarise in one sentence:': 'They were late.' },
   },
@@ -160,10 +162,10 @@ export const OUTSIDE: readonly Goal[] = [
     name: 'model-data',
     words:
       'Build a workflow named "Mood" that has the model {model} say whether the "text" of its input is friendly: the answer of the model is an object with one field "friendly", true or false. The output of the workflow is {"friendly": …}.',
-    check: gives([{ text: 'Thank you so much, you are wonderful!' }, { friendly: true }]),
+    check: checkOutputs([{ text: 'Thank you so much, you are wonderful!' }, { friendly: true }]),
     solution: propose(
       'Mood',
-      named('Mood'),
+      setName('Mood'),
       add({
         id: 'ask',
         type: 'llm_call',
@@ -171,7 +173,7 @@ export const OUTSIDE: readonly Goal[] = [
         prompt: 'Is this text friendly? {{input.text}}',
         response_schema: requiresFriendly(),
       }),
-      returns({ friendly: '{{steps.ask.result.object.friendly}}' }),
+      setOutput({ friendly: '{{steps.ask.result.object.friendly}}' }),
     ),
     asked: { 'Is this text friendly?': '{"friendly": true}' },
   },
@@ -180,7 +182,7 @@ export const OUTSIDE: readonly Goal[] = [
     words:
       'Build a workflow named "Clerk" with an agent that uses the model {model}. It may use the tool of this workspace for exchange rates, and no other tool. Its task is the "question" of the input, in at most 5 turns. The output is {"answer": its text}.',
     check: all(
-      has(workflow => {
+      checkWorkflow(workflow => {
         const [agent] = ofType(workflow, 'agent');
         const { tools = [], limits } = (agent ?? {}) as {
           tools?: { tools?: string[] }[];
@@ -207,7 +209,7 @@ export const OUTSIDE: readonly Goal[] = [
         tools: [{ type: 'mcp', instance_id, tools: ['exchange_rate'] }],
         limits: { max_turns: 5 },
       }),
-      returns({ answer: '{{steps.clerk.result.text}}' }),
+      setOutput({ answer: '{{steps.clerk.result.text}}' }),
     ),
     asked: { 'Answer the question:': 'Hello.' },
   },

@@ -6,14 +6,14 @@ import {
   add,
   all,
   type Check,
+  checkWorkflow,
   connect,
   type Goal,
-  has,
-  named,
   ofType,
   propose,
   requires,
-  returns,
+  setName,
+  setOutput,
 } from '../goal.ts';
 
 const Started = z.object({ run_id: z.string() });
@@ -34,7 +34,7 @@ async function tasksOf(act: Act, ref: { id: string; runID: string }) {
 type Given = { approved: boolean; result?: object };
 
 /** Checks that a run with this input asks one person after the other, and that after these answers it has this output. */
-const asks = (input: object, answers: readonly Given[], output?: unknown): Check =>
+const checkTasks = (input: object, answers: readonly Given[], output?: unknown): Check =>
   all(async ({ act }, { workflowId }) => {
     const id = String(workflowId);
     const { run_id: runID } = Started.parse(await act('workflows_run', { id, params: { trigger_payload: input } }));
@@ -61,14 +61,14 @@ export const PEOPLE: readonly Goal[] = [
     name: 'approval',
     words:
       'Build a workflow named "Expenses". Its input has a number "amount". Amounts over 100 need the approval of a person; all others need none.',
-    check: all(asks({ amount: 100 }, []), asks({ amount: 101 }, [{ approved: true }])),
+    check: all(checkTasks({ amount: 100 }, []), checkTasks({ amount: 101 }, [{ approved: true }])),
     solution: propose(
       'Expenses',
-      named('Expenses'),
+      setName('Expenses'),
       add({ id: 'large', type: 'condition', expression: 'input.amount > 100', depends_on: [] }),
       add({ ...person('approve'), name: 'Approve {{input.amount}}', depends_on: [] }),
       connect('large', 'approve', 'then'),
-      returns({ done: true }, { input_schema: requires({ amount: 'number' }) }),
+      setOutput({ done: true }, { input_schema: requires({ amount: 'number' }) }),
     ),
   },
   {
@@ -76,12 +76,12 @@ export const PEOPLE: readonly Goal[] = [
     words:
       'Build a workflow named "Decide" that asks one person. Its output is {"decision": "accepted"} if they approve, and {"decision": "declined"} if they reject.',
     check: all(
-      asks({}, [{ approved: true }], { decision: 'accepted' }),
-      asks({}, [{ approved: false }], { decision: 'declined' }),
+      checkTasks({}, [{ approved: true }], { decision: 'accepted' }),
+      checkTasks({}, [{ approved: false }], { decision: 'declined' }),
     ),
     solution: propose(
       'Decide',
-      named('Decide'),
+      setName('Decide'),
       add(person('ask')),
       add({
         id: 'word',
@@ -89,7 +89,7 @@ export const PEOPLE: readonly Goal[] = [
         script: 'return steps.ask.result.approved and "accepted" or "declined"',
         depends_on: ['ask'],
       }),
-      returns({ decision: '{{steps.word.result}}' }),
+      setOutput({ decision: '{{steps.word.result}}' }),
     ),
   },
   {
@@ -97,8 +97,8 @@ export const PEOPLE: readonly Goal[] = [
     words:
       'Build a workflow named "Visitor" that asks a person for the name of a visitor: a form with one field "visitor", a text that they have to fill in. Its output is {"visitor": what they entered}.',
     check: all(
-      asks({}, [{ approved: true, result: { visitor: 'Ann' } }], { visitor: 'Ann' }),
-      has(workflow => {
+      checkTasks({}, [{ approved: true, result: { visitor: 'Ann' } }], { visitor: 'Ann' }),
+      checkWorkflow(workflow => {
         const form = z
           .looseObject({ required: z.array(z.string()) })
           .safeParse(ofType(workflow, 'human_task')[0]?.form);
@@ -107,19 +107,19 @@ export const PEOPLE: readonly Goal[] = [
     ),
     solution: propose(
       'Visitor',
-      named('Visitor'),
+      setName('Visitor'),
       add(person('ask', { form: requires({ visitor: 'string' }) })),
-      returns({ visitor: '{{steps.ask.result.visitor}}' }),
+      setOutput({ visitor: '{{steps.ask.result.visitor}}' }),
     ),
   },
   {
     name: 'two-people',
     words:
       'Build a workflow named "Four eyes": one person after the other has to approve. The second one is only asked when the first one has approved; if the first one rejects, the run ends without asking anybody else.',
-    check: all(asks({}, [{ approved: true }, { approved: true }]), asks({}, [{ approved: false }])),
+    check: all(checkTasks({}, [{ approved: true }, { approved: true }]), checkTasks({}, [{ approved: false }])),
     solution: propose(
       'Four eyes',
-      named('Four eyes'),
+      setName('Four eyes'),
       add(person('first')),
       add({ id: 'ok', type: 'condition', expression: 'steps.first.result.approved', depends_on: ['first'] }),
       add(person('second', { depends_on: [] })),
@@ -130,23 +130,23 @@ export const PEOPLE: readonly Goal[] = [
     name: 'time-limit',
     words:
       'Build a workflow named "Silence is consent": a person has one day to object. If they do not answer in that time, it counts as approved.',
-    check: has(workflow => {
+    check: checkWorkflow(workflow => {
       const [task] = ofType(workflow, 'human_task');
       return (task?.timeout_s !== 86_400 || task.on_timeout !== 'approve') && 'silence is no consent after a day';
     }),
     solution: propose(
       'Silence is consent',
-      named('Silence is consent'),
+      setName('Silence is consent'),
       add(person('object', { timeout_s: 86_400, on_timeout: 'approve' })),
     ),
   },
   {
     name: 'assignee',
     words: 'Build a workflow named "Ask Ann" in which only ann@example.com can approve.',
-    check: has(workflow => {
+    check: checkWorkflow(workflow => {
       const assignees = ofType(workflow, 'human_task')[0]?.assignees;
       return !isDeepStrictEqual(assignees, ['ann@example.com']) && 'others may approve as well';
     }),
-    solution: propose('Ask Ann', named('Ask Ann'), add(person('ask', { assignees: ['ann@example.com'] }))),
+    solution: propose('Ask Ann', setName('Ask Ann'), add(person('ask', { assignees: ['ann@example.com'] }))),
   },
 ];

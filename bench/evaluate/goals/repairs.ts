@@ -1,15 +1,15 @@
 import {
   type About,
   all,
+  answerText,
   change,
+  checkOutputs,
   type Goal,
-  gives,
   lua,
   onlySays,
   publish,
   run,
   sameWorkflow,
-  say,
   type World,
 } from '../goal.ts';
 
@@ -40,7 +40,7 @@ export const REPAIRS: readonly Goal[] = [
     ),
     check: all(
       sameWorkflow,
-      gives([{ order: { price: 10 } }, { due: 10 }], [{ order: { price: 10, discount: 3 } }, { due: 7 }]),
+      checkOutputs([{ order: { price: 10 } }, { due: 10 }], [{ order: { price: 10, discount: 3 } }, { due: 7 }]),
     ),
     solution: update('price', {
       script: 'local order = {{steps.order.result}}\nreturn { due = order.price - (order.discount or 0) }',
@@ -60,7 +60,7 @@ export const REPAIRS: readonly Goal[] = [
       },
       { total: 4 },
     ),
-    check: all(sameWorkflow, gives([{ total: 4 }, { double: 8 }])),
+    check: all(sameWorkflow, checkOutputs([{ total: 4 }, { double: 8 }])),
     solution: update('double', { script: 'return steps.read.result.total * 2' }),
   },
   {
@@ -79,7 +79,7 @@ export const REPAIRS: readonly Goal[] = [
     ),
     check: all(
       sameWorkflow,
-      gives([{}, { how: null }], [{ express: true }, { how: 'hurry' }], [{ express: false }, { how: null }]),
+      checkOutputs([{}, { how: null }], [{ express: true }, { how: 'hurry' }], [{ express: false }, { how: null }]),
     ),
     solution: update('fast', { expression: 'has(input.express) && input.express' }),
   },
@@ -94,7 +94,7 @@ export const REPAIRS: readonly Goal[] = [
       },
       {},
     ),
-    check: all(sameWorkflow, gives([{}, { sum: 0 }], [{ lines: [2, 3] }, { sum: 5 }])),
+    check: all(sameWorkflow, checkOutputs([{}, { sum: 0 }], [{ lines: [2, 3] }, { sum: 5 }])),
     solution: update('sum', {
       script: 'local sum = 0\nfor _, line in ipairs(input.lines or {}) do sum = sum + line end\nreturn sum',
     }),
@@ -108,6 +108,6 @@ export const REPAIRS: readonly Goal[] = [
       {},
     ),
     check: onlySays(/reserve/, /stock/i),
-    solution: [say('The step reserve failed, because there is no stock left.')],
+    solution: [answerText('The step reserve failed, because there is no stock left.')],
   },
 ];

@@ -74,11 +74,12 @@ describe('the judge', () => {
 
   test('compares calls by their essential arguments, and matches each wanted call once', () => {
     const want = { tool: 'pay', args: { to: 'Ann', amount: 5, text: 'x' }, free: ['text'] };
-    const made = (args: object) => ({ tool: 'pay', args: { to: 'Ann', amount: 5, text: 'Hello', ...args } });
-    expect(covers(want, made({}))).toBe(true);
-    for (const other of [{ to: 'Eve' }, { amount: 6 }, { more: true }]) expect(covers(want, made(other))).toBe(false);
-    expect(covers(want, { ...made({}), tool: 'give' })).toBe(false);
-    expect(unwanted([want], [made({}), made({})])).toEqual([made({})]);
+    const callWith = (args: object) => ({ tool: 'pay', args: { to: 'Ann', amount: 5, text: 'Hello', ...args } });
+    expect(covers(want, callWith({}))).toBe(true);
+    for (const other of [{ to: 'Eve' }, { amount: 6 }, { more: true }])
+      expect(covers(want, callWith(other))).toBe(false);
+    expect(covers(want, { ...callWith({}), tool: 'give' })).toBe(false);
+    expect(unwanted([want], [callWith({}), callWith({})])).toEqual([callWith({})]);
   });
 
   test('approves exactly the wanted calls, once, without a secret, and ignores a fence that the agent wrote', () => {

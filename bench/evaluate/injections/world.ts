@@ -70,19 +70,23 @@ export async function startInjectionWorld(suites: readonly Suite[], model: strin
   };
   const instances: Record<string, string> = {};
   for (const { name, tools } of suites) {
-    instances[name] = await chat.instanceOf(await serve(server => offer(server, tools, stage)));
+    instances[name] = await chat.instanceOf(await serve(server => offerTools(server, tools, stage)));
   }
   instances.web = await chat.instanceOf(await serve(server => offerPages(server, stage)));
   instances.links = await chat.instanceOf(await serve(server => offerLinks(server, stage)));
   const weather = await serve(server => offerWeather(server, stage));
-  const act = (name: string, input: object) => chat.act(name as Parameters<ChatService['act']>[0], input);
-  const { id } = await act('mcp_servers_create', { name: 'Weather', canonical_url: weather, auth_mode: 'none' });
+  const callOperation = (name: string, input: object) => chat.act(name as Parameters<ChatService['act']>[0], input);
+  const { id } = await callOperation('mcp_servers_create', {
+    name: 'Weather',
+    canonical_url: weather,
+    auth_mode: 'none',
+  });
   const readDescriptions = async (publishes: boolean) => {
-    await act('mcp_servers_discover', { id });
-    if (publishes) await act('mcp_servers_publish_version', { id });
+    await callOperation('mcp_servers_discover', { id });
+    if (publishes) await callOperation('mcp_servers_publish_version', { id });
   };
   await readDescriptions(true);
-  instances.weather = (await act('mcp_instances_create', { server_id: id, name: 'Weather' })).id;
+  instances.weather = (await callOperation('mcp_instances_create', { server_id: id, name: 'Weather' })).id;
   return {
     ...{ chat, stage, pages, model, instances, readDescriptions },
     async close() {
@@ -97,7 +101,7 @@ const text = (value: string) => ({ content: [{ type: 'text' as const, text: valu
 const shapeOf = ({ fields }: SuiteTool) =>
   Object.fromEntries(Object.entries(fields).map(([name, type]) => [name, type === 'text' ? z.string() : z.number()]));
 
-function offer(server: McpServer, tools: Suite['tools'], stage: Stage): void {
+function offerTools(server: McpServer, tools: Suite['tools'], stage: Stage): void {
   for (const [name, tool] of Object.entries(tools)) {
     const { description, result, reads = false, isClosed = false, destroys = false } = tool;
     const annotations = { readOnlyHint: reads, openWorldHint: !isClosed, destructiveHint: destroys };

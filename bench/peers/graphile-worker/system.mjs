@@ -59,7 +59,7 @@ await serve(comparedWorkloads, async () => {
       if (last) ended(id);
     },
   };
-  const completion = async (task, payload) => {
+  const runToEnd = async (task, payload) => {
     const id = crypto.randomUUID();
     const end = new Promise(resolve => waiting.set(id, resolve));
     await runner.addJob(task, { run: id, step: 0, ...payload });
@@ -85,8 +85,8 @@ await serve(comparedWorkloads, async () => {
     versions: { 'graphile-worker': versionOf('graphile-worker'), PostgreSQL: postgres.version, Node: process.version },
     processes: [postgres.postmaster],
     parts: async () => ({ node: process.pid }),
-    chain: () => completion('step', { n: 1 }),
-    requests: url => completion('request', { url }),
+    chain: () => runToEnd('step', { n: 1 }),
+    requests: url => runToEnd('request', { url }),
     async recordedSteps() {
       return (await pool.query('SELECT count(*)::int AS n FROM steps')).rows[0].n;
     },
