@@ -9,7 +9,7 @@ const tools: AgentTools = [
   { type: 'ask_user' },
 ];
 
-test('the effective choice of several entries is shown', () => {
+test('returns the effective choice of several entries', () => {
   for (const given of [tools, tools.toReversed()]) {
     const shown = runToolsOf(given, 'workflow');
     expect(shown).toHaveLength(2);
@@ -19,7 +19,7 @@ test('the effective choice of several entries is shown', () => {
   }
 });
 
-test('a choice replaces all entries of the workflow, and keeps those of others', () => {
+test('a choice replaces all entries of its workflow, and keeps other entries', () => {
   const chosen = withRunTool(tools, 'workflow', { id: 'a', choice: 'ask' });
   expect(runToolsOf(chosen, 'workflow')).toEqual([
     { id: 'b', choice: 'auto' },

@@ -26,17 +26,17 @@ export function namesOf(entry: AgentTools[number]): readonly string[] {
 
 export type ToolFacts = { reads: boolean; destroys: boolean };
 
-/** Returns what a tool's annotations say about it. A tool without annotations may do anything. */
+/** Returns the facts from a tool's annotations. A tool without annotations may do anything. */
 export function factsOf({ annotations }: Pick<CatalogTool, 'annotations'>): ToolFacts {
   return { reads: annotations?.readOnlyHint === true, destroys: annotations?.destructiveHint === true };
 }
 
-/** Returns the server's default for a tool that an agent names without an `approval`. */
+/** Returns the server's default for a tool that an agent lists without an `approval`. */
 export function defaultChoice({ reads, destroys }: ToolFacts): Choice {
   return reads && !destroys ? 'auto' : 'ask';
 }
 
-/** Returns the choices for the tools of an instance. Tools that the agent does not name are never called. */
+/** Returns the choices for the tools of an instance. Tools that the agent does not list are never called. */
 export function choicesOf(
   tools: AgentTools,
   instanceId: string,
@@ -80,8 +80,8 @@ export function withChoices(tools: AgentTools, instanceId: string, choices: Reco
 }
 
 /**
- * The policy for a call during which Baton ends. `default`: a person decides if the tool says that it may destroy and
- * does not say that it is idempotent; other calls are made again.
+ * The policy for a call that was interrupted by the end of Baton's process. `default`: a person decides if the tool
+ * says that it may destroy and does not say that it is idempotent; other calls are made again.
  */
 export type OnLost = 'default' | 'ask' | 'retry';
 

@@ -24,7 +24,7 @@ const agent: Agent = {
   updated_at: '2026-01-01T00:00:00.000Z',
 };
 
-test('an unchanged draft saves the values that were read', () => {
+test('an unchanged draft saves the original values', () => {
   const { name, description, model, instructions, tools, limits, on_limit, temperature, max_tokens, starters } = agent;
   const memory = { read: ['private'], write: 'propose' } as const;
   const given: Agent = { ...agent, memory: { ...memory, read: [...memory.read] } };
@@ -47,7 +47,7 @@ test('an unchanged draft saves the values that were read', () => {
   expect(isSame(draftOf(agent), { ...draftOf(agent), model: 'x/y' })).toBe(false);
 });
 
-test('empty lines are no starters, and an empty temperature is the default', () => {
+test('ignores empty lines of starters; an empty temperature is the default', () => {
   const draft = { ...draftOf({ ...agent, starters: ['One', 'Two'], temperature: 0.5 }), maxTokens: '100' };
   expect(draft.starters).toBe('One\nTwo');
   expect(patchOf({ ...draft, starters: ' One\n\n Three ', temperature: '' })).toMatchObject({
@@ -55,7 +55,7 @@ test('empty lines are no starters, and an empty temperature is the default', () 
   });
 });
 
-test('an empty budget is no limit; other fields need a number', () => {
+test('an empty budget means no limit; other fields need a number', () => {
   const draft = { ...draftOf(agent), budgetCredits: ' ' };
   expect(patchOf(draft)).toMatchObject({ patch: { limits: { budget_credits: null } } });
   expect(patchOf({ ...draft, maxTurns: 'many', timeoutS: '', budgetCredits: 'x', name: ' ' })).toEqual({

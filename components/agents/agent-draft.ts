@@ -3,7 +3,7 @@ import type { Inputs, Outputs } from '../trpc/provider.tsx';
 export type Agent = Outputs['agents_get'];
 type Patch = Omit<Inputs['agents_patch'], 'id'>;
 
-/** The form of an agent. Numbers are text as typed. */
+/** The contents of an agent's form. Numbers are stored as typed text. */
 export type AgentDraft = {
   name: string;
   description: string;
@@ -18,7 +18,7 @@ export type AgentDraft = {
   onLimit: Agent['on_limit'];
   temperature: string;
   maxTokens: string;
-  /** One a line. */
+  /** One per line. */
   starters: string;
 };
 
@@ -41,7 +41,7 @@ export const draftOf = (agent: Agent): AgentDraft => ({
 
 const textOf = (value: number | null | undefined): string => (value == null ? '' : String(value));
 
-/** The fields of a draft that are numbers, with the paths under which the server reports problems. */
+/** The number fields of a draft, with the paths under which the server reports problems. */
 const NUMBERS = {
   maxTurns: 'limits.max_turns',
   maxToolCalls: 'limits.max_tool_calls',
@@ -51,10 +51,10 @@ const NUMBERS = {
   maxTokens: 'max_tokens',
 } as const;
 type NumberField = keyof typeof NUMBERS;
-/** The number fields that may be empty, which means their default. */
+/** The number fields that may be empty, which selects their default. */
 const OPTIONAL: ReadonlySet<NumberField> = new Set(['budgetCredits', 'temperature', 'maxTokens']);
 
-/** Returns the request that saves a draft, or the problems of fields that hold no number, by path. */
+/** Returns the request that saves a draft, or the problems of invalid fields, by path. */
 export function patchOf(draft: AgentDraft): { patch: Patch } | { problems: Record<string, string> } {
   const problems: Record<string, string> = {};
   for (const field of Object.keys(NUMBERS) as NumberField[]) {
@@ -72,10 +72,10 @@ export function patchOf(draft: AgentDraft): { patch: Patch } | { problems: Recor
     timeout_s: Number(draft.timeoutS),
     budget_credits: numberOf(draft.budgetCredits),
   };
-  const ofModel = { temperature: numberOf(draft.temperature), max_tokens: numberOf(draft.maxTokens) };
+  const modelSettings = { temperature: numberOf(draft.temperature), max_tokens: numberOf(draft.maxTokens) };
   const starters = draft.starters.split('\n').flatMap(line => line.trim() || []);
-  const told = { name, description, model, instructions, tools, memory };
-  return { patch: { ...told, limits, on_limit: onLimit, ...ofModel, starters } };
+  const texts = { name, description, model, instructions, tools, memory };
+  return { patch: { ...texts, limits, on_limit: onLimit, ...modelSettings, starters } };
 }
 
 const numberOf = (text: string): number | null => (text.trim() === '' ? null : Number(text));

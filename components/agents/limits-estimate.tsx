@@ -8,7 +8,10 @@ import { spreadOf } from './agent-figures.ts';
 
 const LAST_RUNS = 50;
 
-/** Shows the durations and costs of the agent's last runs as a guide to its limits; nothing before a run has ended. */
+/**
+ * Shows the durations and costs of the agent's last runs as a guide to its limits; renders nothing before a run has
+ * ended.
+ */
 export function LimitsEstimate({ agentId }: { agentId: string }) {
   const trpc = useTRPC();
   const showsCredits = useCreditsShown();

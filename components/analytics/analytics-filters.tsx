@@ -25,7 +25,7 @@ const granularityLabels: Record<Granularity, string> = {
   month: 'By month',
 };
 
-/** The filters of the page. They are kept in the URL, and each change is a Back step. */
+/** The filters of the page. They are stored in the URL, and Back undoes each change. */
 export function AnalyticsFilters({ filters, zone, now }: { filters: Filters; zone: string; now: number }) {
   const { get, set } = useUrlState();
   const change = (patch: Record<string, string>) => set(patch, { push: true });
@@ -80,7 +80,7 @@ export function AnalyticsFilters({ filters, zone, now }: { filters: Filters; zon
   );
 }
 
-/** Selects a time zone by typing, because there are about four hundred. */
+/** Selects a time zone with a search, because there are about four hundred. */
 function ZoneSelect({ chosen, own, onChange }: { chosen: string; own: string; onChange: (zone: string) => void }) {
   const zones = useMemo(() => {
     const all = new Set([own, 'UTC', chosen, ...Intl.supportedValuesOf('timeZone')]);

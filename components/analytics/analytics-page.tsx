@@ -26,7 +26,7 @@ import {
   TokensOverTime,
 } from './usage-sections.tsx';
 
-// Loaded separately, with its icons: the tiles of step types are at the end of the page.
+// Loaded separately, because the tiles of step types and their icons are at the end of the page.
 const StepsByType = dynamic(() => import('./step-section.tsx').then(module => module.StepsByType), {
   loading: () => <Skeleton className="h-64 w-full" />,
 });
@@ -59,7 +59,7 @@ function Loaded({ zone }: { zone: string }) {
     <Page>
       <PageHeader
         title="Analytics"
-        description={runs.data ? <Counted {...runs.data} /> : 'Outcomes, durations and costs of runs.'}
+        description={runs.data ? <Period {...runs.data} /> : 'Outcomes, durations and costs of runs.'}
       />
       <AnalyticsFilters filters={filters} zone={zone} now={now} />
       <Sections analytics={analytics} filters={filters} />
@@ -67,7 +67,7 @@ function Loaded({ zone }: { zone: string }) {
   );
 }
 
-function Counted({ from, to, time_zone }: { from: string; to: string; time_zone: string }) {
+function Period({ from, to, time_zone }: { from: string; to: string; time_zone: string }) {
   const day = new Intl.DateTimeFormat('en-GB', { timeZone: time_zone, dateStyle: 'medium' });
   // `to` is exclusive: the last day contains the instant before it.
   const last = new Date(Date.parse(to) - 1);

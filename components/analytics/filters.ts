@@ -24,7 +24,7 @@ export type Filters = {
   range: Range;
 };
 
-/** One answer holds at most 2,000 hours. */
+/** An answer has at most 2,000 hours. */
 const MAX_DAYS_IN_HOURS = 83;
 
 function isTimeZone(name: string): boolean {

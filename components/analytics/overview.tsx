@@ -72,7 +72,9 @@ export function Overview({ analytics }: { analytics: Analytics }) {
   );
 }
 
-/** Describes the two trigger types that started most runs, and the sum of the rest: callers can define any number of types. */
+/**
+ * Describes the two trigger types with the most runs, and the sum of the rest: callers can define any number of types.
+ */
 function triggers(all: readonly { trigger_type: string; started: number }[]): string {
   const [first, second, ...others] = [...all].sort((a, b) => b.started - a.started);
   const rest = others.reduce((sum, { started }) => sum + started, 0);

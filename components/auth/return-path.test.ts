@@ -28,7 +28,7 @@ describe('returnPath', () => {
     '/.//user@evil.example:80/path',
   ])('refuses %j', next => expect(returnPath(next)).toBe('/'));
 
-  it('never leads to another site, however a browser parses the path', () => {
+  it('never leads to another site, however browsers parse the path', () => {
     const part = fc.constantFrom(
       ...['/', '\\', '.', '..', '%2e', '%2F', '%5c', '\t', '\n', '@', ':', '?', '#', 'a', 'evil.example', 'https:'],
     );

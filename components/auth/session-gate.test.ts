@@ -11,7 +11,7 @@ async function newPage() {
 const ada = { id: 'ada', name: 'Ada', email: 'ada@example.com' };
 let holder: string | null = null;
 let isAway = false;
-const asked = vi.fn();
+const fetched = vi.fn();
 const reload = vi.fn();
 const assign = vi.fn();
 
@@ -19,7 +19,7 @@ beforeEach(() => {
   holder = null;
   isAway = false;
   vi.stubGlobal('fetch', async (path: string) => {
-    asked(path);
+    fetched(path);
     if (isAway) throw new TypeError('Failed to fetch');
     return holder === null ? new Response('{}', { status: 401 }) : Response.json({ user: { id: holder } });
   });
@@ -36,15 +36,15 @@ afterEach(() => {
   vi.clearAllMocks();
 });
 
-const turn = () => new Promise(resolve => setTimeout(resolve, 0));
+const nextTask = () => new Promise(resolve => setTimeout(resolve, 0));
 
 describe('calls that were refused without a session', () => {
-  test('wait together until the person has signed in again, with one dialog for all', async () => {
+  test('all wait until the person has signed in again, with one common dialog', async () => {
     const page = await newPage();
     const stop = page.watchSession(ada);
     const calls = Array.from({ length: 10 }, () => page.untilSignedIn());
     await vi.waitFor(() => expect(page.asking.isOpen()).toBe(true));
-    expect(asked).toHaveBeenCalledTimes(1);
+    expect(fetched).toHaveBeenCalledTimes(1);
     // As after a wrong password.
     await page.checkSession();
     expect(page.asking.isOpen()).toBe(true);
@@ -62,7 +62,7 @@ describe('calls that were refused without a session', () => {
     stop();
   });
 
-  test('are repeated without a dialog if the session exists again', async () => {
+  test('are repeated without a dialog if there is a session again', async () => {
     const page = await newPage();
     const stop = page.watchSession(ada);
     holder = 'ada';
@@ -77,18 +77,18 @@ describe('calls that were refused without a session', () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     page.renewSession(promise);
     const call = page.untilSignedIn();
-    await turn();
-    expect(asked).not.toHaveBeenCalled();
+    await nextTask();
+    expect(fetched).not.toHaveBeenCalled();
     holder = 'ada';
     resolve();
     expect(await call).toBe(true);
     expect(page.asking.isOpen()).toBe(false);
 
     vi.useFakeTimers();
-    const itself: Promise<unknown> = Promise.resolve().then(() => page.untilSignedIn());
-    page.renewSession(itself);
+    const replacingCall: Promise<unknown> = Promise.resolve().then(() => page.untilSignedIn());
+    page.renewSession(replacingCall);
     await vi.advanceTimersByTimeAsync(5_000);
-    expect(await itself).toBe(true);
+    expect(await replacingCall).toBe(true);
     vi.useRealTimers();
     stop();
   });
@@ -101,7 +101,7 @@ describe('calls that were refused without a session', () => {
     await vi.waitFor(() => expect(page.asking.isOpen()).toBe(true));
     holder = 'bob';
     await page.checkSession();
-    await turn();
+    await nextTask();
     expect(reload).toHaveBeenCalledOnce();
     expect(settled).not.toHaveBeenCalled();
     stop();
@@ -113,10 +113,10 @@ describe('calls that were refused without a session', () => {
     isAway = true;
     expect(await page.untilSignedIn()).toBe(false);
     isAway = false;
-    const given = new AbortController();
-    const call = page.untilSignedIn(given.signal);
+    const controller = new AbortController();
+    const call = page.untilSignedIn(controller.signal);
     await vi.waitFor(() => expect(page.asking.isOpen()).toBe(true));
-    given.abort();
+    controller.abort();
     expect(await call).toBe(false);
     stop();
   });

@@ -14,8 +14,8 @@ import type { Balances, BillingStatus } from './wire.ts';
 import { formatDate } from './words.ts';
 
 /**
- * The credit accounts, in the order in which they are spent. Each account has its name beneath the bar, so that color is never the only
- * distinction.
+ * The credit accounts, in the order in which they are spent. Each account has its name below the bar, so that color is
+ * never the only distinction.
  */
 const accounts = [
   { key: 'trial_remaining', label: 'Trial', bar: 'bg-info' },
@@ -43,7 +43,7 @@ export function BalanceCard({ status, onTopUp }: { status: BillingStatus; onTopU
       }
     >
       {balances.data ? (
-        <Left balances={balances.data} status={status} />
+        <RemainingCredits balances={balances.data} status={status} />
       ) : balances.isError ? (
         <ErrorState error={balances.error} onRetry={() => void balances.refetch()} />
       ) : (
@@ -57,7 +57,7 @@ export function BalanceCard({ status, onTopUp }: { status: BillingStatus; onTopU
   );
 }
 
-function Left({ balances, status }: { balances: Balances; status: BillingStatus }) {
+function RemainingCredits({ balances, status }: { balances: Balances; status: BillingStatus }) {
   const total = balances.total_remaining_microcredits;
   return (
     <div className="flex flex-col gap-3">

@@ -110,7 +110,10 @@ const returned = [
   'setup_intent_client_secret',
 ];
 
-/** Reads the outcome that a bank's own page puts into the URL, shows it once, and removes it from the URL because it contains a secret. */
+/**
+ * Reads the outcome that a bank's page has added to the URL, shows it once, and removes it from the URL, because it
+ * contains a secret.
+ */
 function useReturnFromProvider(): void {
   const { get, set } = useUrlState();
   const refresh = useRefreshBilling();

@@ -8,26 +8,26 @@ export type BurnDownPoint = { at: string; remaining: number; consumed: number };
  * later grants and expiries are subtracted. `days` has the usage by day, and `moves` the ledger entries that are not charges, both for the
  * whole period. Times are in ms since the epoch, credits in microcredits.
  */
-export function burnDown(of: {
+export function burnDown(period: {
   from: number;
   now: number;
   remaining: number;
   days: readonly Pick<UsageItem, 'key' | 'microcredits'>[];
   moves: readonly Pick<LedgerEntry, 'created_at' | 'trial' | 'included' | 'payg'>[];
 }): BurnDownPoint[] {
-  const used = new Map(of.days.map(day => [day.key, day.microcredits]));
+  const used = new Map(period.days.map(day => [day.key, day.microcredits]));
   const moved = new Map<string, number>();
-  for (const { created_at, trial, included, payg } of of.moves) {
+  for (const { created_at, trial, included, payg } of period.moves) {
     const day = created_at.slice(0, 10);
     moved.set(day, (moved.get(day) ?? 0) + trial + included + payg);
   }
   const points: BurnDownPoint[] = [];
-  let remaining = of.remaining;
-  for (let start = startOfDay(of.now); start >= startOfDay(of.from); start -= DAY_MS) {
+  let remaining = period.remaining;
+  for (let start = startOfDay(period.now); start >= startOfDay(period.from); start -= DAY_MS) {
     const at = new Date(start).toISOString();
     const day = at.slice(0, 10);
     const consumed = used.get(day) ?? 0;
-    // Charges beyond the last credit were waived, and never reduced the balance.
+    // Charges beyond the last credit were waived and did not reduce the balance.
     points.push({ at, remaining: Math.max(0, remaining), consumed });
     remaining += consumed - (moved.get(day) ?? 0);
   }

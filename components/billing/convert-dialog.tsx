@@ -7,7 +7,7 @@ import { formatMoney } from '../ui/money.ts';
 import { OrderCheckout, type PlanDialogProps, useOrder } from './plan-dialog.tsx';
 import { discountText, formatDate, intervalText, planPriceText } from './words.ts';
 
-/** Ends a trial early: the plan starts, and is paid, now. */
+/** Ends a trial early: the plan starts now, and is paid now. */
 export function ConvertDialog({ plan, status, config, onClose }: PlanDialogProps) {
   const trpc = useTRPC();
   const order = useOrder(plan, config, onClose);

@@ -15,15 +15,15 @@ export async function loadStripeFor(publishableKey: string): Promise<Stripe> {
 /** Returns the colors of the current theme, for a form inside an iframe. */
 export function stripeAppearance(dark: boolean): Appearance {
   const style = getComputedStyle(document.documentElement);
-  const colour = (name: string) => style.getPropertyValue(name).trim();
+  const color = (name: string) => style.getPropertyValue(name).trim();
   return {
     theme: dark ? 'night' : 'stripe',
     variables: {
-      colorPrimary: colour('--accent'),
-      colorBackground: colour('--surface'),
-      colorText: colour('--text'),
-      colorTextSecondary: colour('--muted'),
-      colorDanger: colour('--bad'),
+      colorPrimary: color('--accent'),
+      colorBackground: color('--surface'),
+      colorText: color('--text'),
+      colorTextSecondary: color('--muted'),
+      colorDanger: color('--bad'),
       borderRadius: '6px',
       fontSizeBase: '14px',
     },

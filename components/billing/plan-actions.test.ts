@@ -43,7 +43,7 @@ function at(patch: Partial<BillingStatus>, trialAvailable = true): BillingStatus
 }
 
 describe('the offered actions of a plan', () => {
-  test('on the free plan: a trial if one is left, or a subscription', () => {
+  test('on the free plan: a trial if still available, or a subscription', () => {
     expect(planActions(pro, at({}), free)).toEqual(['trial', 'subscribe']);
     expect(planActions(pro, at({}, false), free)).toEqual(['subscribe']);
     expect(planActions(plan('lite', 900, false), at({}), free)).toEqual(['subscribe']);
@@ -65,7 +65,7 @@ describe('the offered actions of a plan', () => {
     expect(planActions(pro, { ...trial, cancel_at_period_end: true }, pro)).toEqual(['convert']);
   });
 
-  test('a plan that only the operator assigns is not offered', () => {
+  test('a plan that only the operator can assign is not offered', () => {
     const arranged = { ...business, self_serve_onboarding: false };
     expect(planActions(arranged, at({}), free)).toEqual([]);
     expect(planActions(arranged, at({ plan_code: 'pro' }), pro)).toEqual([]);

@@ -11,7 +11,7 @@ export function planActions(plan: Plan, status: BillingStatus, current: Plan | u
   // Choosing a free plan means ending the paid plan.
   if (plan.amount === 0) return paying && !status.cancel_at_period_end ? ['cancel'] : [];
   if (!plan.self_serve_onboarding || status.pending_plan_code === plan.plan_code) return [];
-  // A trial is followed by a subscription; only a paid plan is changed.
+  // A trial is followed by a subscription; only a paid plan can be changed.
   if (paying) return status.status === 'trialing' ? ['subscribe'] : ['change'];
   return plan.trial_enabled && status.trial.available ? ['trial', 'subscribe'] : ['subscribe'];
 }
@@ -27,7 +27,7 @@ function waitingActions(plan: Plan, status: BillingStatus): PlanAction[] {
   return plan.amount > 0 && plan.self_serve_onboarding && plan.plan_code !== status.plan_code ? orders : [];
 }
 
-/** A plan that is no longer sold was paid for; otherwise the operator would have removed it from the catalog. */
+/** A plan that is no longer sold is a paid one; otherwise the operator would have removed it from the catalog. */
 const isPaying = (status: BillingStatus, current: Plan | undefined) =>
   status.status !== 'cancelled' && (current === undefined || current.amount > 0);
 

@@ -16,14 +16,14 @@ import { drillDown, usageFilterKeys } from './usage-filters.ts';
 import type { UsageDimension, UsageDimensions, UsageItem } from './wire.ts';
 import { formatDate } from './words.ts';
 
-const dimensions: readonly { by: UsageDimension; label: string; one: string }[] = [
-  { by: 'workflow', label: 'Workflow', one: 'Workflow' },
-  { by: 'action', label: 'Action', one: 'Action' },
-  { by: 'step_type', label: 'Step type', one: 'Step type' },
-  { by: 'tool', label: 'Tool', one: 'Tool' },
-  { by: 'model', label: 'Model', one: 'Model' },
-  { by: 'user', label: 'Started by', one: 'Who or what started the run' },
-  { by: 'day', label: 'Day', one: 'Day (UTC)' },
+const dimensions: readonly { by: UsageDimension; label: string; singular: string }[] = [
+  { by: 'workflow', label: 'Workflow', singular: 'Workflow' },
+  { by: 'action', label: 'Action', singular: 'Action' },
+  { by: 'step_type', label: 'Step type', singular: 'Step type' },
+  { by: 'tool', label: 'Tool', singular: 'Tool' },
+  { by: 'model', label: 'Model', singular: 'Model' },
+  { by: 'user', label: 'Started by', singular: 'Who or what started the run' },
+  { by: 'day', label: 'Day', singular: 'Day (UTC)' },
 ];
 
 type Query = {
@@ -101,15 +101,15 @@ function Days({ items }: { items: readonly UsageItem[] }) {
 
 function Items({ by, items, total }: { by: UsageDimension; items: readonly UsageItem[] | undefined; total: number }) {
   const dimension = dimensions.find(each => each.by === by);
-  const one = dimension?.one ?? by;
+  const singular = dimension?.singular ?? by;
   return (
     <Table
       label={`Usage by ${dimension?.label.toLowerCase() ?? by}`}
       // The bar has no heading.
-      cards={[one, 'Quantity', 'Credits', 'Share']}
+      cards={[singular, 'Quantity', 'Credits', 'Share']}
     >
       <THead>
-        <Th>{one}</Th>
+        <Th>{singular}</Th>
         <Th className="text-right">Quantity</Th>
         <Th className="text-right">Credits</Th>
         <Th className="text-right">Share</Th>
@@ -160,7 +160,7 @@ function Item({ by, item, total }: { by: UsageDimension; item: UsageItem; total:
   );
 }
 
-/** Returns the label of an item. The server names workflows and people; codes get their labels here. */
+/** Returns the label of an item. The server sends the names of workflows and people; codes get their labels here. */
 function itemLabel(by: UsageDimension, { key, label }: UsageItem): ReactNode {
   switch (by) {
     case 'action':
@@ -180,7 +180,10 @@ function periodText({ from, to }: UsageDimensions): string {
   return first === last ? first : `${first} to ${last}`;
 }
 
-/** Returns true for the sum of the items after the first hundred. A tool may have the key `other`, but not also the label `Other`. */
+/**
+ * Returns true for the sum of the items after the first hundred. A tool may have the key `other`, but never together
+ * with the label `Other`.
+ */
 const isRest = ({ key, label }: UsageItem) => key === 'other' && label === 'Other';
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
 

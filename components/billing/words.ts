@@ -6,7 +6,7 @@ import type { Discount, Plan } from './wire.ts';
 
 const dateFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
 
-/** Returns the day in UTC, as "21 Nov 2026": the server and every browser return the same text. */
+/** Formats the day in UTC: "21 Nov 2026". The result is the same on the server and in every browser. */
 export function formatDate(iso: string): string {
   return dateFormat.format(new Date(iso));
 }
@@ -48,7 +48,7 @@ export function discountText(discount: Discount): string {
   return discount.months === null ? off : `${off} for ${counted(discount.months, 'month')}`;
 }
 
-/** Returns why a code was refused. The server does not reveal the exact reason, so the text says what to do. */
+/** Returns why a code was refused. The server does not reveal the exact reason, so the text suggests what to do. */
 export function codeProblem({ code, message }: Pick<Problem, 'code' | 'message'>): string {
   if (code !== 'code_not_valid') return message;
   return 'This code is not valid. Check for typos, or ask the person who gave it to you whether it has expired.';

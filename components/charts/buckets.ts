@@ -12,7 +12,7 @@ function format(zone: string, name: string, options: Intl.DateTimeFormatOptions)
   return made;
 }
 
-/** Returns a short name for an axis: "14:00", "9 Mar", "Mar 2026". Midnight is named by its day. */
+/** Returns a short name for an axis: "14:00", "9 Mar", "Mar 2026". For midnight it is the day. */
 export function bucketTick(at: string, granularity: Granularity, zone: string): string {
   const instant = new Date(at);
   switch (granularity) {
@@ -29,8 +29,8 @@ export function bucketTick(at: string, granularity: Granularity, zone: string): 
 }
 
 /**
- * Returns the full name: "Mon 9 Mar 2026, 14:00 GMT+1" (the offset distinguishes the two equal hours of an autumn night), "Week of 9 Mar
- * 2026".
+ * Returns the full name: "Mon 9 Mar 2026, 14:00 GMT+1" (the offset distinguishes the hours when clocks go back), "Week
+ * of 9 Mar 2026".
  */
 export function bucketName(at: string, granularity: Granularity, zone: string): string {
   const instant = new Date(at);

@@ -14,7 +14,7 @@ import { toCsv } from './csv.ts';
 import { FigureTable } from './figure-table.tsx';
 import type { Figures } from './figures.ts';
 
-/** The height in pixels of a list beside charts: six rows. */
+/** The height of a list beside charts, in pixels: six rows. */
 export const LIST_HEIGHT = 244;
 
 /** The part of a query that a card needs. */
@@ -46,7 +46,8 @@ export function ChartCard<D>({ id, title, description, query, className, ...rest
   const { data } = query;
   const hasFigures = data !== undefined && !rest.isEmpty(data);
   const toggle = () => set({ tables: (asTable ? tables.filter(each => each !== id) : [...tables, id]).join(' ') });
-  const save = () => data && download(fileName(title, 'csv'), 'text/csv;charset=utf-8', toCsv(rest.figures(data)));
+  const downloadCsv = () =>
+    data && download(fileName(title, 'csv'), 'text/csv;charset=utf-8', toCsv(rest.figures(data)));
   return (
     <Card
       title={title}
@@ -67,7 +68,7 @@ export function ChartCard<D>({ id, title, description, query, className, ...rest
               <Table2 aria-hidden className="size-3.5" />
             )}
           </IconButton>
-          <IconButton label={`Download ${title} as CSV`} size="sm" disabled={!hasFigures} onClick={save}>
+          <IconButton label={`Download ${title} as CSV`} size="sm" disabled={!hasFigures} onClick={downloadCsv}>
             <Download aria-hidden className="size-3.5" />
           </IconButton>
         </>
@@ -115,7 +116,7 @@ function Content<D>({ title, query, figures, empty, isEmpty, height, scrolls, as
   return <div style={{ minHeight: height }}>{children(data)}</div>;
 }
 
-/** A 503 is temporary and loses no data, and the text says so. Other errors are shown as usual. */
+/** For a 503, the title says that the data is unavailable only temporarily. Other errors are shown as usual. */
 function ChartError({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   return readError(error).status === 503 ? (
     <ErrorState title="This data is not available right now" error={error} onRetry={onRetry} />

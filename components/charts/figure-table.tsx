@@ -2,7 +2,10 @@ import { ScrollRegion } from '../ui/scroll-region.tsx';
 import { Th } from '../ui/table.tsx';
 import { type Cell, type Column, type Figures, formatFigure } from './figures.ts';
 
-/** The numbers of a chart, shown in its place; they scroll within its height. `label` is the table's accessible name. */
+/**
+ * The numbers of a chart as a table, which replaces the chart and scrolls within its height. `label` is the table's
+ * accessible name.
+ */
 export function FigureTable({ label, figures, height }: { label: string; figures: Figures; height: number }) {
   const { columns, rows } = figures;
   return (

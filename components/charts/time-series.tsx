@@ -12,7 +12,7 @@ export type Point<K extends string = string> = { at: string } & Readonly<Record<
 export type TimeSeriesProps<K extends string> = {
   /** The accessible name: what the chart shows, in a few words. */
   title: string;
-  /** One sentence that describes the data; made of the totals by default. */
+  /** Describes the data. Default: the period, and the highest and the last value of each series. */
   summary?: string;
   points: readonly Point<K>[];
   /** Drawn from bottom to top if stacked. */
@@ -48,7 +48,7 @@ export function TimeSeries<K extends string>(props: TimeSeriesProps<K>) {
   return (
     <div>
       <div style={{ height } satisfies CSSProperties}>
-        <Plot {...props} scope={scope} height={height} summary={props.summary ?? summarise(props)} />
+        <Plot {...props} scope={scope} height={height} summary={props.summary ?? summaryOf(props)} />
       </div>
       {series.length > 1 ? (
         <ul aria-hidden className="mt-2 flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">
@@ -64,7 +64,7 @@ export function TimeSeries<K extends string>(props: TimeSeriesProps<K>) {
   );
 }
 
-function summarise<K extends string>({ points, series, unit, granularity, timeZone, limit }: TimeSeriesProps<K>) {
+function summaryOf<K extends string>({ points, series, unit, granularity, timeZone, limit }: TimeSeriesProps<K>) {
   const first = points[0];
   const last = points.at(-1);
   if (!first || !last) return 'Nothing in this period.';

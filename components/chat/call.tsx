@@ -10,7 +10,7 @@ import { Approval } from './approval.tsx';
 import { CallFacts } from './call-facts.tsx';
 import { type CallPart, stepOf } from './parts.ts';
 
-/** The step statuses with which the states of calls are shown. */
+/** The step status that is shown for each state of a call. */
 const statuses: Record<CallPart['state'], string> = {
   'input-streaming': 'running',
   'input-available': 'running',

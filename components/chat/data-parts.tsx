@@ -40,7 +40,7 @@ const statuses: Readonly<Record<string, { label: string; tone: Tone }>> = {
   needs_input: { label: 'Needs input', tone: 'warn' },
 };
 
-/** Shows a proposal of the answer with a link. */
+/** Shows a proposal from an answer, with a link. */
 export function ProposalNote({ data }: { data: Data<'data-proposal'> }) {
   const { proposal_id: id, workflow_id: workflowId, title, status, edits } = data;
   const look = statuses[status] ?? { label: status, tone: 'neutral' };
@@ -68,7 +68,7 @@ const verdicts = {
   failed: { label: 'Failed', tone: 'bad' },
 } as const;
 
-/** Shows the verdict of a proposal's trial, as far as the answer knows it. */
+/** Shows the verdict of a proposal's trial, if the answer has one. */
 export function TrialNote({ data }: { data: Data<'data-trial'> }) {
   const { workflow_id: workflowId, run_id: runId, verdict } = data;
   return (

@@ -9,9 +9,9 @@ import { scopeHeaders } from '../trpc/scope.ts';
 import { cx } from '../ui/classes.ts';
 import { awaitsPerson, type Part, partsOf } from './parts.ts';
 
-/** The delay before a lost stream is read again. */
+/** The delay before the client reconnects to a lost stream. */
 const RETRY_MS = 1_000;
-/** The interval of updates, because text arrives in more pieces than a person can see. */
+/** The minimum interval between updates: text arrives in more pieces than a person can see. */
 const THROTTLE_MS = 50;
 
 type Props = { threadId: string; runId: string; onParts: (parts: readonly Part[]) => void };
@@ -41,7 +41,7 @@ export function LiveAnswer({ threadId, runId, onParts }: Props) {
     onFinish: reread,
   });
   const isReading = status === 'streaming' || status === 'submitted';
-  // A stream that ends before the thread reports the end of the answer was lost.
+  // A stream was lost if it ends before the thread reports the end of the answer.
   useEffect(() => {
     if (isReading) return;
     const timer = setTimeout(() => {

@@ -10,13 +10,13 @@ import { RelativeTime } from '../ui/time.tsx';
 import { useDebounced } from '../ui/use-debounced.ts';
 
 type Kind = 'Workflow' | 'Agent' | 'Run';
-/** A workflow, agent or run that can be mentioned. `about` tells runs of one workflow apart. */
+/** A workflow, agent or run that can be mentioned. `about` distinguishes the runs of a workflow. */
 export type Entry = Mention & { kind: Kind; about: { status: string; at: string } | null };
 
-const EACH = 4;
+const MAX_PER_KIND = 4;
 const icons: Record<Kind, LucideIcon> = { Workflow, Agent: Bot, Run: Waypoints };
 
-/** Returns the workflows, agents and runs of the project that match what was typed; none for null. */
+/** Returns the project's workflows, agents and runs that match the query; none for null. */
 export function useMentionEntries(query: string | null): readonly Entry[] {
   const trpc = useTRPC();
   const { project } = useSession().scope;
@@ -24,10 +24,12 @@ export function useMentionEntries(query: string | null): readonly Entry[] {
   const settled = useDebounced(typed, 150);
   const q = settled === '' ? {} : { q: settled };
   const enabled = query !== null;
-  const workflows = useQuery(trpc.workflows_list.queryOptions({ limit: EACH, graphs: false, ...q }, { enabled }));
-  const agents = useQuery(trpc.agents_list.queryOptions({ limit: EACH, status: 'active', ...q }, { enabled }));
-  const runs = useQuery(trpc.runs_list_tenant.queryOptions({ limit: 2 * EACH, ...q }, { enabled }));
-  // Results of an older query are hidden, so that a key press cannot choose one.
+  const workflows = useQuery(
+    trpc.workflows_list.queryOptions({ limit: MAX_PER_KIND, graphs: false, ...q }, { enabled }),
+  );
+  const agents = useQuery(trpc.agents_list.queryOptions({ limit: MAX_PER_KIND, status: 'active', ...q }, { enabled }));
+  const runs = useQuery(trpc.runs_list_tenant.queryOptions({ limit: 2 * MAX_PER_KIND, ...q }, { enabled }));
+  // Results of an older query are hidden, so that no key press can choose one.
   if (!enabled || settled !== typed) return [];
   return [
     ...(workflows.data?.workflows ?? []).map(
@@ -38,7 +40,7 @@ export function useMentionEntries(query: string | null): readonly Entry[] {
     ),
     ...(runs.data?.runs ?? [])
       .filter(({ project_id }) => project_id === project)
-      .slice(0, EACH)
+      .slice(0, MAX_PER_KIND)
       .map((run): Entry => {
         const href = `/workflows/${run.workflow_id}/runs/${run.run_id}`;
         const about = { status: statusLook('run', shownStatus(run)).label, at: run.started_at };

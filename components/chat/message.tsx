@@ -22,7 +22,7 @@ type Props = {
   onOpen: (threadId: string) => void;
 };
 
-/** Shows a message of a person. Editing it sends another message in its place, which begins a branch. */
+/** Shows a person's message. Editing it sends another message in its place, which starts a branch. */
 export function PersonMessage(props: Props) {
   const { thread, placed, actions } = props;
   const [editing, setEditing] = useState(false);
@@ -68,7 +68,7 @@ export function PersonMessage(props: Props) {
   );
 }
 
-const ended: Partial<Record<Message['metadata']['status'], string>> = {
+const statusNotes: Partial<Record<Message['metadata']['status'], string>> = {
   stopped: 'Stopped',
   queued: 'Waiting for the previous answer',
   withdrawn: 'Stopped before it started',
@@ -81,8 +81,8 @@ export function Answer(props: Props) {
   const [live, setLive] = useState<readonly Part[]>([]);
   const isVisible = useVisible();
   const isRunning = metadata.status === 'running';
-  const note = ended[metadata.status];
-  const asked = metadata.parent_id;
+  const note = statusNotes[metadata.status];
+  const questionId = metadata.parent_id;
   return (
     <article aria-label="Answer" aria-busy={isRunning} className="group flex flex-col gap-1">
       <div aria-live="polite">
@@ -99,14 +99,14 @@ export function Answer(props: Props) {
       ) : null}
       {note ? <p className="text-xs text-muted">{note}</p> : null}
       <Tools {...props}>
-        {asked !== null && thread.archived_at === null && !isRunning ? (
+        {questionId !== null && thread.archived_at === null && !isRunning ? (
           <IconButton
             label="Regenerate"
             size="sm"
             onClick={() =>
               actions.regenerate.mutate({
                 id: thread.id,
-                message_id: asked,
+                message_id: questionId,
                 request_id: newMessageId(),
                 when_busy: 'queue',
               })

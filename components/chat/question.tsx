@@ -14,14 +14,14 @@ import { stepOf } from './parts.ts';
 
 type Props = { id: string; input: Json | undefined; workflowId: string };
 
-/** The form for a question without a form of the agent. */
+/** The default form, for a question without a form from the agent. */
 const TEXT: JsonObject = {
   type: 'object',
   properties: { answer: { type: 'string', title: 'Answer', minLength: 1, maxLength: 10_000 } },
   required: ['answer'],
 };
 
-/** Shows a question of an agent with its form. The same task is in the inbox, and the first answer counts. */
+/** Shows an agent's question with its form. The same task is in the inbox, and the first answer counts. */
 export function Question({ id, input, workflowId }: Props) {
   const trpc = useTRPC();
   const queries = useQueryClient();
@@ -44,7 +44,7 @@ export function Question({ id, input, workflowId }: Props) {
     const result = resultOf(values, '');
     answer.mutate({ ...task, approved: true, ...(result && { result }) });
   };
-  // After a conflict, another person has answered. The stream will show the answer.
+  // A conflict means that another person has answered. The stream will show the answer.
   const isDecided = answer.isSuccess || (answer.error !== null && readError(answer.error).status === 409);
   return (
     <fieldset className="flex flex-col gap-3 border-t bg-warn-soft/40 p-2.5" disabled={isDecided || answer.isPending}>

@@ -5,7 +5,7 @@ import type { Part } from './parts.ts';
 
 type Data = Extract<Part, { type: 'data-summary' }>['data'];
 
-/** Shows where older messages were summarised, and expands to the summary. */
+/** Shows where older messages were summarized, and expands to the summary. */
 export function SummaryNote({ data: { messages, text } }: { data: Data }) {
   return (
     <details className="group rounded-md border border-dashed">

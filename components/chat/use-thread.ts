@@ -5,10 +5,10 @@ import { toastError } from '../ui/toaster.tsx';
 import type { Message } from './branches.ts';
 
 export type Thread = Outputs['chat_get_thread'];
-/** The interval at which a thread is read again. Messages sent in another tab or elsewhere appear within it. */
+/** The polling interval for a thread. Messages sent in another tab or elsewhere appear within this time. */
 const REFRESH_MS = 3_000;
 const PAGE = 100;
-/** The most pages of messages. A longer thread shows its last messages. */
+/** The maximum number of pages of messages. A longer thread shows its last messages. */
 const MAX_PAGES = 20;
 
 /** Returns the queries of a thread and of its messages in all branches. */

@@ -33,7 +33,7 @@ describe('the range of a problem in the text', () => {
     expect(at(step, path)).toBe(expected);
   });
 
-  it('the range is inside any text', () => {
+  it('returns a range inside any text', () => {
     fc.assert(
       fc.property(fc.nat(text.length), fc.nat(text.length), fc.string(), (cut, length, extra) => {
         const broken = text.slice(0, cut) + extra + text.slice(cut + length);

@@ -11,7 +11,7 @@ export type Preset = {
   config: Readonly<Record<string, string>>;
 };
 
-/** Common ways to authenticate. The names are those that calls look up. */
+/** Common ways to authenticate, with the credential names that calls look up. */
 export const presets: readonly Preset[] = [
   {
     value: 'api_key',
@@ -63,11 +63,11 @@ export const presets: readonly Preset[] = [
   },
 ];
 
-let drafted = 0;
+let draftCount = 0;
 /** Returns a row with a key that keeps React's input while rows are added and removed. */
 export function draftOf(name: string): CredentialDraft {
-  drafted += 1;
-  return { key: String(drafted), name, secret: '' };
+  draftCount += 1;
+  return { key: String(draftCount), name, secret: '' };
 }
 
 const namePattern = /^[A-Za-z0-9_.-]{1,64}$/;

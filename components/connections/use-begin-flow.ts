@@ -6,12 +6,12 @@ import { toastError } from '../ui/toaster.tsx';
 /** Begins a provider's flow and opens the provider's page. The callback page continues the flow. */
 export function useBeginFlow() {
   const trpc = useTRPC();
-  const leave = {
+  const openProvider = {
     onSuccess: ({ authorization_url: url }: { authorization_url: string }) => window.location.assign(url),
   };
-  const suite = useMutation(trpc.connections_suite_oauth_url.mutationOptions({ ...leave, onError: toastError }));
+  const suite = useMutation(trpc.connections_suite_oauth_url.mutationOptions({ ...openProvider, onError: toastError }));
   const messaging = useMutation(
-    trpc.connections_messaging_oauth_url.mutationOptions({ ...leave, onError: toastError }),
+    trpc.connections_messaging_oauth_url.mutationOptions({ ...openProvider, onError: toastError }),
   );
   return { suite, messaging };
 }

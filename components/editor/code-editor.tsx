@@ -40,7 +40,7 @@ const NUMBERED = { ...PLAIN, lineNumbers: true };
 
 const HEIGHTS: Readonly<Record<CodeLanguage, string>> = { lua: '160px', cel: '36px', json: '72px', text: '72px' };
 
-/** A code editor for a field with code or a long text. Tab moves the focus on. */
+/** A code editor for a field with code or a long text. Tab moves the focus to the next field. */
 export function CodeEditor({
   value,
   onChange,
@@ -58,7 +58,8 @@ export function CodeEditor({
   const { resolvedTheme } = useTheme();
   const text = useEditorText(value, onChange);
   const onView = useProblemMark(problem);
-  // Memoized separately: recreated with the other extensions, completion would lose its open list, and a click on the list would be lost.
+  // Memoized separately: if recreated with the other extensions, completion would close its open list, and a click on
+  // the list would be lost.
   const completing = useMemo(
     () => (completion && !readOnly ? completionExtensions(language, completion) : []),
     [language, completion, readOnly],

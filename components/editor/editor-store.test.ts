@@ -64,7 +64,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 const pause = () => vi.advanceTimersByTimeAsync(100);
 
-test('saves and undoes a change of the key order, typed as JSON or made by a form', async () => {
+test('saves and undoes a change of the key order, both in typed JSON and in a form', async () => {
   const form = (...names: string[]) => ({ properties: Object.fromEntries(names.map(name => [name, {}])) });
   const stepWithForm = (...names: string[]): Step => ({ ...step('a'), form: form(...names) });
   const { store, server } = setUp(stepWithForm('x', 'y'));
@@ -81,7 +81,7 @@ test('saves and undoes a change of the key order, typed as JSON or made by a for
   expect(saved()).toBe('{"properties":{"y":{},"x":{}}}');
 });
 
-test('saves and undoes a change of only the run setup', async () => {
+test('saves and undoes a change that affects only the run setup', async () => {
   const { store, setup } = setUp(step('a'));
   const run_setup = { pinned_results: { a: 1 } };
   store.change([{ type: 'set_run_setup', run_setup }]);
@@ -94,7 +94,7 @@ test('saves and undoes a change of only the run setup', async () => {
 });
 
 describe('the history', () => {
-  test('undoes and redoes edits and typed JSON in turn', () => {
+  test('undoes and redoes alternating edits and typed JSON', () => {
     const { store, ids } = setUp(step('a'));
     store.change([{ type: 'add_step', step: step('b', 'a') }]);
     store.typeText(textOf(step('a'), step('b', 'a'), step('c', 'b')));
@@ -159,7 +159,7 @@ describe('the history', () => {
     const large = (id: string): Step => ({ ...step(id), script: `return "${'x'.repeat(50_000)}"` });
     const typed = (store: EditorStore, ...idsTyped: string[]) => store.typeText(textOf(...idsTyped.map(large)));
 
-    test('is read after a pause in typing, as one step of the history', async () => {
+    test('is parsed after a pause in typing, as one step of the history', async () => {
       const { store, ids, server } = setUp(large('a'));
       const seen = vi.fn();
       store.subscribe(seen);
@@ -180,7 +180,7 @@ describe('the history', () => {
       ['undo', store => store.undo(), ['a']],
       ['saving', store => store.save(), ['a', 'b']],
       ['a text that is not large', store => store.typeText(textOf(step('d'))), ['d']],
-    ])('is not lost, nor read later, by %s', async (_, act, expected) => {
+    ])('is applied once before %s', async (_, act, expected) => {
       const { store, ids } = setUp(large('a'));
       typed(store, 'a', 'b');
       await act(store);
@@ -253,7 +253,7 @@ describe('saving', () => {
     expect(server().map(({ id }) => id)).toEqual(['a', 'theirs']);
   });
 
-  test('asks if both sides changed the same part, and loses neither side', async () => {
+  test('asks if both sides changed the same part, and keeps both sides until then', async () => {
     const { store, other, server } = setUp(step('a'));
     other({ ...step('a'), name: 'Theirs', timeout_s: 5 });
     store.change([{ type: 'update_step', step: 'a', set: { name: 'Mine' } }]);
@@ -276,7 +276,7 @@ describe('saving', () => {
     expect(server()).toHaveLength(3);
   });
 
-  test('does not lose changes of others that were saved while the JSON was unfinished', async () => {
+  test('keeps changes that others saved while the JSON was unfinished', async () => {
     const { store, other, server } = setUp(step('a'));
     store.change([{ type: 'add_step', step: step('mine') }]);
     other(step('a'), step('theirs'));
@@ -347,7 +347,7 @@ describe('saving', () => {
     ).toEqual(['a', 'mine', 'more', 'theirs']);
   });
 
-  test('takes a restored version, and undo returns to the draft before', async () => {
+  test('adopts a restored version, and undo returns to the previous draft', async () => {
     const { store, ids } = setUp(step('a'));
     store.take({ draft: draftOf(step('old')), etag: '1' });
     expect(ids()).toEqual(['old']);
@@ -371,7 +371,7 @@ describe('changes that others saved', () => {
     expect(server().map(({ id }) => id)).toEqual(['a', 'theirs']);
   });
 
-  test('wait for the save of local edits, also while they are being read', async () => {
+  test('wait until local edits are saved, including edits that are made during the read', async () => {
     const { store, other, ids, server, readAfter } = setUp(step('a'));
     other(step('a'), step('theirs'));
     store.change([{ type: 'add_step', step: step('mine') }]);

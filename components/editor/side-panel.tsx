@@ -34,9 +34,9 @@ type SidePanelProps = Pick<
   'workflowId' | 'editor' | 'problems' | 'editable' | 'unfinished' | 'onAdd' | 'onOpenLoop'
 > & {
   draft: Draft;
-  /** The steps that are edited: the steps of the draft, or of a loop in it. */
+  /** The edited steps: those of the draft, or of a loop in it. */
   view: StepsDraft;
-  /** The ids of the shown loop and of the loops around it, the outermost first. */
+  /** The ids of the shown loop and of its outer loops, outermost first. */
   path: readonly string[];
   /** The problems of the whole draft. */
   allProblems: readonly Problem[];
@@ -129,8 +129,8 @@ export function SidePanel(props: SidePanelProps) {
 }
 
 /**
- * The form between the columns takes no focus: a request for it also selects the tab of the step, and Next renders that
- * tab later, with another instance of the form.
+ * The form in the middle column takes no focus: a request for the focus also selects the tab of the step, and Next
+ * renders that tab later, with another instance of the form.
  */
 const unfocused = (editor: Editor): Editor => ({ ...editor, focus: null });
 

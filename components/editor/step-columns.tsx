@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
 import { useMedia } from '../ui/use-media.ts';
 
-/** The window width from which three columns fit beside a part of the canvas. */
+/** The minimum window width at which three columns fit beside a part of the canvas. */
 const WIDE = '(min-width: 1200px)';
 
 /** Returns whether the input, the settings and the output of a step are shown side by side; on smaller screens they are tabs. */

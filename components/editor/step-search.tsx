@@ -14,7 +14,7 @@ type SearchProps = {
   onClose: () => void;
 };
 
-/** The maximum number of steps in the list; Enter reaches the others. */
+/** The maximum number of listed steps; Enter also reaches the others. */
 const MAX_LISTED = 100;
 
 /** Searches the steps of a graph. Enter and the arrow keys move through the results, Escape closes the search. */

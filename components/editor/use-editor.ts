@@ -187,8 +187,8 @@ function stepActions(store: StepsStore, { places, selected, show }: Surroundings
   };
   return {
     add,
-    /** Returns the default place of the next step: after the single selected step. */
     placeAfter: (step: string) => placeAfter(draft(), step),
+    /** Returns the default place of the next step: after the single selected step. */
     nextPlace: (): Place => {
       const [step, ...others] = selected();
       return step !== undefined && others.length === 0 ? placeAfter(draft(), step) : { kind: 'free' };
@@ -270,13 +270,15 @@ function noteActions(store: StepsStore, { places, selected, note, showNode }: No
     /** Moves nodes of the canvas. */
     moveNodes: (moved: Places) => void change(store, plansOf(moved)),
     /** Moves the selection by a small distance. */
-    nudge: (by: Point) => {
+    nudge: (distance: Point) => {
       const id = note();
       const drawn = drawnNotes(draft().graph).find(each => each.id === id);
       const from = drawn
         ? [[noteNodeId(drawn.id), drawn.position] as const]
         : selected().map(step => [step, places().get(step)] as const);
-      const moved = from.flatMap(([node, at]) => (at ? [[node, { x: at.x + by.x, y: at.y + by.y }] as const] : []));
+      const moved = from.flatMap(([node, at]) =>
+        at ? [[node, { x: at.x + distance.x, y: at.y + distance.y }] as const] : [],
+      );
       change(store, plansOf(new Map(moved)), `nudge ${moved.map(([node]) => node).join()}`);
     },
   };

@@ -2,10 +2,10 @@ import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts'
 import { SchemaReader } from '@/server/platform/json-schema/expand.ts';
 import { SchemaValidator } from '@/server/platform/json-schema/validator.ts';
 
-// Not @rjsf/core 6: compressed it is 99 KB, and 142 KB with its validator, which compiles with the eval that the page forbids.
+// Not @rjsf/core 6: compressed it is 99 KB, and 142 KB with its validator, which needs `eval`, which the page forbids.
 // json-form.tsx and this file are 3 KB, and @rjsf/core would still need a theme with all of our controls.
 
-/** The limit in units of SchemaValidator, so that checking a form causes no delay. The service checks again. */
+/** The limit in SchemaValidator's units of work, so that checking a form causes no delay. The service checks again. */
 const MAX_WORK = 1_000_000;
 
 /** One field of a form, in the form that the renderer needs. `json`: no control fits its schema, so the field is edited as JSON text. */
@@ -14,7 +14,7 @@ export type FormField = {
   label: string;
   hint: string | undefined;
   required: boolean;
-  /** True if null is a valid answer, which a required empty field gets. */
+  /** True if null is a valid answer; it is the value of an empty required field. */
   nullable: boolean;
   /** The schema with its references resolved. */
   schema: JsonObject;
@@ -111,7 +111,7 @@ function control(schema: JsonObject, place: Place | undefined): Control {
 function choices(schema: JsonObject): { options: Json[]; labels: string[] } | null {
   if (Array.isArray(schema.enum)) return { options: schema.enum, labels: schema.enum.map(labelOfValue) };
   if (schema.const !== undefined) return { options: [schema.const], labels: [labelOfValue(schema.const)] };
-  // `oneOf: [{const, title}]` is JSON Schema's way to name the choices.
+  // `oneOf: [{const, title}]` is JSON Schema's way to label choices.
   const alternatives = schema.oneOf ?? schema.anyOf;
   const list = Array.isArray(alternatives) ? alternatives.filter(isObject) : [];
   if (list.length === 0 || !list.every(item => item.const !== undefined)) return null;
@@ -177,8 +177,11 @@ function initialOf(fields: readonly FormField[]): JsonObject {
   return values;
 }
 
-/** Compiles a pattern with the browser's expressions, which accept all patterns of the service. The service checks again. */
-function patterns(source: string) {
+/**
+ * Compiles a pattern as a regular expression of the browser, which supports all of the service's patterns. The service
+ * checks again.
+ */
+function compilePattern(source: string) {
   try {
     const expression = new RegExp(source, 'u');
     return { test: (value: string) => expression.test(value), cost: 1 };
@@ -190,12 +193,12 @@ function patterns(source: string) {
 /** Returns the problems by field path (`address/city`; the empty path is the form itself), in words for the user. */
 export function validateValues(schema: JsonObject, values: JsonObject): Map<string, string> {
   const problems = new Map<string, string>();
-  for (const { path, keyword, message } of new SchemaValidator(schema, { patterns, formats: true }).check(
-    values,
-    MAX_WORK,
-  ) ?? []) {
+  for (const { path, keyword, message } of new SchemaValidator(schema, {
+    patterns: compilePattern,
+    formats: true,
+  }).check(values, MAX_WORK) ?? []) {
     const at = path.join('/');
-    // The message begins with the name of the field that is missing.
+    // The message begins with the name of the missing field.
     const missing = keyword === 'required' ? missingName(message) : undefined;
     if (missing !== undefined) problems.set(at ? `${at}/${missing}` : missing, 'This field is required.');
     else if (!problems.has(at)) problems.set(at, `${message.charAt(0).toUpperCase()}${message.slice(1)}.`);

@@ -35,7 +35,7 @@ describe('makeRoom', () => {
     expect(both.get('last')?.y).toBe(3 * row + 200);
   });
 
-  test('keeps the middle of an open loop where it was, and moves its neighbours aside', () => {
+  test('keeps the middle of an open loop where it was, and moves its neighbors aside', () => {
     const places = new Map([
       ['left', { x: -column, y: 0 }],
       ['loop', { x: 0, y: 0 }],
@@ -60,9 +60,9 @@ describe('makeRoom', () => {
         const drawn = [...makeRoom(places, loops)].map(([id, p]) => ({ ...p, ...(loops.get(id) ?? nodeSize) }));
         for (const [n, a] of drawn.entries())
           for (const b of drawn.slice(n + 1)) {
-            const apart =
+            const isApart =
               a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y;
-            expect(apart).toBe(true);
+            expect(isApart).toBe(true);
           }
       }),
     );
@@ -79,7 +79,7 @@ test('boxAround includes open loops', () => {
   expect(boxAround(new Map(), new Map())).toBeNull();
 });
 
-test('the header of a loop that is partly outside of the view moves into it, and stays as wide as a step', () => {
+test('the header of a loop that is partly outside of the view moves into the view, and is at least as wide as a step', () => {
   const view = (x: number, zoom = 1) => ({ x, y: 0, zoom, width: 400 });
   const loop = { x: 0, width: 600 };
   expect(headInsets(loop, view(0))).toEqual({ left: 0, right: 200 });

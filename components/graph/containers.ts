@@ -5,7 +5,7 @@ export type Box = Point & Size;
 type Places = ReadonlyMap<string, Point>;
 type Sizes = ReadonlyMap<string, Size>;
 
-/** The padding of an open loop around its steps: room for its head, and for the “+” below its last step. */
+/** The padding of an open loop around its steps, for its header and for the “+” below its last step. */
 export const CONTAINER = { top: nodeSize.height + 24, side: 24, bottom: 40 };
 /** The size of the body of a loop without steps. People add the first step there. */
 const EMPTY_BODY: Size = { width: nodeSize.width, height: 40 };
@@ -32,7 +32,7 @@ export function makeRoom(places: Places, sizes: Sizes): Places {
       : [{ ...at, taller: size.height - nodeSize.height, wider: size.width - nodeSize.width }];
   });
   loops.sort((a, b) => a.y - b.y);
-  // How far the steps below each loop move down. Loops beside each other do not add up.
+  // The distance by which the steps below each loop move down. Loops beside each other do not add up.
   const below: { y: number; by: number }[] = [];
   const downAt = (y: number) => below.reduce((most, each) => (each.y <= y ? Math.max(most, each.by) : most), 0);
   for (const { y, taller } of loops) below.push({ y: y + nodeSize.height, by: downAt(y) + taller });
@@ -62,12 +62,15 @@ export function boxAround(drawn: Places, sizes: Sizes): Box | null {
   return left === Infinity ? null : { x: left, y: top, width: right - left, height: bottom - top };
 }
 
-/** The part of a drawing that is in view, as React Flow has it: where its origin is on the screen, in pixels. */
+/**
+ * The visible part of a drawing, in React Flow's terms: the position of the drawing's origin on the screen, in pixels.
+ */
 type View = Point & { zoom: number; width: number };
 
 /**
- * Returns how much of an open loop's head is out of view at its two ends. What the head says moves in by that much, so that it is read
- * also where the loop is wider than a phone; the width of a step is left to it.
+ * Returns the widths of the parts of an open loop's header that are out of view at its two ends. The text of the header
+ * moves by that much into the view, so that it can be read even if the loop is wider than a phone; it keeps at least
+ * the width of a step.
  */
 export function headInsets(loop: { x: number; width: number }, view: View): { left: number; right: number } {
   if (view.width === 0) return { left: 0, right: 0 };

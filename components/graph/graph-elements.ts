@@ -81,7 +81,7 @@ export function toPlainStep(
   };
 }
 
-/** The colour of the edges that a run took, by the status of the step that they lead to. */
+/** The color of the edges that a run took, by the status of the step that they lead to. */
 const taken: Record<string, string> = { failed: 'var(--bad)', running: 'var(--info)', waiting: 'var(--warn)' };
 
 /** Returns a connection between steps of a level as React Flow draws it, with the way that a run took. */

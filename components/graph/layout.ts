@@ -93,7 +93,7 @@ export function layout(steps: readonly GraphStepInput[], edges: readonly GraphEd
   if (own.length > 0 && own.every(([, position]) => position !== null)) {
     return new Map(own.filter((entry): entry is readonly [string, Point] => entry[1] !== null));
   }
-  // dagre's crossing minimisation is super-linear: 2,000 steps take 5,700 ms with dagre, and 6 ms by ranks.
+  // dagre's crossing minimization is super-linear: 2,000 steps take 5,700 ms with dagre, and 6 ms by ranks.
   if (steps.length > MAX_MINIMIZED) return layoutByRank(steps, edges);
   const graph = new dagre.graphlib.Graph();
   graph.setGraph({ rankdir: 'TB', nodesep: 32, ranksep: ROW_GAP, marginx: 16, marginy: 16 });

@@ -1,6 +1,6 @@
 import { isObject } from '@/server/platform/json.ts';
 
-/** Returns the steps of a loop; null where it has none that can be drawn: a draft may hold anything there. */
+/** Returns the steps of a loop; null if they cannot be drawn, because a draft may contain any JSON in their place. */
 export function stepsOfLoop<Step extends { type: string; steps?: unknown }>({
   type,
   steps,

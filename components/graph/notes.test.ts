@@ -3,13 +3,13 @@ import { drawnNotes, MAX_NOTE, MIN_NOTE, noteNodeId, noteOfNode } from './notes.
 
 const note = (id: string, fields: object = {}) => ({ id, text: 'Why', position: { x: 0, y: 0 }, ...fields });
 
-test('nodes of notes are distinguished from those of steps', () => {
+test('distinguishes the nodes of notes from the nodes of steps', () => {
   expect(noteOfNode(noteNodeId('n'))).toBe('n');
   expect(noteOfNode('note')).toBeNull();
 });
 
 describe('drawing', () => {
-  test('gives a note without size and color the defaults', () => {
+  test('uses the default size and color for a note without them', () => {
     expect(drawnNotes({ notes: [note('n')] })).toEqual([
       { id: 'n', text: 'Why', color: 'yellow', position: { x: 0, y: 0 }, width: 240, height: 120 },
     ]);

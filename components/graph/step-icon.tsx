@@ -87,7 +87,7 @@ export function StepTile({ type, size = 'md', struck = false, className }: StepT
   );
 }
 
-/** The tile of a step type and its name, as legends and lists of types show them. */
+/** The tile and the name of a step type, for legends and lists of types. */
 export function StepTypeLabel({ type }: { type: string }) {
   return (
     <span className="inline-flex max-w-full items-center gap-2 align-bottom">

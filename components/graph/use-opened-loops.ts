@@ -2,17 +2,17 @@
 import { useCallback, useMemo, useState } from 'react';
 import { type GraphStepInput, innerStepsOf } from './layout.ts';
 
-/** The most steps of a graph, with those in loops, whose loops are open at first. */
+/** The maximum number of steps, including steps in loops, of a graph whose loops are open at first. */
 const MAX_OPEN_AT_FIRST = 40;
 
-/** Whether the loops of a graph are open until a person closes them. */
+/** Returns whether the loops of a graph are open until the user closes them. */
 export const opensAtFirst = (steps: readonly GraphStepInput[]): boolean =>
   steps.reduce((sum, step) => sum + 1 + (innerStepsOf(step) ?? 0), 0) <= MAX_OPEN_AT_FIRST;
 
 /** The loops of a graph that are drawn with their steps. */
 export type OpenedLoops = { isOpen: (node: string) => boolean; toggle: (node: string, open: boolean) => void };
 
-/** Returns which loops of a graph that is only looked at are open, for as long as it is shown. */
+/** Returns the open loops of a read-only graph. The user's choices last while the graph is shown. */
 export function useOpenedLoops(steps: readonly GraphStepInput[]): OpenedLoops {
   const [chosen, setChosen] = useState<Readonly<Record<string, boolean>>>({});
   const atFirst = useMemo(() => opensAtFirst(steps), [steps]);

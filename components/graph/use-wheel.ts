@@ -1,7 +1,7 @@
 'use client';
 import { type RefObject, useEffect, useState } from 'react';
 
-/** From this width on an editor fills the window, so the page does not scroll. */
+/** At this width or more, an editor fills the window, so the page does not scroll. */
 const FILLS_WINDOW = '(min-width: 1024px)';
 
 type Wheel = { panOnScroll: boolean; zoomOnScroll: false; preventScrolling: boolean };
@@ -15,7 +15,7 @@ export function useWheel(frame: RefObject<HTMLElement | null>, fills = false): W
   useEffect(() => {
     const element = frame.current;
     const query = window.matchMedia(FILLS_WINDOW);
-    // In an editor that fills the window the focus does not matter, so the component need not be drawn again.
+    // In an editor that fills the window, the focus does not matter, so the component need not render again.
     const update = (focused: EventTarget | null) =>
       setMoves((fills && query.matches) || (focused instanceof Node && element?.contains(focused) === true));
     const onFocus = ({ target }: FocusEvent) => update(target);

@@ -11,7 +11,7 @@ import type { Chosen } from './inbox-frame.tsx';
 import { ClearFilters, ListPlaceholder } from './task-list.tsx';
 import { type AnsweredTask, taskHref, taskKey, useAnswered, useInboxFilter } from './use-inbox.ts';
 
-/** Lists the tasks that people have answered, the latest answer first. */
+/** Lists the answered tasks, the latest answer first. */
 export function AnsweredList({ chosen }: { chosen: Chosen | null }) {
   const list = useAnswered();
   const filtered = isFiltered(useInboxFilter());

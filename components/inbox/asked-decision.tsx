@@ -6,8 +6,8 @@ type Asked = { task: string; approved: boolean };
 const AskedContext = createContext<{ asked: Asked | null; clear: () => void }>({ asked: null, clear: () => undefined });
 
 /**
- * Keeps the decision of a pressed `a` or `r` until the task can ask for confirmation: the task may be loading, or the page may still be
- * opening. `target` names the task that a key applies to.
+ * Keeps the decision of a pressed `a` or `r` until the task can ask for confirmation: the task or the page may still be
+ * loading. `target` names the task that a key applies to.
  */
 export function AskedDecision({ target, children }: { target: () => string | null; children: ReactNode }) {
   const [asked, setAsked] = useState<Asked | null>(null);

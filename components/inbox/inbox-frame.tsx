@@ -27,7 +27,7 @@ export function InboxFrame({
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const tasks = view === 'waiting' ? (data?.tasks ?? []) : [];
   const chosenKey = chosen && taskKey({ run_id: chosen.runId, task_id: chosen.taskId });
-  const keyTarget = useHeading(chosenKey);
+  const keyTarget = useKeyTarget(chosenKey);
   const move = (by: 1 | -1) => {
     const at = tasks.findIndex(task => taskKey(task) === keyTarget.target());
     const next = tasks[at === -1 ? 0 : at + by];
@@ -37,7 +37,7 @@ export function InboxFrame({
   };
   useHotkeys({ j: () => move(1), k: () => move(-1) });
   return (
-    // Takes exactly the height that a notice over the page leaves.
+    // Takes exactly the height that is left below a notice.
     <div className="flex flex-1 lg:h-0 lg:flex-auto">
       {/* On a phone the task takes the place of the list and its heading. */}
       {chosen ? <h1 className="sr-only lg:hidden">Inbox</h1> : null}
@@ -65,8 +65,8 @@ export function InboxFrame({
   );
 }
 
-/** Tracks the task to which the keys have moved. The page may be behind, and no key of a quick series is lost. */
-function useHeading(chosen: string | null) {
+/** Tracks the task to which the keys have moved. The page may lag behind, and no key of a quick series is lost. */
+function useKeyTarget(chosen: string | null) {
   const ahead = useRef<string[]>([]);
   const current = useRef(chosen);
   useEffect(() => {
@@ -81,7 +81,7 @@ function useHeading(chosen: string | null) {
   };
 }
 
-/** Links to the two lists. Each link keeps the filters that both lists have. */
+/** Links to the two lists. Each link keeps the filters that both lists share. */
 function ViewLinks() {
   const params = useSearchParams();
   const { view } = useInboxFilter();
@@ -113,7 +113,7 @@ function ViewLinks() {
 
 export type Chosen = { runId: string; taskId: string };
 
-/** The task that the path names. */
+/** Returns the task in the path. */
 function useChosen(): Chosen | null {
   const params = useParams<{ runId?: string; taskId?: string }>();
   const pathname = usePathname();

@@ -7,7 +7,7 @@ import { Markdown } from '../ui/markdown.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import type { RunTask } from './task-view.tsx';
 
-/** The question, its run, and how long it has waited. */
+/** The question, its run, and its waiting time. */
 export function TaskHeading({ task }: { task: RunTask }) {
   const { me } = useSession();
   const project = me.tenants

@@ -6,8 +6,8 @@ import { Link } from '../ui/link.tsx';
 import { Select } from '../ui/select.tsx';
 
 /**
- * Selects one of the workspace's connections, or none (the empty string). A bound connection keeps its name before its page of the list is
- * read.
+ * Selects one of the workspace's connections, or none (the empty string). A bound connection shows its name even before
+ * its page of the list is loaded.
  */
 export function ConnectionField({
   value,

@@ -17,16 +17,16 @@ const PAGE = 50;
 export function ToolList({ tools, label }: { tools: readonly Tool[]; label: string }) {
   const [query, setQuery] = useState('');
   const [shown, setShown] = useState(PAGE);
-  const wanted = query.trim().toLowerCase();
+  const searched = query.trim().toLowerCase();
   const found = tools.filter(tool =>
-    [tool.name, tool.title ?? '', tool.description ?? ''].some(text => text.toLowerCase().includes(wanted)),
+    [tool.name, tool.title ?? '', tool.description ?? ''].some(text => text.toLowerCase().includes(searched)),
   );
   return (
     <div className="flex flex-col gap-3">
       <div className="flex flex-wrap items-center gap-3">
         <SearchInput label="Search tools" value={query} onChange={setQuery} />
         <p aria-live="polite" className="text-sm text-muted tabular-nums">
-          {wanted ? `${found.length} of ${tools.length}` : `${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}`}
+          {searched ? `${found.length} of ${tools.length}` : `${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}`}
         </p>
       </div>
       {found.length > 0 ? (

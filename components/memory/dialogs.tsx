@@ -4,7 +4,7 @@ import { EpisodeDialog } from './episode-dialog.tsx';
 import { ItemDialog } from './item-dialog.tsx';
 import { RememberDialog } from './remember-dialog.tsx';
 
-/** Shows the dialog that the URL names. */
+/** Shows the dialog that is open according to the URL. */
 export function Dialogs() {
   const { get, set } = useUrlState();
   const item = get('item');

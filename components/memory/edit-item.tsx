@@ -10,7 +10,7 @@ import { Select } from '../ui/select.tsx';
 import { useRefreshMemory } from './use-refresh-memory.ts';
 import { type Item, type Kind, kindLabels, kinds } from './words.ts';
 
-/** Edits the words and the expiry of an item. Changed words count as the editor's own and need no evidence. */
+/** Edits the text and the expiry of an item. A changed text counts as the editor's own and needs no evidence. */
 export function EditItemDialog({
   item,
   action = 'Save',

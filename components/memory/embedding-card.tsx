@@ -77,14 +77,14 @@ function State({ settings }: { settings: Settings }) {
   );
 }
 
-function useChange(onClose: () => void, said: string) {
+function useChange(onClose: () => void, message: string) {
   const trpc = useTRPC();
   const queries = useQueryClient();
   return useMutation(
     trpc.memory_settings_patch.mutationOptions({
       onSuccess: () => {
         onClose();
-        toast.success(said);
+        toast.success(message);
         return queries.invalidateQueries(trpc.memory_settings_get.queryFilter());
       },
     }),

@@ -21,9 +21,7 @@ const Dialogs = dynamic(() => loadDialogs().then(module => module.Dialogs), { ss
 const views = ['search', 'review', 'items', 'me', 'health'] as const;
 type View = (typeof views)[number];
 
-/**
- * The page of memory with its views: search, review, all items, the reader's own memories, and health.
- */
+/** The memory page with its views: search, review, all items, the user's own memories, and health. */
 export function MemoryPage() {
   const { get, set } = useUrlState();
   const { me } = useSession();

@@ -17,7 +17,7 @@ type Props = {
   current: boolean;
   selected: boolean;
   onChoose: () => void;
-  /** Absent if the reader may not decide. */
+  /** Absent if the user may not decide. */
   onToggle?: () => void;
   onAccept?: () => void;
   onReject?: () => void;

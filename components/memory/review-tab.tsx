@@ -16,7 +16,7 @@ import { Proposal } from './proposal.tsx';
 import { type Decision, useDecisions } from './use-decisions.ts';
 import { counted, type Item, mayWrite } from './words.ts';
 
-/** The most proposals on the page: as many as one request of the console may decide (server/api/trpc.ts). */
+/** The maximum number of proposals on the page, and of decisions in one request of the console (server/api/trpc.ts). */
 const MAX_SHOWN = 50;
 
 /** Lists proposals to accept or reject, separately or together, by mouse or keyboard. */
@@ -60,7 +60,7 @@ function Waiting({ items, more, decide }: WaitingProps) {
   const decidable = items.filter(({ visibility }) => mayWrite(visibility, permissions));
   const picked = decidable.filter(({ id }) => selected.has(id));
   const mayDecide = current !== undefined && decidable.includes(current);
-  const move = (by: 1 | -1) => setChosen(items[at + by]?.id ?? current?.id ?? null);
+  const move = (offset: 1 | -1) => setChosen(items[at + offset]?.id ?? current?.id ?? null);
   /** Decides on items and selects the next proposal. */
   const finish = (decidedItems: readonly Item[], decision: Decision) => {
     const gone = new Set(decidedItems.map(({ id }) => id));

@@ -5,7 +5,10 @@ export type Turn = Inputs['memory_index_conversation']['turns'][number];
 type RunContext = Pick<Outputs['runs_get_context'], 'input' | 'steps'>;
 type Failure = { step_id: string; message: string } | null;
 
-/** The most turns of an episode, and the most characters of each turn and of all turns. Together they fit into a request. */
+/**
+ * The maximum number of turns of an episode, of characters per turn, and of characters in total, so that an episode
+ * fits into a request.
+ */
 const MAX_TURNS = 500;
 const MAX_TURN_CHARACTERS = 20_000;
 const MAX_CHARACTERS = 400_000;
@@ -17,8 +20,8 @@ const MAX_CHARACTERS = 400_000;
 export function turnsOfRun({ input, steps }: RunContext, failure: Failure): Turn[] {
   const texts = [
     ...(Object.keys(input).length > 0 ? [`Input: ${JSON.stringify(input)}`] : []),
-    ...Object.entries(steps).flatMap(([step, { result, result_ref: isElsewhere }]) => {
-      const text = isElsewhere === undefined ? textOf(result) : '';
+    ...Object.entries(steps).flatMap(([step, { result, result_ref: reference }]) => {
+      const text = reference === undefined ? textOf(result) : '';
       return text === '' ? [] : [`${step}: ${text}`];
     }),
     ...(failure === null ? [] : [`The run failed at ${failure.step_id}: ${failure.message}`]),

@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useTRPC } from '../trpc/provider.tsx';
 
-/** The query key of searches, which are POST requests and therefore no tRPC queries. */
+/** The query key of searches. They are POST requests, and therefore not tRPC queries. */
 export const SEARCH_KEY = 'memory_search';
 
 /** Returns a function that reads memories again after a change. */

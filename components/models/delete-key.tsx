@@ -6,7 +6,7 @@ import { useTRPC } from '../trpc/provider.tsx';
 import { toast } from '../ui/toaster.tsx';
 import { type ModelKey, providerLabels } from './provider-labels.ts';
 
-/** Deletes a model key. If workflows name models of its provider, first says so. */
+/** Deletes a model key. First shows the workflows that use models of its provider, if any. */
 export function DeleteKey({ modelKey, onClose }: { modelKey: ModelKey; onClose: () => void }) {
   const trpc = useTRPC();
   const refresh = useRefreshModels();

@@ -19,9 +19,9 @@ const ownFields: readonly string[] = ['name', 'api_key', 'base_url', 'models'];
 type Entered = { name: string; api_key: string; base_url: string; models: string[] };
 
 /** Adds a model key, or replaces the values of `former`. The field of the key is never prefilled. */
-export function KeyDialog({ former, onClose }: { former?: ModelKey; onClose: () => void }) {
-  const [provider, setProvider] = useState<Provider>(former?.provider ?? 'openai');
-  const save = useSave(former, provider, onClose);
+export function KeyDialog({ previous, onClose }: { previous?: ModelKey; onClose: () => void }) {
+  const [provider, setProvider] = useState<Provider>(previous?.provider ?? 'openai');
+  const save = useSave(previous, provider, onClose);
   const submit = (text: FieldText) => {
     const models = text('models')
       .split(/[\s,]+/)
@@ -31,30 +31,30 @@ export function KeyDialog({ former, onClose }: { former?: ModelKey; onClose: () 
   return (
     <FormDialog
       onClose={onClose}
-      title={former ? `Replace ${former.name}` : 'Add model key'}
+      title={previous ? `Replace ${previous.name}` : 'Add model key'}
       description="The key is stored in the secret store and belongs to this project."
-      action={former ? 'Save' : 'Add'}
+      action={previous ? 'Save' : 'Add'}
       pending={save.isPending}
       error={save.elsewhere ? save.error : null}
       onSubmit={submit}
     >
-      {former ? null : (
+      {previous ? null : (
         <Field label="Provider">
           <Select<Provider> value={provider} options={options} onChange={setProvider} />
         </Field>
       )}
-      <KeyFields provider={provider} former={former} errorOf={save.errorOf} />
+      <KeyFields provider={provider} previous={previous} errorOf={save.errorOf} />
     </FormDialog>
   );
 }
 
 function KeyFields({
   provider,
-  former,
+  previous,
   errorOf,
 }: {
   provider: Provider;
-  former: ModelKey | undefined;
+  previous: ModelKey | undefined;
   errorOf: (field: keyof Entered) => string | undefined;
 }) {
   const compatible = provider === 'openai_compatible';
@@ -62,10 +62,10 @@ function KeyFields({
     <>
       <Field
         label="API key"
-        optional={compatible || former !== undefined}
-        required={!compatible && former === undefined}
+        optional={compatible || previous !== undefined}
+        required={!compatible && previous === undefined}
         hint={
-          former
+          previous
             ? 'Leave empty to keep the current key. A base URL on another host needs the key again.'
             : compatible
               ? 'Leave empty if the server needs no key.'
@@ -73,14 +73,14 @@ function KeyFields({
         }
         error={errorOf('api_key')}
       >
-        <SecretInput name="api_key" required={!compatible && former === undefined} />
+        <SecretInput name="api_key" required={!compatible && previous === undefined} />
       </Field>
       <Field label="Name" optional error={errorOf('name')}>
         <Input
           name="name"
           maxLength={120}
           autoComplete="off"
-          defaultValue={former?.name}
+          defaultValue={previous?.name}
           placeholder={providerLabels[provider]}
         />
       </Field>
@@ -101,7 +101,7 @@ function KeyFields({
           required={compatible}
           maxLength={500}
           autoComplete="off"
-          defaultValue={former?.base_url ?? ''}
+          defaultValue={previous?.base_url ?? ''}
           placeholder={compatible ? 'http://127.0.0.1:11434/v1' : 'https://'}
         />
       </Field>
@@ -117,7 +117,7 @@ function KeyFields({
             rows={3}
             className="font-mono"
             spellCheck={false}
-            defaultValue={former?.models.join('\n')}
+            defaultValue={previous?.models.join('\n')}
           />
         </Field>
       ) : null}
@@ -126,17 +126,17 @@ function KeyFields({
 }
 
 /** Creates or patches a key, and assigns errors to fields. */
-function useSave(former: ModelKey | undefined, provider: Provider, onClose: () => void) {
+function useSave(previous: ModelKey | undefined, provider: Provider, onClose: () => void) {
   const trpc = useTRPC();
   const refresh = useRefreshModels();
   const onSuccess = ({ name }: ModelKey) => {
     onClose();
-    toast.success(former ? `${name} is replaced` : `${name} is added`);
+    toast.success(previous ? `${name} is replaced` : `${name} is added`);
     return refresh();
   };
   const create = useMutation(trpc.llm_provider_keys_create.mutationOptions({ onSuccess }));
   const patch = useMutation(trpc.llm_provider_keys_patch.mutationOptions({ onSuccess }));
-  const { error, isPending } = former ? patch : create;
+  const { error, isPending } = previous ? patch : create;
   const details = error ? readError(error).details : [];
   const fieldOf = (path: string) => path.replace(/\[.*$/, '');
   return {
@@ -147,8 +147,8 @@ function useSave(former: ModelKey | undefined, provider: Provider, onClose: () =
     submit({ name, api_key, base_url, models }: Entered) {
       const given = { ...(name ? { name } : {}), ...(api_key ? { api_key } : {}) };
       const compatible = provider === 'openai_compatible';
-      if (former) {
-        patch.mutate({ id: former.id, ...given, base_url: base_url || null, ...(compatible ? { models } : {}) });
+      if (previous) {
+        patch.mutate({ id: previous.id, ...given, base_url: base_url || null, ...(compatible ? { models } : {}) });
       } else {
         const server = { ...(base_url ? { base_url } : {}), ...(compatible && models.length > 0 ? { models } : {}) };
         create.mutate({ provider, ...given, ...server });

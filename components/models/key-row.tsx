@@ -69,7 +69,7 @@ export function KeyRow({ modelKey }: { modelKey: ModelKey }) {
           </>
         ) : null}
         {opened === 'test' ? <TestKeyDialog modelKey={modelKey} onClose={close} /> : null}
-        {opened === 'replace' ? <KeyDialog former={modelKey} onClose={close} /> : null}
+        {opened === 'replace' ? <KeyDialog previous={modelKey} onClose={close} /> : null}
         {opened === 'delete' ? <DeleteKey modelKey={modelKey} onClose={close} /> : null}
       </Td>
     </Tr>

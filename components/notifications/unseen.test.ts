@@ -10,7 +10,7 @@ test('notifications that exist at the first visit of a browser count as seen', (
   });
 });
 
-test('a notification is unseen once, in any order of arrival', () => {
+test('a notification is unseen exactly once, in any order of arrival', () => {
   const first = separateUnseen([notification('c'), notification('a')], ['a/']);
   expect(first).toEqual({ unseen: [notification('c')], seen: ['c/', 'a/'] });
   const second = separateUnseen([notification('c'), notification('b'), notification('a')], first.seen);
@@ -24,7 +24,7 @@ test('tasks of one run are different notifications', () => {
   ]);
 });
 
-test('a browser remembers a bounded number, the newest first', () => {
+test('a browser remembers a limited number of notifications, newest first', () => {
   const seen = Array.from({ length: 100 }, (_, index) => `${index}/`);
   const { seen: kept } = separateUnseen([notification('new')], seen);
   expect(kept).toHaveLength(100);

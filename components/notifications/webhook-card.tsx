@@ -12,12 +12,12 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { TestButton } from './test-button.tsx';
 import { useChangeWebhook, usePreferences } from './use-preferences.ts';
 
-type Opened = 'address' | 'rotate' | 'remove' | null;
+type OpenDialog = 'address' | 'rotate' | 'remove' | null;
 
 /** The user's own webhook: its host, a test, and its secret, which is shown once. */
 export function WebhookCard() {
   const { data, isError } = usePreferences();
-  const [opened, setOpened] = useState<Opened>(null);
+  const [opened, setOpened] = useState<OpenDialog>(null);
   const [secret, setSecret] = useState<string | null>(null);
   // The card above shows the error.
   if (isError) return null;

@@ -140,17 +140,18 @@ function Call({ workflowId, runId, live, step }: Props) {
   const { parent, index, name } = addedId(step.id) ?? { parent: '', index: 0, name: '' };
   const turn = turnOf(useStepResult(ref, live, turnId(parent, index)).value);
   const approval = useStepResult(ref, live, approvalId(step.id)).value;
-  const asked = turn?.content.filter(part => part.type === 'tool_call')[Number.parseInt(name, 10) - 1]?.arguments;
+  const requested = turn?.content.filter(part => part.type === 'tool_call')[Number.parseInt(name, 10) - 1]?.arguments;
   const isQuestion = step.ofAgent?.tool === 'ask_user';
-  const how = isQuestion ? null : changeText(asked as JsonValue, (approval ?? null) as JsonValue);
-  const changed = how !== null && isObject(approval) && isObject(approval.arguments) ? approval.arguments : undefined;
+  const change = isQuestion ? null : changeText(requested as JsonValue, (approval ?? null) as JsonValue);
+  const changed =
+    change !== null && isObject(approval) && isObject(approval.arguments) ? approval.arguments : undefined;
   const result = useStepResult(ref, live, step.id);
   return (
     <>
-      {asked === undefined ? null : (
+      {requested === undefined ? null : (
         <Part title={changed === undefined ? 'Arguments' : 'Arguments, as changed by a person'}>
-          {how === null ? null : <p className="mb-1 text-xs wrap-anywhere text-muted">{how}</p>}
-          <JsonTree label="Arguments" value={(changed ?? asked) as Json} />
+          {change === null ? null : <p className="mb-1 text-xs wrap-anywhere text-muted">{change}</p>}
+          <JsonTree label="Arguments" value={(changed ?? requested) as Json} />
         </Part>
       )}
       <Loading {...ref} of={result} title="Result" />

@@ -17,7 +17,7 @@ type Call = Outputs['runs_list_called']['called_runs'][number];
 
 /** More links would push the rest of the step out of view. */
 const MAX_SHOWN = 20;
-/** The interval in which the records of active called runs are read. */
+/** The polling interval for active called runs. */
 const REFRESH_MS = 3_000;
 
 type Props = Ref & { state: RunState; step: StepState; spec: StepSpec };
@@ -29,13 +29,13 @@ type StepSpec = { type: string; steps?: unknown };
  */
 export function CalledRuns({ workflowId, runId, state, step, spec }: Props) {
   const [all, setAll] = useState(false);
-  const enough = spec.type === 'for_each' ? 1 : 2;
-  if (!callsWorkflows(spec) || step.attempts.length < enough) return null;
+  const minAttempts = spec.type === 'for_each' ? 1 : 2;
+  if (!callsWorkflows(spec) || step.attempts.length < minAttempts) return null;
   if (all || step.endedAt !== null)
     return <AllCalls workflowId={workflowId} runId={runId} step={step.id} ended={step.endedAt !== null} />;
   return (
     <>
-      <CallsAtWork state={state} step={step.id} />
+      <ActiveCalls state={state} step={step.id} />
       <Button size="sm" className="self-start" onClick={() => setAll(true)}>
         Show all called runs
       </Button>
@@ -49,7 +49,7 @@ function callsWorkflows({ type, steps }: StepSpec): boolean {
   return Array.isArray(steps) && steps.some((inner: StepSpec) => callsWorkflows(inner));
 }
 
-function CallsAtWork({ state, step }: { state: RunState; step: string }) {
+function ActiveCalls({ state, step }: { state: RunState; step: string }) {
   const calls = [...state.steps.values()].flatMap(({ id, endedAt, childRun }) =>
     isAddedStep(id) && id.startsWith(`${step}.`) && endedAt === null && childRun !== null ? [{ id, ...childRun }] : [],
   );

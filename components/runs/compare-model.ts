@@ -4,12 +4,12 @@ import type { LoopCounts, LoopsDrawn } from './use-loops-drawn.tsx';
 
 /** The course of a step in one run; null if the run's version, or the shown item of a loop, does not have the step. */
 export type ComparedStep = { outcome: string; status: StepState['status']; durationMs: number | null } | null;
-/** `id`: of the step in the run. `node`: the same without the numbers of items. */
+/** `id`: the step's id in the run. `node`: the same without the indexes of items. */
 export type Comparison = { id: string; node: string; here: ComparedStep; there: ComparedStep; differs: boolean };
 
-/** A run that is compared: its steps, and what the loops that are open did in the items that are shown. */
+/** A compared run: its steps, and the states of the open loops in their shown items. */
 export type ComparedRun = { state: RunState; loops: Pick<LoopsDrawn, 'states' | 'counts' | 'reading'> };
-/** The items of a loop that is open for two runs. `failed`: in either run. */
+/** The items of a loop that is open for two runs. `failed`: the number of items that failed in either run. */
 export type ComparedItems = LoopCounts & { node: string };
 
 /** Returns the open loops of two runs, which show the same item in both. */
@@ -39,7 +39,7 @@ export function compareRuns(here: ComparedRun, there: ComparedRun): Comparison[]
     .flatMap(id => {
       const courseOf = ({ state, loops }: ComparedRun): Course => [state.steps.get(id), loops.counts.get(id)];
       return [
-        compared(id, id, courseOf(here), courseOf(there)),
+        compareSteps(id, id, courseOf(here), courseOf(there)),
         ...inner.filter(({ node }) => node.startsWith(`${id}.`)),
       ];
     });
@@ -50,7 +50,7 @@ function compareItems(here: ComparedRun, there: ComparedRun): Comparison[] {
   return idsOfBoth(here.loops.states, there.loops.states).map(node => {
     const courseOf = ({ loops }: ComparedRun): Course => [loops.states.get(node), loops.counts.get(node)];
     const [first, second] = [courseOf(here), courseOf(there)];
-    return compared(first[0]?.id ?? second[0]?.id ?? node, node, first, second);
+    return compareSteps(first[0]?.id ?? second[0]?.id ?? node, node, first, second);
   });
 }
 
@@ -61,7 +61,7 @@ const idsOfBoth = (here: ReadonlyMap<string, unknown>, there: ReadonlyMap<string
 
 type Course = readonly [StepState | undefined, LoopCounts | undefined];
 
-function compared(id: string, node: string, [first, items]: Course, [second, otherItems]: Course): Comparison {
+function compareSteps(id: string, node: string, [first, items]: Course, [second, otherItems]: Course): Comparison {
   const isOpenInBoth = items !== undefined && otherItems !== undefined;
   const differs =
     first === undefined ||

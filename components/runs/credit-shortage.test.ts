@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { newRunState } from '@/server/domains/runs/reading/run-state.ts';
 import { shortageOf } from './credit-shortage.tsx';
 
-test('a run counts as paused or failed for lack of credits only if the engine says so', () => {
+test('lack of credits counts as the cause only if the engine reports it', () => {
   const paused = { ...newRunState([]), status: 'paused' as const };
   expect(shortageOf({ ...paused, pauseReason: 'insufficient_credits' }, undefined)).toBe('paused');
   expect(shortageOf(paused, undefined)).toBeNull();

@@ -8,7 +8,7 @@ import { cx } from '../ui/classes.ts';
 /** The code of every refusal for lack of credits. */
 export const INSUFFICIENT_CREDITS = 'insufficient_credits';
 
-/** How the lack of credits affected a run; null if it did not. */
+/** Returns how a lack of credits affected a run; null if it did not. */
 export function shortageOf(
   run: Pick<RunState, 'status' | 'pauseReason'>,
   errorCode: string | undefined,
@@ -23,7 +23,7 @@ const NEXT = {
   refused: 'The run was not started. Start it once there are credits again. Your input is kept.',
 };
 
-/** Says that lack of credits paused, failed or refused a run, and what people can do. */
+/** Explains that a lack of credits paused, failed or refused a run, and what the user can do. */
 export function CreditShortage({ kind, className }: { kind: keyof typeof NEXT; className?: string }) {
   const { billing } = useSession().me;
   return (

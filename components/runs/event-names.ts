@@ -7,7 +7,10 @@ const RUN_FIELDS: ReadonlySet<string | null> = new Set(['run_id', 'root_run_id',
 
 type Named = { id: string; name: string };
 
-/** Returns the names of what the ids in the data of events stand for: steps of the graph, runs by their time, and the things that have names. */
+/**
+ * Returns a function from an id in the data of an event to a name: of a step, of a named object, or of a run by its
+ * time.
+ */
 export function eventNames(things: readonly Named[], called: Called): NameOf {
   const names = new Map(things.map(({ id, name }) => [id, name]));
   return (text, field) => {

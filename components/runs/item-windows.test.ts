@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readUnfolded, rowOf, windowOf, windowsAround, writeUnfolded } from './item-windows.ts';
 
-test('the address names the unfolded loops with the first item of each', () => {
+test('the URL contains the unfolded loops, each with its first shown item', () => {
   const loops = [
     { id: 'each', from: 0 },
     { id: 'each.3.lines', from: 200 },
@@ -15,7 +15,7 @@ test('the address names the unfolded loops with the first item of each', () => {
   expect([0, 99, 100, 4_999].map(windowOf)).toEqual([0, 0, 100, 4_900]);
 });
 
-test('what is selected decides which items are shown', () => {
+test('the selected step determines the shown items', () => {
   const loops = [
     { id: 'each', from: 0 },
     { id: 'each.230.lines', from: 300 },
@@ -28,7 +28,7 @@ test('what is selected decides which items are shown', () => {
   expect(windowsAround(loops, null)).toEqual(loops);
 });
 
-test('a selected step of an item that is not shown has the row of its loop', () => {
+test('a selected step of a hidden item has the row of its loop', () => {
   const rows = [{ id: 'each' }, { id: 'each.3' }];
   expect(rowOf(rows, 'each.3.charge')).toBe('each.3');
   expect(rowOf(rows, 'each.4.charge')).toBe('each');

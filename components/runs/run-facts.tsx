@@ -51,11 +51,11 @@ const MAX_RERUNS = 20;
 
 /** Shows "7 of 9 ran · 2 skipped". Skipped and reused steps do not count as run. */
 function progressInWords({ ran, skipped, reused, total }: ReturnType<typeof progressOf>): string {
-  const left = [...(reused > 0 ? [`${reused} reused`] : []), ...(skipped > 0 ? [`${skipped} skipped`] : [])];
-  return [`${ran} of ${total - skipped - reused} ran`, ...left].join(' · ');
+  const others = [...(reused > 0 ? [`${reused} reused`] : []), ...(skipped > 0 ? [`${skipped} skipped`] : [])];
+  return [`${ran} of ${total - skipped - reused} ran`, ...others].join(' · ');
 }
 
-/** The run that called this one, named by its workflow, as far as the reader may see that, and its time. */
+/** The calling run, named by its time and, if the user may see it, by its workflow. */
 function CallingRun({ run: { run_id, workflow_id } }: { run: { run_id: string; workflow_id: string } }) {
   const workflow = useNamed({ workflows: true }).find(({ id }) => id === workflow_id)?.name;
   return (

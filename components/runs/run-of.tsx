@@ -1,12 +1,12 @@
 import { formatLocalMinute, RelativeTime } from '../ui/time.tsx';
 
-/** Returns when the run of an id was created, which a UUIDv7 tells; null for any other id. */
+/** Returns the creation time of a run from its UUIDv7; null for any other id. */
 export function createdAt(id: string): string | null {
   const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-/.exec(id) ?? [];
   return high === undefined || low === undefined ? null : new Date(Number.parseInt(high + low, 16)).toISOString();
 }
 
-/** Returns what a run of the same workflow is called in a list: its time. */
+/** Returns the name of a run among those of the same workflow: its time. */
 export function runOf(id: string): string {
   const at = createdAt(id);
   return at === null ? `Run ${id.slice(0, 8)}` : `Run of ${formatLocalMinute(at)}`;

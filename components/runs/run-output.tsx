@@ -12,7 +12,7 @@ import { dependenciesOf } from './outcome.ts';
 import type { Steps } from './run-graph.tsx';
 import { LargeValue, Part, type Ref } from './run-values.tsx';
 
-/** The maximum number of results that are shown. People reach the others through their steps. */
+/** The maximum number of shown results. The others can be opened through their steps. */
 const MAX_SHOWN = 20;
 
 type OutputProps = Ref & { steps: Steps; state: RunState; hasTemplate: boolean };
@@ -63,8 +63,8 @@ function TemplateOutput({ workflowId, runId, state }: Omit<OutputProps, 'hasTemp
 }
 
 function LastResults({ steps, state, ...ref }: Omit<OutputProps, 'hasTemplate'>) {
-  const depended = new Set(steps.flatMap(dependenciesOf));
-  const last = steps.filter(({ id }) => !depended.has(id) && state.steps.get(id)?.status === 'completed');
+  const dependencies = new Set(steps.flatMap(dependenciesOf));
+  const last = steps.filter(({ id }) => !dependencies.has(id) && state.steps.get(id)?.status === 'completed');
   if (last.length === 0)
     return (
       <div className="rounded-lg border bg-surface">

@@ -23,7 +23,7 @@ import { StepList } from './step-list.tsx';
 import { StepNames, stepNames } from './step-names.tsx';
 import { type LiveRun, useRun } from './use-run.ts';
 
-// Loaded when a person chooses them: most people only look at the graph and the steps.
+// Loaded on demand: most people only use the graph and the steps.
 const loadViews = () => import('./run-views.ts');
 const Loading = () => <Skeleton className="h-80 w-full" />;
 const RunComparison = dynamic(() => loadViews().then(views => views.RunComparison), { ssr: false, loading: Loading });
@@ -32,7 +32,7 @@ const EventsView = dynamic(() => loadViews().then(views => views.EventsView), { 
 const RunInput = dynamic(() => loadViews().then(views => views.RunInput), { ssr: false, loading: Loading });
 const RunOutput = dynamic(() => loadViews().then(views => views.RunOutput), { ssr: false, loading: Loading });
 const StepInspector = dynamic(() => loadViews().then(views => views.StepInspector), { ssr: false, loading: Loading });
-// Rendered on the server if the run has them, so that the page does not shift.
+// Rendered on the server if the run needs them, so that the page does not shift.
 const AgentGraph = dynamic(() => import('./agent-graph.tsx').then(module => module.AgentGraph));
 const FailureHelp = dynamic(() => import('./failure-help.tsx').then(module => module.FailureHelp));
 const RunFailure = dynamic(() => import('./run-failure.tsx').then(module => module.RunFailure));
@@ -53,19 +53,19 @@ export function RunPage({ workflowId, runId, first }: PageProps) {
   const run = { id: workflowId, runID: runId };
   const snapshot = useQuery(
     trpc.runs_get_snapshot.queryOptions(run, {
-      // The stream continues a cached snapshot, so that the snapshot need not be read again.
+      // The stream continues from a cached snapshot, so the snapshot need not be read again.
       staleTime: Number.POSITIVE_INFINITY,
       ...useFirstRead(first.snapshot, run),
     }),
   );
   const number = snapshot.data?.version;
-  const ofRun = { id: workflowId, version: number ?? 1 };
+  const versionRef = { id: workflowId, version: number ?? 1 };
   const version = useQuery(
-    trpc.workflows_get_version.queryOptions(ofRun, {
+    trpc.workflows_get_version.queryOptions(versionRef, {
       enabled: number !== undefined,
       // A version never changes.
       staleTime: Number.POSITIVE_INFINITY,
-      ...useFirstRead(first.version, ofRun),
+      ...useFirstRead(first.version, versionRef),
     }),
   );
   const failed = snapshot.error ?? version.error;
@@ -92,7 +92,7 @@ function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
   const url = useUrlState();
   const { agents } = useSession().me;
   const selected = url.get('step') || null;
-  // The loop shows the steps that it added.
+  // A step that was added at run time is shown in its loop.
   const authored = selected?.split('.')[0];
   const spec = steps.find(step => step.id === authored);
   const added = selected !== null && isAgentStep(selected) ? addedSpec(live, selected) : undefined;

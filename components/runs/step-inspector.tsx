@@ -40,7 +40,7 @@ type Props = Run & {
   live: LiveRun;
   /** The run whose results this one reuses. */
   original?: Snapshot['original'];
-  /** The selected step, which may be one in this loop. */
+  /** The selected step, which may be inside this loop. */
   selected?: string | null;
   step: StepState;
   spec: Record<string, unknown> & { id: string; type: string };

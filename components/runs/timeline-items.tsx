@@ -3,7 +3,7 @@ import { IconButton } from '../ui/button.tsx';
 import { WINDOW } from './item-windows.ts';
 import { failedNear, placeIn } from './loop-place.ts';
 
-/** The items of a loop that its timeline shows, among all of them. */
+/** The shown items of a loop, with the numbers of all items and of failed items. */
 export type ItemWindow = {
   loop: string;
   name: string;
@@ -17,15 +17,15 @@ export type ItemWindow = {
 type Props = {
   window: ItemWindow;
   selected: string | null;
-  /** Shows the items from another one on. */
+  /** Shows the items that start at another index. */
   onFrom: (from: number) => void;
-  /** Selects an item, which may be one that is not shown yet. */
+  /** Selects an item, which may not be shown yet. */
   onItem: (item: number) => void;
 };
 
 const insets = ['pl-5 sm:pl-6', 'pl-8 sm:pl-10', 'pl-10 sm:pl-14', 'pl-12 sm:pl-18'];
 
-/** Pages through the items of a loop, and leads to those that failed. */
+/** Pages through the items of a loop, and jumps to failed items. */
 export function TimelineItems({
   window: { loop, name, depth, from, total, failed, failedItems },
   selected,

@@ -28,7 +28,7 @@ type Props = {
   onSelect: (step: string) => void;
   unfolded: readonly UnfoldedLoop[];
   onUnfolded: (loops: readonly UnfoldedLoop[]) => void;
-  /** A key was pressed on a row. */
+  /** Called when a key is pressed on a row. */
   onKey: (event: KeyboardEvent) => void;
 };
 
@@ -53,7 +53,7 @@ export function TimelineRows(props: Props) {
     [props.steps],
   );
   const pressed = useMemo(() => rowOf(rows, selected), [rows, selected]);
-  // A selection comes into view once; afterwards a person scrolls.
+  // A new selection is scrolled into view only once, so that the user can scroll away.
   const seen = useRef<string | null>(null);
   useEffect(() => {
     if (pressed === seen.current) return;
@@ -89,7 +89,7 @@ export function TimelineRows(props: Props) {
 type ContentProps = Props & {
   row: ShownRow;
   specs: ReadonlyMap<string, { name: string; type: string }>;
-  /** The row of what is selected. */
+  /** The row of the selected step. */
   pressed: string | null;
 };
 
@@ -149,7 +149,7 @@ function Unfold({ name, isOpen, onToggle }: { name: string; isOpen: boolean; onT
 type RowProps = Omit<Shown, 'rows'> & {
   row: TimelineRow;
   name: string;
-  /** Undefined for a row that is no step of the version, such as an item of a loop. */
+  /** Undefined for a row that is not a step of the version, such as an item of a loop. */
   type: string | undefined;
   selected: boolean;
   onSelect: (step: string) => void;

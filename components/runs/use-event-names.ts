@@ -7,8 +7,9 @@ import { eventNames } from './event-names.ts';
 import type { Called } from './step-names.tsx';
 
 /**
- * Returns the names of what the ids in the data of events stand for: steps of the graph, runs by their time, and workflows, agents,
- * instances, connections and members as far as the reader may see them. `reads`: whether data are shown, and names read for them.
+ * Returns the names for the ids in the data of events: steps of the graph, runs by their time, and workflows, agents,
+ * instances, connections and members as far as the user may see them. `reads`: whether the data is shown, so that the
+ * names are needed.
  */
 export function useEventNames(called: Called, reads: boolean): NameOf {
   const trpc = useTRPC();

@@ -8,10 +8,10 @@ import { useTRPC } from '../trpc/provider.tsx';
 import { ItemSwitcher } from './item-switcher.tsx';
 import { itemsNamed, nodeOfStep, stepOfNode } from './loop-place.ts';
 
-/** How often the items of a loop that is at work are read. */
+/** The interval at which the items of an active loop are read. */
 const REFRESH_MS = 3_000;
 
-type Of = {
+type Options = {
   run: { workflowId: string; runId: string };
   steps: readonly GraphStepInput[];
   state: RunState;
@@ -19,10 +19,10 @@ type Of = {
   selected: string | null;
   onSelect: (step: string | null) => void;
 };
-/** A loop at work whose steps are drawn: its id in the run, and the number of the item that is shown. */
+/** An active loop whose steps are drawn: its id in the run, and the index of the shown item. */
 type DrawnLoop = { node: string; id: string; index: number };
 
-/** The items of an open loop, of which one is shown. `id`: of the loop in the run. */
+/** The items of an open loop, of which one is shown. `id`: the loop's id in the run. */
 export type LoopCounts = {
   id: string;
   index: number;
@@ -32,20 +32,23 @@ export type LoopCounts = {
   failed_items: readonly number[];
 };
 
-/** The open loops of a graph: what their steps did, by their nodes, and what chooses the items. */
+/** The open loops of a graph: the states of their steps, by node, and the control that chooses the shown items. */
 export type LoopsDrawn = {
-  /** The states of the steps in the items that are shown. */
+  /** The states of the steps in the shown items. */
   states: ReadonlyMap<string, StepState>;
   counts: ReadonlyMap<string, LoopCounts>;
-  /** Whether the items that are shown are not read yet. */
+  /** Whether the shown items are still being read. */
   reading: boolean;
-  /** Returns what chooses the item of an open loop. */
+  /** Returns the control that chooses the shown item of an open loop. */
   foot: (node: string) => ReactNode;
   select: (node: string | null) => void;
 };
 
-/** Returns what the steps of open loops did: for each loop in the item that was selected last, else in the first. */
-export function useLoopsDrawn({ run, steps, state, isOpen, selected, onSelect }: Of): LoopsDrawn {
+/**
+ * Returns the states of the steps of open loops: for each loop, in the item that was selected last, or else in the
+ * first one.
+ */
+export function useLoopsDrawn({ run, steps, state, isOpen, selected, onSelect }: Options): LoopsDrawn {
   const trpc = useTRPC();
   const client = useQueryClient();
   const chosen = useRef(new Map<string, number>());
@@ -101,7 +104,7 @@ export function useLoopsDrawn({ run, steps, state, isOpen, selected, onSelect }:
     const loop = current.drawn.find(each => each.node === node);
     // The panel beside the graph shows the same item.
     if (loop !== undefined) return current.onSelect(loop.index === 0 ? loop.id : `${loop.id}.${loop.index}`);
-    // Steps that an agent added have ids with dots, too.
+    // Steps added by an agent have ids with dots, too.
     const isOutside = current.steps.some(({ id }) => id === node);
     current.onSelect(isOutside ? node : stepOfNode(node, chosen.current));
   }, []);
@@ -109,11 +112,14 @@ export function useLoopsDrawn({ run, steps, state, isOpen, selected, onSelect }:
   return useMemo(() => ({ states, counts, reading, foot, select }), [states, counts, reading, foot, select]);
 }
 
-const optionsOf = (trpc: ReturnType<typeof useTRPC>, { workflowId: id, runId: runID }: Of['run'], loop: DrawnLoop) =>
-  trpc.runs_get_loop_items.queryOptions({ id, runID, step_id: loop.id, from: loop.index, limit: 1 });
+const optionsOf = (
+  trpc: ReturnType<typeof useTRPC>,
+  { workflowId: id, runId: runID }: Options['run'],
+  loop: DrawnLoop,
+) => trpc.runs_get_loop_items.queryOptions({ id, runID, step_id: loop.id, from: loop.index, limit: 1 });
 
-/** Reads the items of loops that are shown, again and again until the run has ended. */
-function useShownItems(drawn: readonly DrawnLoop[], run: Of['run'], ended: boolean) {
+/** Reads the shown items of loops, repeatedly until the run has ended. */
+function useShownItems(drawn: readonly DrawnLoop[], run: Options['run'], ended: boolean) {
   const trpc = useTRPC();
   const { read, reading } = useQueries({
     queries: drawn.map(loop => ({

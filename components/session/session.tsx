@@ -26,8 +26,8 @@ const SessionContext = createContext<Session | null>(null);
 type ConsoleSessionProps = { me: Me; renderedAt: number; appleKeys: boolean; ways: SignInWays; children: ReactNode };
 
 /**
- * The signed-in user, the scope, the time and the kind of keyboard. The server sends them with the page, so that no request precedes the
- * first paint.
+ * Provides the signed-in user, the scope, the time and the keyboard type. The server sends them with the page, so that
+ * no request precedes the first paint.
  */
 export function ConsoleSession({ me, renderedAt, appleKeys, ways, children }: ConsoleSessionProps) {
   const scope = { tenant: me.tenant.id, project: me.project.id };
@@ -51,10 +51,11 @@ function LiveSession({ initial, ways, children }: { initial: Me; ways: SignInWay
   const { data: me } = useQuery(trpc.me_get.queryOptions(undefined, { initialData: initial, staleTime: 60_000 }));
   const tenant = me.tenant.id;
   const project = me.project.id;
-  // The server may have chosen the scope, from a link with ?project= or as the user's first. The next page must use the same scope.
+  // The server may have chosen the scope, from ?project= in the URL or as the user's first project. The next page must
+  // use the same scope.
   useEffect(() => storeScope({ tenant, project }), [tenant, project]);
   useSlidingSession();
-  // Another person has signed in, in another tab, and the page was rendered for the previous person.
+  // Another person has signed in in another tab, and the page was rendered for the previous person.
   const isOther = me.user.id !== initial.user.id;
   useEffect(() => {
     if (isOther) window.location.reload();
@@ -63,7 +64,7 @@ function LiveSession({ initial, ways, children }: { initial: Me; ways: SignInWay
     (next: Scope, href = '/workflows') => {
       storeScope(next);
       if (next.tenant === tenant && next.project === project) router.push(href);
-      // The layout reads the cookie on the server; a full load gives all parts the new scope at once.
+      // The layout reads the cookie on the server; a full page load applies the new scope everywhere at once.
       else window.location.assign(href);
     },
     [router, tenant, project],

@@ -22,7 +22,7 @@ const expiries = [
   { value: '', label: 'Never' },
 ] as const;
 type Expiry = (typeof expiries)[number]['value'];
-const usual: ScopeName[] = ['workflow:read', 'workflow:run'];
+const defaultScopes: ScopeName[] = ['workflow:read', 'workflow:run'];
 
 /** Creates a key and shows it once. */
 export function CreateApiKeyDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
@@ -30,7 +30,7 @@ export function CreateApiKeyDialog({ open, onClose }: { open: boolean; onClose: 
   const queries = useQueryClient();
   const { me } = useSession();
   const formId = useId();
-  const [scopes, setScopes] = useState<ScopeName[]>(usual);
+  const [scopes, setScopes] = useState<ScopeName[]>(defaultScopes);
   const [expiry, setExpiry] = useState<Expiry>('90');
   const create = useMutation(
     trpc.pats_create.mutationOptions({
@@ -40,7 +40,7 @@ export function CreateApiKeyDialog({ open, onClose }: { open: boolean; onClose: 
   const close = () => {
     onClose();
     create.reset();
-    setScopes(usual);
+    setScopes(defaultScopes);
     setExpiry('90');
   };
   const submit = (event: FormEvent<HTMLFormElement>) => {

@@ -67,7 +67,10 @@ function NameCard() {
   );
 }
 
-/** Says that the email address is not confirmed, and offers to send the link again if the deployment sends mail. */
+/**
+ * Tells the user that the email address is not confirmed, and offers to send the link again if the deployment sends
+ * mail.
+ */
 function Unconfirmed() {
   const trpc = useTRPC();
   const request = useMutation(
@@ -146,7 +149,7 @@ function PasswordCard() {
   };
   return (
     <Card title="Password" description="Changing your password signs you out everywhere else.">
-      {/* Posts and is disabled until hydrated: an early click cannot put the passwords into the URL. */}
+      {/* Uses POST and is disabled until hydrated, so that an early click cannot put the passwords into the URL. */}
       <form ref={form} method="post" onSubmit={submit} className="flex flex-col items-start gap-4">
         <FormError error={change.error} />
         <Field label="Current password" className="w-full sm:w-80">

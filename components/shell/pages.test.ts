@@ -5,8 +5,8 @@ const viewer = { canWrite: false, isAdmin: false, agents: true, memory: true };
 const contributor = { canWrite: true, isAdmin: false, agents: true, memory: true };
 const admin = { canWrite: true, isAdmin: true, agents: true, memory: true };
 
-const labels = (...asked: Parameters<typeof pagesFor>) => {
-  const { main, settings } = pagesFor(...asked);
+const labels = (...args: Parameters<typeof pagesFor>) => {
+  const { main, settings } = pagesFor(...args);
   return [...main, ...settings].map(({ label }) => label);
 };
 

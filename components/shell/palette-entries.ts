@@ -18,7 +18,7 @@ export type Entry = {
   run: () => void;
 };
 
-/** The most entries of a group that are shown, without a search and with one. */
+/** The maximum numbers of shown entries per group, without a search and with one. */
 const MAX_LISTED = 6;
 const MAX_FOUND = 8;
 
@@ -30,7 +30,7 @@ export function findEntries(entries: readonly Entry[], search: string): { group:
   const isSearching = search.trim() !== '';
   const scored = entries.flatMap(entry => {
     if (!isSearching) return entry.searchedOnly ? [] : [{ entry, score: 1 }];
-    // A match in the label scores higher than one in the other words.
+    // A match in the label scores higher than one in other words.
     const score = Math.max(
       matchScore(entry.label, search),
       0.6 * matchScore(`${entry.group} ${entry.label} ${entry.keywords ?? ''}`, search),

@@ -25,11 +25,12 @@ const rowClass = 'flex h-8 w-full items-center gap-2 rounded-md px-2 text-sm foc
 const quiet = 'text-muted hover:bg-hover hover:text-text';
 
 /**
- * The scope, the search, the pages, the settings and the user, from top to bottom. On a settings page, the pages are those of the settings.
+ * The scope, the search, the pages, the settings and the user, from top to bottom. On a settings page, it lists the
+ * settings pages.
  */
 export function Sidebar({ collapsed = false, onToggle, onSearch, onHelp }: SidebarProps) {
   const inSettings = isCurrent(settingsHome, usePathname());
-  // Also on settings pages: the same poll reads the browser notifications, and notices that the session has ended.
+  // Also on settings pages: the same poll reads the browser notifications, and detects the end of the session.
   const waiting = useInboxCount();
   return (
     <div className="flex h-full flex-col gap-3 overflow-hidden p-3">

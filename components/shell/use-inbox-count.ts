@@ -8,9 +8,9 @@ import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 const INPUT = { limit: 50 };
 
 /**
- * Returns the number of the tenant's pending tasks that the user may answer, as text ("3", "50+"); undefined while unknown or if there are
- * none, null if they cannot be read. If the user wants browser notifications, the same poll reads them, and continues while the tab is in
- * the background.
+ * Returns the number of the tenant's pending tasks that the user may answer, as text ("3", "50+"); undefined while
+ * unknown or if there are none, null if they cannot be read. If the user wants browser notifications, the same poll
+ * reads them, and it continues while the tab is in the background.
  */
 export function useInboxCount(): string | null | undefined {
   const trpc = useTRPC();

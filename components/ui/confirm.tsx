@@ -16,7 +16,7 @@ export type ConfirmProps = {
   /** The label of the button that closes the dialog. */
   cancel?: string;
   tone?: 'danger' | 'primary';
-  /** The button that has the focus first. Use `action` only if a dedicated key opened the dialog. */
+  /** The initially focused button. Use `action` only if a dedicated key opened the dialog. */
   focus?: 'cancel' | 'action';
   pending?: boolean;
   error?: string | null | undefined;

@@ -12,7 +12,7 @@ const styles = {
 } as const;
 const made = new Map<keyof typeof styles, Intl.NumberFormat>();
 
-/** Created on demand: each takes a phone some milliseconds, and few pages need all four. */
+/** Returns a formatter, created on demand: each takes some milliseconds on a phone, and few pages need all four. */
 function format(style: keyof typeof styles): Intl.NumberFormat {
   let known = made.get(style);
   if (known === undefined) {
@@ -23,11 +23,11 @@ function format(style: keyof typeof styles): Intl.NumberFormat {
 }
 
 /**
- * Formats microcredits as credits: "1,204.5". Below one credit it shows the first three significant digits ("0.0123"), and never 0 for a
- * nonzero amount. `exact` gives all six decimals, for tables and hints.
+ * Formats microcredits as credits: "1,204.5". Below one credit, it uses the first three significant digits ("0.0123"),
+ * and never shows 0 for a nonzero amount. `exact`: with all six decimals, for tables and hints.
  */
 export function formatCredits(microcredits: number, { exact: whole = false }: { exact?: boolean } = {}): string {
-  // Formatted from text, because a double cannot hold sixteen digits of which six are decimals.
+  // Formatted from text, because a double cannot represent ten digits before the decimal point and six after it.
   if (whole) return format('exact').format(`${microcredits}e-6` as `${number}`);
   const credits = microcredits / MICRO;
   return format(Math.abs(credits) < 1 ? 'significant' : 'hundredths').format(credits);

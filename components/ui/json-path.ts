@@ -19,7 +19,7 @@ export function stepPath(id: string, part: 'result' | 'error'): string {
 
 export type Match = { path: string; value: Json };
 
-/** The most values that a search visits, so that each key stroke in a value of 1 MiB stays fast. */
+/** The maximum number of values that a search visits, so that each keystroke stays fast in a value of 1 MiB. */
 const MAX_SEARCHED = 200_000;
 
 /** Returns up to `limit` members whose name or text contains `text`, ignoring case, in the order of the document. */

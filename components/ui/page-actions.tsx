@@ -3,7 +3,7 @@ import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, 
 import { isOfPage, notify, subscribe } from './menu-offers.ts';
 import { type MenuChoiceProps, type MenuItemProps, MenuPartsContext } from './menu-parts.ts';
 
-/** An action of the current page, as the palette shows it. */
+/** An action of the current page in the palette. */
 export type PageAction = {
   label: string;
   /** The name of its menu or tab list. */
@@ -24,7 +24,7 @@ function register(action: PageAction): () => void {
   };
 }
 
-/** Returns the entries of the page's menus, which provide them while the caller is mounted. */
+/** Returns the entries of the page's menus. The menus provide them while the caller is mounted. */
 export function useMenuActions(): readonly PageAction[] {
   useEffect(() => {
     notify(true);
@@ -107,7 +107,7 @@ const nameOf = (element: HTMLElement): string =>
 
 function press(element: HTMLElement): void {
   element.focus();
-  // A press selects a tab; a click activates other buttons.
+  // A tab is selected by pressing the mouse; other buttons are activated by a click.
   if (element.getAttribute('role') === 'tab')
     element.dispatchEvent(new MouseEvent('mousedown', { bubbles: true, button: 0 }));
   else element.click();

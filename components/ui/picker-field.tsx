@@ -9,18 +9,21 @@ import { useLoadedEarly, useOpened } from './use-opened.ts';
 
 type Props = Omit<ComponentProps<typeof Input>, 'onChange' | 'children'> & {
   onChange: (text: string) => void;
-  /** Whether the text is no value. It is marked once the user has left the field. */
+  /** Whether the text is not a valid value. It is marked once the user has left the field. */
   isWrong: boolean;
   /** The accessible name of the button that opens the list. */
   choose: string;
   icon: LucideIcon;
   /** Loads the code of the list. */
   load: () => Promise<unknown>;
-  /** Renders the list. It closes by `onOpenChange(false)`. */
+  /** Renders the list, which calls `onOpenChange(false)` to close. */
   children: (list: PickerList) => ReactNode;
 };
 
-/** A field whose value is typed or chosen from a list beneath it, which is loaded on demand. The arrow down opens it too. */
+/**
+ * A field whose value is typed or chosen from a list below it, which is loaded on demand. The down arrow key also opens
+ * the list.
+ */
 export function PickerField(props: Props) {
   const { onChange, isWrong, choose, icon: Icon, load, className, children, ...input } = props;
   const [isLeft, setIsLeft] = useState(true);

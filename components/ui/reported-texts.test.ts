@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ReportedTexts } from './reported-texts.ts';
 
 describe('ReportedTexts', () => {
-  it('recognizes a reported text, even if more was typed meanwhile', () => {
+  it('recognizes a reported text, even if more was typed since', () => {
     const reported = new ReportedTexts();
     reported.report('a');
     reported.report('ab');

@@ -6,7 +6,7 @@ import { Input } from './field.tsx';
 import { ReportedTexts } from './reported-texts.ts';
 import { useHotkeys } from './use-hotkeys.ts';
 
-/** A text filter. `/` focuses it, and it reports the text 250 ms after the last key. */
+/** A text filter. The key `/` focuses it. It reports the text 250 ms after the last key press. */
 export function SearchInput({
   value,
   onChange,
@@ -17,7 +17,7 @@ export function SearchInput({
   value: string;
   onChange: (value: string) => void;
   label: string;
-  /** Explains what can be searched for; shown below the box while it has the focus. */
+  /** Explains what can be searched for; shown below the field while it has the focus. */
   hint?: string;
   /** Fills the given width instead of its default width. */
   wide?: boolean;
@@ -29,7 +29,7 @@ export function SearchInput({
   report.current = onChange;
   useHotkeys({ '/': () => input.current?.focus() });
   const [reported] = useState(() => new ReportedTexts());
-  // The URL also changes otherwise (Back, "clear filters").
+  // The URL can also change in other ways (Back, "clear filters").
   useEffect(() => {
     if (!reported.isReported(value)) setText(value);
   }, [reported, value]);

@@ -19,7 +19,10 @@ export function SelectAll({ label, selection, ids }: { label: string; selection:
 
 type BoxProps = { label: string; checked: boolean; disabled: boolean; onChange: (checked: boolean) => void };
 
-/** A checkbox that selects a row. It is the browser's own, because Radix' would add 6 KiB to the first load of the list. */
+/**
+ * A checkbox that selects a row. It is a native checkbox, because Radix's would add 6 KiB to the first load of the
+ * list.
+ */
 export function SelectBox({ label, checked, disabled, onChange }: BoxProps) {
   return (
     <input

@@ -4,7 +4,8 @@ import { Select as Radix } from 'radix-ui';
 import type { ReactNode, RefObject } from 'react';
 import { TriggerStandIn } from './trigger-stand-in.tsx';
 
-// Stands for the empty string, which Radix reserves for "nothing chosen": a filter's "all" is an ordinary choice.
+// Replaces the empty string, which Radix reserves for "nothing chosen", while for us it is an ordinary choice, such as
+// a filter's "all".
 const EMPTY = '\u0000';
 
 /** The list of a `Select`, beneath its box. */

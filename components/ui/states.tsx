@@ -6,7 +6,7 @@ import { Card } from './card.tsx';
 import { CopyId } from './copy.tsx';
 import { readError } from './errors.ts';
 
-/** An empty place: says what the place is for and what to do next. */
+/** An empty page or list: explains its purpose and what to do next. */
 export function EmptyState({
   icon: Icon,
   title,
@@ -30,7 +30,7 @@ export function EmptyState({
   );
 }
 
-/** A page that viewers may not use. `what` is in the plural: “Webhooks”. */
+/** Replaces a page that viewers may not use. `what` is a plural: “Webhooks”. */
 export function NeedsContributor({ icon, what }: { icon: LucideIcon; what: string }) {
   return (
     <Card>
@@ -41,7 +41,7 @@ export function NeedsContributor({ icon, what }: { icon: LucideIcon; what: strin
   );
 }
 
-/** An error: what happened, a button that tries again, and the request id for the operator. */
+/** An error: its message, a retry button, and the request id for the operator. */
 export function ErrorState({ error, onRetry, title }: { error: unknown; onRetry?: () => void; title?: string }) {
   const problem = readError(error);
   return (

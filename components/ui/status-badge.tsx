@@ -66,7 +66,9 @@ export function statusLook(kind: StatusKind, status: string): StatusLook {
   return looks[kind][status] ?? { label: status, tone: 'neutral', icon: CircleAlert };
 }
 
-/** Returns the status that a list shows for a run: a run without an active step waits for people, or only for a time. */
+/**
+ * Returns the status that a list shows for a run: a run without an active step waits for a person, or only for a time.
+ */
 export function shownStatus(run: { status: string; orchestration_phase: string; pending_tasks: number }): string {
   if (run.status !== 'running' || run.orchestration_phase !== 'blocked') return run.status;
   return run.pending_tasks > 0 ? 'blocked' : 'sleeping';

@@ -4,9 +4,10 @@ import { ScrollRegion } from './scroll-region.tsx';
 import { Skeleton } from './skeleton.tsx';
 
 /**
- * A dense table that scrolls sideways itself, so that the page does not. `label` is its accessible name. With `cards`, the headings of its
- * columns (up to nine), each row is a card on a phone (app/globals.css). The title of a card is the first cell, or the one with the class
- * `card-title`. A last cell without a heading contains the actions. The other cells show their headings.
+ * A dense table that scrolls horizontally within itself, so that the page does not. `label` is its accessible name.
+ * With `cards`, the headings of its columns (up to nine), each row is a card on a phone (app/globals.css). The title of
+ * a card is the first cell, or the one with the class `card-title`. A last cell without a heading contains the actions.
+ * The other cells show their headings.
  */
 export function Table({
   label,

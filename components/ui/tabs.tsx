@@ -50,7 +50,7 @@ export function TabsRoot<V extends string>({ value, onChange, className, childre
   );
 }
 
-/** Tabs with their content. Keep `value` in the URL if the tab is worth sharing. */
+/** Tabs with their content. Keep `value` in the URL if links to the tab are useful. */
 export function Tabs<V extends string>({
   value,
   onChange,

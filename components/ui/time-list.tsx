@@ -6,7 +6,7 @@ import { halfHours, placeOfTime } from './time-of-day.ts';
 
 type ListProps = PickerList & { chosen: string; onChoose: (time: string) => void };
 
-/** The half hours of a day, beneath the field of a time. */
+/** The half hours of a day, below a time field. */
 export function TimeList({ chosen, onChoose, ...list }: ListProps) {
   return (
     <PickerPopover {...list} label="Choose a time" asWide className="overflow-hidden">
@@ -15,7 +15,7 @@ export function TimeList({ chosen, onChoose, ...list }: ListProps) {
   );
 }
 
-/** How far each key moves in the list. */
+/** The offset by which each key moves in the list. */
 const KEYS: Readonly<Record<string, number>> = {
   ArrowUp: -1,
   ArrowDown: 1,

@@ -30,7 +30,7 @@ export function useNow(): number {
   return useSyncExternalStore(
     subscribe,
     () => {
-      // After a pause without a ticker, the last tick is out of date.
+      // After a time without a timer, the last tick is out of date.
       if (!timer || now === 0) now = Math.floor(Date.now() / 1000) * 1000;
       return now;
     },
@@ -89,7 +89,7 @@ export function formatUtc(iso: string): string {
 }
 
 const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
-// Created on demand: each takes a phone some 25 ms, and no page starts with an exact time.
+// Created on demand: each takes some 25 ms on a phone, and no page starts with an exact time.
 let local: Intl.DateTimeFormat | undefined;
 let localClock: Intl.DateTimeFormat | undefined;
 
@@ -157,16 +157,16 @@ export function Duration({ from, to, className }: { from: string; to: string | n
   return to === null ? (
     <Running from={from} className={className} />
   ) : (
-    <Span className={className} ms={Date.parse(to) - Date.parse(from)} />
+    <DurationText className={className} ms={Date.parse(to) - Date.parse(from)} />
   );
 }
 
 function Running({ from, className }: { from: string; className?: string | undefined }) {
   const current = useNow();
-  return <Span ticks className={className} ms={current === 0 ? 0 : current - Date.parse(from)} />;
+  return <DurationText ticks className={className} ms={current === 0 ? 0 : current - Date.parse(from)} />;
 }
 
-function Span({ ms, ticks, className }: { ms: number; ticks?: boolean; className?: string | undefined }) {
+function DurationText({ ms, ticks, className }: { ms: number; ticks?: boolean; className?: string | undefined }) {
   return (
     <span data-ticks={ticks} className={className ?? 'whitespace-nowrap text-muted tabular-nums'}>
       {formatDuration(ms)}

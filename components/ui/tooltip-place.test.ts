@@ -13,7 +13,7 @@ test('a bubble is centered beside its trigger, 6 px away', () => {
   expect(placeBubble(trigger, bubble, 'right', window)).toEqual({ x: 236, y: 105 });
 });
 
-test('a bubble that does not fit is on the other side, if it fits there, and within the window', () => {
+test('a bubble that does not fit moves to the other side, if it fits there, and into the window', () => {
   expect(placeBubble(boxAt(200, 10), bubble, 'top', window)).toEqual({ x: 165, y: 46 });
   expect(placeBubble(boxAt(200, 265), bubble, 'bottom', window)).toEqual({ x: 165, y: 239 });
   expect(placeBubble(boxAt(300, 100), bubble, 'right', window)).toEqual({ x: 194, y: 105 });

@@ -1,8 +1,8 @@
 import { useMemo } from 'react';
 
 /**
- * The last focused element outside of all dialogs. It is needed if a dialog such as the palette opens another one and is itself gone
- * afterwards.
+ * The last focused element outside of all dialogs. It is needed if a dialog such as the palette opens another one and
+ * is gone afterwards.
  */
 let outside: HTMLElement | null = null;
 

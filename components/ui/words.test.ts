@@ -6,10 +6,10 @@ const REPLACED: readonly (readonly [old: RegExp, now: string])[] = [
   [/the graph has no steps/i, 'Add the first step'],
   [/workflow_id is required/i, 'Choose a workflow'],
   [/add it to depends_on/i, 'Connect it to …'],
-  [labelled('On lost'), 'If the outcome is unknown'],
-  [labelled('Gated'), 'Only when started by name'],
-  [labelled('Overridable'), 'Can be changed at start'],
-  [labelled('Look'), 'View'],
+  [wholeWord('On lost'), 'If the outcome is unknown'],
+  [wholeWord('Gated'), 'Only when started by name'],
+  [wholeWord('Overridable'), 'Can be changed at start'],
+  [wholeWord('Look'), 'View'],
   [/wait for people/, '1 waiting for a person, 3 waiting for people'],
   [/Seen by/, 'Visible to'],
   [/what was true earlier/, 'Include past facts'],
@@ -20,7 +20,7 @@ const REPLACED: readonly (readonly [old: RegExp, now: string])[] = [
 ];
 
 /** Matches a word that is a whole text in quotes or in JSX. */
-function labelled(word: string): RegExp {
+function wholeWord(word: string): RegExp {
   return new RegExp(`(?:['"\`>]|^\\s*)${word}(?:['"\`<]|\\s*$)`, 'm');
 }
 

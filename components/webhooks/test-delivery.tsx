@@ -13,7 +13,7 @@ import type { Webhook } from './webhook-form.tsx';
 
 type Payload = NonNullable<Inputs['webhooks_test']>['payload'];
 
-/** Makes the server deliver a payload to itself. This starts a real run in the user's name. */
+/** Makes the server deliver a payload to itself. This starts a real run on the user's behalf. */
 export function TestDeliveryDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
   const trpc = useTRPC();
   const router = useRouter();

@@ -48,7 +48,7 @@ export function draftOf(webhook: Webhook): WebhookDraft {
 
 type Extras = { use_run_setup_defaults?: boolean; trigger_payload?: InputObject; respond?: 'output' };
 
-/** Returns the fields of the request that a draft stands for, or its problems. */
+/** Returns the request fields for a draft, or its problem. */
 export function extrasOf({
   payload,
   useDefaults,
@@ -73,7 +73,7 @@ type Props = {
   problems: { name?: string | undefined; payload?: string | undefined; automation?: string | undefined };
   /** True for a new webhook, the only one for which a token can be pasted. */
   paste: boolean;
-  /** The owner of the stored token, which may not be one of the user's own. */
+  /** The owner of the stored token, who may be another user. */
   automationEmail?: string | null;
   children?: ReactNode;
 };
@@ -104,7 +104,7 @@ export function WebhookFields({ draft, onChange, problems, paste, automationEmai
         onChange={automation => set({ automation })}
         paste={paste}
         storedEmail={automationEmail ?? null}
-        sendersOwn={draft.preset === 'baton'}
+        allowsSenderToken={draft.preset === 'baton'}
         problem={problems.automation}
       />
       <Field
@@ -153,7 +153,7 @@ function AutomationChoice({
   onChange,
   paste,
   storedEmail,
-  sendersOwn,
+  allowsSenderToken,
   problem,
 }: {
   value: Automation;
@@ -161,7 +161,7 @@ function AutomationChoice({
   paste: boolean;
   storedEmail: string | null;
   /** True if deliveries carry the sender's own token, whose user can own the runs. */
-  sendersOwn: boolean;
+  allowsSenderToken: boolean;
   problem: string | undefined;
 }) {
   const trpc = useTRPC();
@@ -172,7 +172,7 @@ function AutomationChoice({
   );
   const unlisted = stored !== null && !usable.some(pat => pat.id === stored);
   const options = [
-    ...(sendersOwn ? [{ value: SENDER, label: 'The user whose token sends the delivery' }] : []),
+    ...(allowsSenderToken ? [{ value: SENDER, label: 'The user whose token sends the delivery' }] : []),
     ...(unlisted ? [{ value: stored, label: `The stored token of ${storedEmail ?? 'someone else'}` }] : []),
     ...usable.map(pat => ({ value: pat.id, label: `${pat.display_name} (${pat.user_email})` })),
     ...(paste ? [{ value: PASTED, label: 'Paste a token…' }] : []),
@@ -189,10 +189,10 @@ function AutomationChoice({
     <>
       <Field
         label="Runs belong to"
-        required={!sendersOwn}
+        required={!allowsSenderToken}
         error={problem}
         hint={
-          sendersOwn
+          allowsSenderToken
             ? 'Every delivery carries its own token. This decides who the run is attributed to.'
             : 'The owner of this API key. The key must have the scopes that the workflow needs.'
         }
@@ -200,7 +200,13 @@ function AutomationChoice({
         <Select
           placeholder={usable.length === 0 ? 'You have no API key with the scope workflow:run' : 'Choose an API key'}
           value={
-            value.kind === 'sender' ? (sendersOwn ? SENDER : undefined) : value.kind === 'pasted' ? PASTED : value.id
+            value.kind === 'sender'
+              ? allowsSenderToken
+                ? SENDER
+                : undefined
+              : value.kind === 'pasted'
+                ? PASTED
+                : value.id
           }
           options={options}
           onChange={choose}

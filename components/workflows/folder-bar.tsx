@@ -10,7 +10,7 @@ import { Menu, MenuChoice, MenuLabel } from '../ui/menu.tsx';
 import { loadingBeforeClick, useOpened } from '../ui/use-opened.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { dragsWorkflows, droppedWorkflows } from './dragging.ts';
-import { foldersIn, nameOf, waysTo } from './folder-paths.ts';
+import { foldersIn, foldersTo, nameOf } from './folder-paths.ts';
 import { readTags } from './list-input.ts';
 import { useMoveWorkflows } from './use-organize.ts';
 
@@ -39,7 +39,7 @@ export function FolderBar({ places: { folders } }: { places: Places }) {
               All workflows
             </Target>
           </li>
-          {waysTo(shown).map(({ path, name }) => (
+          {foldersTo(shown).map(({ path, name }) => (
             <li key={path} className="flex items-center gap-0.5">
               <ChevronRight aria-hidden className="size-3.5 text-faint" />
               <Target folder={path} onOpen={open} isCurrent={path === shown}>

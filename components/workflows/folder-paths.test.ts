@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { foldersIn, pathFrom, pathLabel, tagChange, tagsOf, waysTo } from './folder-paths.ts';
+import { foldersIn, foldersTo, pathFrom, pathLabel, tagChange, tagsOf } from './folder-paths.ts';
 import { readTags, workflowListInput } from './list-input.ts';
 
 const folders = ['a', 'a/b', 'a/b/c', 'ab', 'z'].map(path => ({ path }));
@@ -8,11 +8,11 @@ test('folders are shown level by level', () => {
   expect(foldersIn('', folders).map(({ path }) => path)).toEqual(['a', 'ab', 'z']);
   expect(foldersIn('a', folders).map(({ path }) => path)).toEqual(['a/b']);
   expect(foldersIn('z', folders)).toEqual([]);
-  expect(waysTo('a/b')).toEqual([
+  expect(foldersTo('a/b')).toEqual([
     { path: 'a', name: 'a' },
     { path: 'a/b', name: 'b' },
   ]);
-  expect(waysTo('')).toEqual([]);
+  expect(foldersTo('')).toEqual([]);
 });
 
 test('a row shows its folder relative to the current folder', () => {

@@ -2,7 +2,7 @@
 export type Folder = { path: string; workflows: number };
 
 /** Returns the folders on the path to a folder, from the outermost to the folder itself. */
-export function waysTo(path: string): { path: string; name: string }[] {
+export function foldersTo(path: string): { path: string; name: string }[] {
   if (path === '') return [];
   const names = path.split('/');
   return names.map((name, index) => ({ path: names.slice(0, index + 1).join('/'), name }));

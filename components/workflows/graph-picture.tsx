@@ -5,7 +5,7 @@ import { stepTypeLook } from '../graph/step-icon.tsx';
 const MARGIN = 12;
 const TILE = 32;
 
-/** A small picture of a graph: its steps with the colors of their families, and how they are connected. */
+/** A small picture of a graph: its steps in the colors of their families, and their connections. */
 export function GraphPicture({ steps, className }: { steps: readonly GraphStepInput[]; className?: string }) {
   const edges = edgesOf(steps);
   const places = layout(steps, edges);

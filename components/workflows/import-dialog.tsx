@@ -14,14 +14,14 @@ import { inImportWords } from './import-problems.ts';
 // The API takes bodies up to 1 MiB (docs/specification/http.md#request-bodies); a larger file is refused before it is read.
 const LIMIT = 1024 * 1024;
 
-/** Creates a draft from an exported document, JSON or YAML, from a file or pasted. */
+/** Creates a draft from an exported JSON or YAML document, which is chosen as a file or pasted. */
 export function ImportWorkflowDialog({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
   const trpc = useTRPC();
   const router = useRouter();
   const queries = useQueryClient();
   const [text, setText] = useState('');
   const [problem, setProblem] = useState<string | null>(null);
-  const [over, setOver] = useState(false);
+  const [isDragOver, setDragOver] = useState(false);
   const load = useMutation(
     trpc.workflows_import.mutationOptions({
       onSuccess: workflow => {
@@ -58,15 +58,15 @@ export function ImportWorkflowDialog({ open, onOpenChange }: { open: boolean; on
     >
       {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping a file is an extra; the button beneath does the same */}
       <div
-        className={cx('flex flex-col gap-4 rounded-md', over && 'outline-2 outline-accent outline-offset-4')}
+        className={cx('flex flex-col gap-4 rounded-md', isDragOver && 'outline-2 outline-accent outline-offset-4')}
         onDragOver={event => {
           event.preventDefault();
-          setOver(true);
+          setDragOver(true);
         }}
-        onDragLeave={() => setOver(false)}
+        onDragLeave={() => setDragOver(false)}
         onDrop={event => {
           event.preventDefault();
-          setOver(false);
+          setDragOver(false);
           void readFile(event.dataTransfer.files[0]);
         }}
       >

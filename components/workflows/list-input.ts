@@ -4,12 +4,12 @@ const STATUSES = ['draft', 'published', 'archived'] as const;
 export type Status = (typeof STATUSES)[number];
 type Get = (key: string) => string;
 
-/** Returns the status filter of the URL; empty for workflows that are not archived. */
+/** Returns the status filter from the URL; empty: all workflows that are not archived. */
 export function readStatus(get: Get): Status | '' {
   return STATUSES.find(each => each === get('status')) ?? '';
 }
 
-/** Returns the tags of the URL, all of which a workflow must have. A tag contains no comma. */
+/** Returns the tag filter from the URL: a workflow must have all of these tags. Tags contain no commas. */
 export function readTags(get: Get): string[] {
   return [...new Set(get('tags').split(','))].filter(tag => tag.trim() !== '');
 }

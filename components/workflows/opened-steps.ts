@@ -6,14 +6,14 @@ type Step = { id: string; type: string; name?: string | undefined; gated?: boole
 >;
 type Overrides = Record<string, InputObject>;
 
-/** A step with something that the start of a run may set: fields that its author opened (`overridable`), or a gated entry. */
+/** A step that the start of a run may change: it has fields that its author opened (`overridable`), or it is gated. */
 export type OpenedStep = {
   id: string;
   title: string;
   /** True if the step runs only when the start names it. */
   isGated: boolean;
   fields: readonly InputField[];
-  /** The values of the fields in a run whose start sets no fields. */
+  /** The values of the fields if the start of the run sets none. */
   values: InputObject;
 };
 
@@ -66,8 +66,8 @@ export function openedSteps(steps: readonly Step[], saved: Overrides): OpenedSte
 export type Choices = { granted: ReadonlySet<string>; values: Readonly<Record<string, InputObject>> };
 
 /**
- * Returns the `trigger_steps` of a start: the granted steps, and for all other steps the fields that differ from the version. An empty text
- * in a field that the version does not set counts as not filled in.
+ * Returns the `trigger_steps` of a start: the granted steps, and for all other steps the fields that differ from the
+ * version. An empty text in a field that the version does not set is ignored.
  */
 export function triggerSteps(opened: readonly OpenedStep[], { granted, values }: Choices): Overrides {
   const overrides: Overrides = {};

@@ -5,7 +5,7 @@ import { Input } from '../ui/field.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { searchTemplates, type Template } from './templates/template.ts';
 
-/** The start of a new workflow: nothing, the example, or a template. */
+/** The start of a new workflow: empty, the example, or a template. */
 export type Start = 'empty' | 'example' | Template;
 
 const plainStarts = [
@@ -31,7 +31,7 @@ export function useTemplates(): readonly Template[] | undefined {
   return templates;
 }
 
-/** A choice of cards with a search; Enter in the search chooses the first card. */
+/** Cards to choose from, with a search; Enter in the search chooses the first card. */
 export function StartFrom({ value, onChange }: { value: Start; onChange: (value: Start) => void }) {
   const id = useId();
   const [search, setSearch] = useState('');

@@ -14,6 +14,6 @@ describe('a suggested slug', () => {
 });
 
 it.each(['a', 'a-b', 'a'.repeat(63), '', '-a', 'a-', 'A', 'a b', 'a'.repeat(64), 'ä'])(
-  'says of %j what the API says',
+  'isSlug(%j) agrees with the API',
   text => expect(isSlug(text)).toBe(TenantSlug.safeParse(text).success),
 );

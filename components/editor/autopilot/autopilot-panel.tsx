@@ -9,7 +9,7 @@ import type { Draft } from '../use-draft.ts';
 import { ProposalList } from './proposal-list.tsx';
 import { ProposalView } from './proposal-view.tsx';
 
-// Loaded on demand with the client of the stream, which proposals do not need.
+// Loaded on demand, together with the stream client, which proposals do not need.
 const Conversation = dynamic(() => import('./conversation.tsx').then(module => module.Conversation), {
   ssr: false,
   loading: () => <Skeleton className="m-4 h-40" />,

@@ -23,9 +23,9 @@ export function Conversation({ workflowId, ...draft }: ConversationProps) {
   const request = url.get('ask');
   const runId = url.get('about');
   const [{ thread, isNew }, setThread] = useState(() => ({ thread: keptThread(workflowId), isNew: false }));
-  const open = (id: string | null, begins = false) => {
+  const open = (id: string | null, startsNow = false) => {
     keepThread(workflowId, id);
-    setThread({ thread: id, isNew: begins });
+    setThread({ thread: id, isNew: startsNow });
     url.set({ ask: undefined, about: undefined, drawn: undefined });
   };
   if (thread === null || request !== '')
@@ -68,7 +68,7 @@ function Ongoing({ workflowId, thread: id, isNew, target, editable, onOpen }: On
 
 type Props = { workflowId: string; runId: string; initial: string; onOpen: (thread: string) => void };
 
-/** The form for the first message, which carries its context. */
+/** The form for the first message, which includes the context. */
 function NewConversation({ workflowId, runId, initial, onOpen }: Props) {
   const trpc = useTRPC();
   const url = useUrlState();
@@ -89,7 +89,7 @@ function NewConversation({ workflowId, runId, initial, onOpen }: Props) {
     });
     onOpen(thread_id);
   };
-  const offered = (Object.keys(autopilotRequests) as (keyof typeof autopilotRequests)[]).filter(
+  const requestNames = (Object.keys(autopilotRequests) as (keyof typeof autopilotRequests)[]).filter(
     name => autopilotRequests[name].ofRun === (runId !== ''),
   );
   return (
@@ -100,7 +100,7 @@ function NewConversation({ workflowId, runId, initial, onOpen }: Props) {
         draft changes only when a person applies them.
       </p>
       <div className="flex flex-wrap gap-1">
-        {offered.map(name => (
+        {requestNames.map(name => (
           <Button key={name} size="sm" onClick={() => setText(autopilotRequests[name].text)}>
             {autopilotRequests[name].label}
           </Button>

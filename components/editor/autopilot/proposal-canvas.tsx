@@ -6,7 +6,7 @@ import { useLevels } from '../../graph/use-levels.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { useUrlState } from '../../ui/use-url-state.ts';
 import { EditorCanvas } from '../canvas/editor-canvas.tsx';
-import { type Direction, neighbour } from '../canvas/flow-elements.ts';
+import { type Direction, neighbor } from '../canvas/flow-elements.ts';
 import type { FocusRequest } from '../use-editor.ts';
 import { GhostLegend } from './ghost-legend.tsx';
 import type { GhostDrawing } from './use-ghosts.ts';
@@ -40,7 +40,7 @@ export function ProposalCanvas({ ghosts, notes, onClose }: Props) {
     const node = event.target instanceof Element ? event.target.closest<HTMLElement>('.react-flow__node') : null;
     const at = node?.dataset.id ?? step;
     const arrow = ARROWS[event.key];
-    const next = arrow === undefined ? null : (neighbour(drawing.places, at, arrow) ?? firstOf(drawing.places, at));
+    const next = arrow === undefined ? null : (neighbor(drawing.places, at, arrow) ?? firstOf(drawing.places, at));
     if (next !== null) url.set({ step: next });
     else if (node !== null && (event.key === 'Enter' || event.key === ' ')) url.set({ step: at });
     else return;

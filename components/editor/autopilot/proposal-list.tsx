@@ -10,11 +10,11 @@ import { useCursorPages } from '../../ui/use-cursor-pages.ts';
 import { type ProposalHead, statusLooks } from './proposal.ts';
 import { useNames } from './use-names.ts';
 
-/** The interval in which proposals of assistants appear. */
+/** The polling interval for new proposals of assistants. */
 const REFRESH_MS = 5_000;
 
 type Props = {
-  /** The workflow; absent for the proposals of the whole project. */
+  /** The workflow; absent: lists the proposals of the whole project. */
   workflowId?: string;
   onOpen: (proposal: ProposalHead) => void;
 };

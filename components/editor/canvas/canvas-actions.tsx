@@ -25,5 +25,8 @@ export const CanvasActionsContext = createContext<CanvasActions>({
   pointed: new PointedEdge(),
 });
 
-/** Returns the actions of nodes and edges. The object stays the same while the canvas is mounted, so nodes do not render again. */
+/**
+ * Returns the actions of nodes and edges. The object is constant while the canvas is mounted, so nodes do not render
+ * again.
+ */
 export const useCanvasActions = (): CanvasActions => useContext(CanvasActionsContext);

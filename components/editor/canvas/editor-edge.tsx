@@ -8,10 +8,13 @@ import { useCanvasActions } from './canvas-actions.tsx';
 
 export type EditorFlowEdge = Edge<{ label: string | undefined; editable: boolean }, 'step'>;
 
-/** The position of the label and the tools along the connection: near its end, clear of the “+” of the step where it begins. */
+/**
+ * The position of the label and the buttons along the connection: near its end, and not under the “+” of the step where
+ * it begins.
+ */
 const LABEL_AT = 0.78;
 
-/** Returns a point on the curve from bottom to top that `getBezierPath` draws. */
+/** Returns a point on the vertical curve that `getBezierPath` draws. */
 function labelPoint({
   sourceX,
   sourceY,
@@ -75,7 +78,7 @@ export const EditorEdge = memo(function EditorEdge(props: EdgeProps<EditorFlowEd
 const toolClass =
   'flex size-6 items-center justify-center rounded-full border bg-surface text-muted shadow-sm hover:border-accent hover:text-accent-text';
 
-/** Buttons that the keyboard does not reach: keyboard users insert and remove connections in the form of a step. */
+/** Buttons that cannot be reached by keyboard: keyboard users insert and remove connections in the form of a step. */
 function EdgeTools({ from, to }: { from: string; to: string }) {
   const { add, disconnect } = useCanvasActions();
   return (

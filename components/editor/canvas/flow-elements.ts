@@ -113,7 +113,7 @@ export function toEditorEdge(level: string, edge: GraphEdge, state: EdgeState): 
 export type Direction = 'up' | 'down' | 'left' | 'right';
 
 /** Returns the nearest step in the direction of an arrow key. */
-export function neighbour(places: ReadonlyMap<string, Point>, from: string, direction: Direction): string | null {
+export function neighbor(places: ReadonlyMap<string, Point>, from: string, direction: Direction): string | null {
   const start = places.get(from);
   if (start === undefined) return null;
   const vertical = direction === 'up' || direction === 'down';

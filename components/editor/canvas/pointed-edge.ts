@@ -19,7 +19,9 @@ export class PointedEdge {
     this.#set(id);
   }
 
-  /** Handles a pointer that left a connection or its tools for `to`. The connection and its tools count as one area. */
+  /**
+   * Handles a pointer that left a connection or its buttons for `to`. The connection and its buttons count as one area.
+   */
   leave(id: string, to: EventTarget | null): void {
     const parts = `[data-id="${CSS.escape(id)}"].react-flow__edge, [data-edge-tools="${CSS.escape(id)}"]`;
     const stays = to instanceof Element && to.closest(parts) !== null;

@@ -7,7 +7,7 @@ import { SelectionEntries } from './selection-entries.tsx';
 
 type BarProps = { editor: Editor; onExtract: () => void };
 
-/** The toolbar for several selected steps. The tools for a single step are in its menu and in its form. */
+/** The toolbar for several selected steps. The actions for a single step are in its menu and in its form. */
 export function SelectionBar({ editor, onExtract }: BarProps) {
   const { selected, drawing } = editor;
   const steps = drawing.steps.filter(({ id }) => selected.has(id));

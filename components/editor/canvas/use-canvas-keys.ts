@@ -9,7 +9,7 @@ import { isTyping } from '../../ui/use-hotkeys.ts';
 import type { Place } from '../editor-actions.ts';
 import type { Editor } from '../use-editor.ts';
 import type { Alignment } from './align.ts';
-import { type Direction, neighbour } from './flow-elements.ts';
+import { type Direction, neighbor } from './flow-elements.ts';
 
 type Keys = {
   editor: Editor;
@@ -68,7 +68,7 @@ function onKey(event: KeyboardEvent, keys: Keys): boolean {
   else if (!mod && event.altKey && arrow !== undefined && editable) editor.nudge(DIRECTIONS[arrow]);
   else if (mod || event.altKey) return false;
   else if (arrow !== undefined) {
-    const next = node === undefined ? [...editor.places.keys()][0] : neighbour(editor.places, node, arrow);
+    const next = node === undefined ? [...editor.places.keys()][0] : neighbor(editor.places, node, arrow);
     if (next && event.shiftKey && node !== undefined && noteOfNode(next) === null) editor.extend(next, node);
     else if (next) editor.showNode(next);
   } else if (key === 'Enter' && event.shiftKey) return enterLoop(keys, node);
@@ -133,8 +133,8 @@ function enterLoop(keys: Keys, step: string | undefined): boolean {
 }
 
 /**
- * Handles the keys of the canvas while it contains the focus. Tab adds a step. After Escape, Tab leaves the canvas as it does elsewhere,
- * so that the canvas is no keyboard trap (WCAG 2.1.2).
+ * Handles the keys of the canvas while it contains the focus. Tab adds a step. After Escape, Tab leaves the canvas as
+ * it does elsewhere, so that the canvas is not a keyboard trap (WCAG 2.1.2).
  */
 export function useCanvasKeys(frame: RefObject<HTMLElement | null>, keys: Keys): void {
   const latest = useRef(keys);

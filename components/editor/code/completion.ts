@@ -21,7 +21,7 @@ export type CompletionSource = {
   isLoop: boolean;
 };
 
-/** Longer than any path. Without this limit, each key press would search the whole script. */
+/** More than the length of any path. Without this limit, each key press would search the whole script. */
 const MAX_LOOK_BEHIND = 1_000;
 
 async function complete(

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { placeInSteps, withoutEscapes } from './json-place.ts';
 
-/** Returns the place of `|` in a text. */
+/** Returns what `placeInSteps` says about the position of `|` in a text. */
 const placeIn = (marked: string) => placeInSteps(marked.replace('|', ''), marked.indexOf('|'));
 
-test('a place in the JSON of steps has the ids of the steps around it', () => {
+test('a position in the JSON of steps has the ids of the enclosing steps', () => {
   expect(placeIn('[{"id": "a", "type": "wait", "until": "{{|"}, {"id": "b"}]')).toEqual({ ids: ['a'], code: null });
   expect(placeIn('[{"type": "for_each", "steps": [{"id": "c", "x": {"y": ["|"]}}], "id": "b"}]').ids).toEqual([
     'b',
@@ -14,7 +14,7 @@ test('a place in the JSON of steps has the ids of the steps around it', () => {
   expect(placeIn('[{"instructions": "|"}]').ids).toEqual(['']);
 });
 
-test('scripts and expressions are code, also while their string is not closed', () => {
+test('scripts and expressions are code, even if their string is not closed', () => {
   const closed = '[{"id": "a", "script": "return |item"}]';
   expect(placeIn(closed)).toEqual({ ids: ['a'], code: { language: 'lua', from: closed.indexOf('return') } });
   const open = '[{"id": "a", "expression": "item.|';
@@ -23,6 +23,6 @@ test('scripts and expressions are code, also while their string is not closed', 
   expect(placeIn('[{"id": "a", "tool_args": {"body": "|"}}]').code).toBeNull();
 });
 
-test('escapes in a string become blanks of the same length', () => {
+test('escape sequences in a string become spaces of the same length', () => {
   expect(withoutEscapes('a\\nitem.\\"')).toBe('a  item.  ');
 });

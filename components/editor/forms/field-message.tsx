@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { StepFormProps } from '../inspector/step-forms.ts';
 
-/** The problems of fields whose controls show no problems. */
+/** The problems of fields whose controls do not show them. */
 export function FieldMessages({ of, names }: { of: StepFormProps['problemOf']; names: readonly string[] }) {
   return names.map(name => (
     <div key={name} className="flex flex-col gap-1 empty:hidden">

@@ -9,7 +9,7 @@ export function inUnit(seconds: number): { amount: number; unit: TimeUnit } {
   return { amount: seconds / SECONDS[unit], unit };
 }
 
-/** Returns a typed amount in seconds; undefined if the text is no amount. */
+/** Returns a typed amount in seconds; undefined if the text is not an amount. */
 export function inSeconds(amount: string, unit: TimeUnit): number | undefined {
   const seconds = Math.round(Number(amount.trim().replace(',', '.')) * SECONDS[unit]);
   return amount.trim() === '' || !Number.isFinite(seconds) || seconds < 1 ? undefined : seconds;

@@ -6,7 +6,7 @@ import { Field } from '../../ui/field.tsx';
 import { Select, type SelectOption } from '../../ui/select.tsx';
 import { ArgumentsField } from './arguments-field.tsx';
 import type { SchemaFieldProps } from './code-field.tsx';
-import { withPresent } from './pickers.tsx';
+import { withCurrent } from './pickers.tsx';
 import { TypedField } from './typed-field.tsx';
 import { useNamedWorkflow } from './workflow-picker.tsx';
 
@@ -35,7 +35,7 @@ export function VersionField(props: SchemaFieldProps) {
       <Select
         value={present}
         disabled={readOnly}
-        options={withPresent(versionOptions(latest, notes), present)}
+        options={withCurrent(versionOptions(latest, notes), present)}
         onChange={next => onChange(next === '' ? undefined : Number(next))}
       />
     </Field>

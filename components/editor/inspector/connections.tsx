@@ -26,15 +26,15 @@ export function Connections(props: Props) {
   const after = editor.drawing.edges.filter(edge => edge.from === step.id);
   return (
     <>
-      <ConnectionList {...props} title="Runs after" edges={before} far="from" />
-      <ConnectionList {...props} title="Followed by" edges={after} far="to" />
+      <ConnectionList {...props} title="Runs after" edges={before} farEnd="from" />
+      <ConnectionList {...props} title="Followed by" edges={after} farEnd="to" />
     </>
   );
 }
 
-type ListProps = Props & { title: string; edges: readonly GraphEdge[]; far: FarEnd };
+type ListProps = Props & { title: string; edges: readonly GraphEdge[]; farEnd: FarEnd };
 
-function ConnectionList({ title, edges, far, ...props }: ListProps) {
+function ConnectionList({ title, edges, farEnd, ...props }: ListProps) {
   const { editor, editable, store } = props;
   const { draft } = store.state;
   return (
@@ -42,7 +42,7 @@ function ConnectionList({ title, edges, far, ...props }: ListProps) {
       <h3 className="text-sm font-medium">{title}</h3>
       {edges.length === 0 ? (
         <p className="text-xs text-muted">
-          {far === 'from' ? 'Nothing. This step runs first.' : 'Nothing. This is the last step.'}
+          {farEnd === 'from' ? 'Nothing. This step runs first.' : 'Nothing. This is the last step.'}
         </p>
       ) : null}
       <ul className="flex flex-col gap-1">
@@ -50,10 +50,10 @@ function ConnectionList({ title, edges, far, ...props }: ListProps) {
           <li key={edge.id} className="flex items-center gap-1">
             <button
               type="button"
-              onClick={() => editor.show([edge[far]], 'stays')}
+              onClick={() => editor.show([edge[farEnd]], 'stays')}
               className="min-w-0 flex-1 truncate rounded-md px-1 py-0.5 text-left text-sm hover:bg-hover"
             >
-              {nameOf(draft, edge[far])}
+              {nameOf(draft, edge[farEnd])}
             </button>
             <BranchSelect {...props} edge={edge} />
             {editable ? (
@@ -77,7 +77,7 @@ function ConnectionList({ title, edges, far, ...props }: ListProps) {
           </li>
         ))}
       </ul>
-      {editable ? <StepPicker {...props} title={title} far={far} edges={edges} /> : null}
+      {editable ? <StepPicker {...props} title={title} farEnd={farEnd} edges={edges} /> : null}
     </section>
   );
 }
@@ -109,11 +109,11 @@ function BranchSelect({ editor, editable, store, edge }: Props & { edge: GraphEd
   );
 }
 
-/** Connects another step. Steps that would close a cycle are not offered. */
-function StepPicker({ store, editor, step, title, far }: ListProps) {
+/** Connects another step. Steps that would create a cycle are not offered. */
+function StepPicker({ store, editor, step, title, farEnd }: ListProps) {
   const { draft } = store.state;
   const { edges } = editor.drawing;
-  const excluded = useMemo(() => unconnectable(edges, step.id, far), [edges, step.id, far]);
+  const excluded = useMemo(() => unconnectable(edges, step.id, farEnd), [edges, step.id, farEnd]);
   const offered = draft.graph.steps.filter(({ id }) => !excluded.has(id));
   const options = useSameOptions(offered.map(each => ({ value: each.id, label: optionLabel(each) })));
   if (options.length === 0) return null;
@@ -124,7 +124,7 @@ function StepPicker({ store, editor, step, title, far }: ListProps) {
       value={undefined}
       options={options}
       onChange={chosen => {
-        if (far === 'from') editor.connect(chosen, step.id, undefined);
+        if (farEnd === 'from') editor.connect(chosen, step.id, undefined);
         else editor.connect(step.id, chosen, undefined);
       }}
     />
@@ -134,7 +134,10 @@ function StepPicker({ store, editor, step, title, far }: ListProps) {
 const optionLabel = ({ id, name }: Step): string =>
   typeof name === 'string' && name !== '' && name !== id ? `${name} (${id})` : id;
 
-/** Returns the options of the last render if they are equal: typing in one step must not render 1,000 options. */
+/**
+ * Returns the options of the last render if they are equal, so that typing in a step does not render 1,000 options
+ * again.
+ */
 function useSameOptions(options: readonly SearchOption[]): readonly SearchOption[] {
   const last = useRef(options);
   const isSame =

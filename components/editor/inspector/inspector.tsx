@@ -118,9 +118,10 @@ function StepForm(props: StepProps) {
   const { store, editor, step, types, problems, editable, unfinished, renamed } = props;
   const first = useFocusOf(step.id, editor);
   const form = types.find(({ type }) => type === step.type);
-  const own = problems.filter(problem => problem.step_id === step.id);
+  const stepProblems = problems.filter(problem => problem.step_id === step.id);
   const problemOf = (name: string, severity: Problem['severity']) =>
-    own.find(problem => problem.severity === severity && fieldOf(problem.path) === name && !isInLoop(problem))?.message;
+    stepProblems.find(problem => problem.severity === severity && fieldOf(problem.path) === name && !isInLoop(problem))
+      ?.message;
   const Form = form === undefined || !Object.hasOwn(stepForms, step.type) ? undefined : stepForms[step.type];
   const { fields, more } = formOf(step, form, { inLoop: props.loop.length > 0, hasOwnForm: Form !== undefined });
   const shown = new Set([...fields, ...more].map(({ name }) => name));
@@ -148,11 +149,11 @@ function StepForm(props: StepProps) {
         onOpenLoop={props.onOpenLoop}
       />
       <Warning message={problemOf(field.name, 'warning')} />
-      {field.name === 'steps' ? <InnerProblems loop={step} problems={own.filter(isInLoop)} /> : null}
+      {field.name === 'steps' ? <InnerProblems loop={step} problems={stepProblems.filter(isInLoop)} /> : null}
     </div>
   );
-  const elsewhere = own.filter(problem => !shown.has(fieldOf(problem.path)));
-  const folded = own.filter(problem => more.some(({ name }) => name === fieldOf(problem.path)));
+  const elsewhere = stepProblems.filter(problem => !shown.has(fieldOf(problem.path)));
+  const folded = stepProblems.filter(problem => more.some(({ name }) => name === fieldOf(problem.path)));
   return (
     <div className="flex flex-col gap-4 p-4">
       <StepHeader {...props} />
@@ -195,7 +196,7 @@ function StepForm(props: StepProps) {
       )}
       <Connections {...props} />
       <More
-        isSet={more.filter(({ name, required }) => !required && Object.hasOwn(step, name)).length}
+        setCount={more.filter(({ name, required }) => !required && Object.hasOwn(step, name)).length}
         problems={folded.length}
         renamed={renamed.current === step.id}
       >
@@ -210,10 +211,10 @@ function StepForm(props: StepProps) {
   );
 }
 
-type MoreProps = { isSet: number; problems: number; renamed: boolean; children: ReactNode };
+type MoreProps = { setCount: number; problems: number; renamed: boolean; children: ReactNode };
 
-/** The fields that few steps need, collapsed at first. It expands if one of the fields has a problem. */
-function More({ isSet, problems, renamed, children }: MoreProps) {
+/** The rarely needed fields, initially collapsed. They expand if one of them has a problem. */
+function More({ setCount, problems, renamed, children }: MoreProps) {
   const [open, setOpen] = useState(renamed || problems > 0);
   const [known, setKnown] = useState(problems);
   if (problems !== known) {
@@ -223,7 +224,7 @@ function More({ isSet, problems, renamed, children }: MoreProps) {
   return (
     <details open={open} onToggle={event => setOpen(event.currentTarget.open)} className="border-t pt-3">
       <summary className="text-sm font-medium">
-        More {isSet === 0 ? null : <span className="font-normal text-muted">· {isSet} set</span>}
+        More {setCount === 0 ? null : <span className="font-normal text-muted">· {setCount} set</span>}
       </summary>
       <div className="mt-3 flex flex-col gap-4">{children}</div>
     </details>
@@ -244,12 +245,12 @@ function Warning({ message }: { message: string | undefined }) {
 /** Returns the ref of a form's first field, which takes the focus on request. */
 function useFocusOf(step: string, { focus, onFocused }: Editor): RefObject<HTMLInputElement | null> {
   const field = useRef<HTMLInputElement>(null);
-  const wanted = focus?.keyboard === 'form' && focus.step === step;
+  const needsFocus = focus?.keyboard === 'form' && focus.step === step;
   useEffect(() => {
-    if (!wanted) return;
+    if (!needsFocus) return;
     field.current?.focus();
     onFocused();
-  }, [wanted, onFocused]);
+  }, [needsFocus, onFocused]);
   return field;
 }
 

@@ -13,8 +13,8 @@ import { explained } from './field-help.tsx';
 
 type Option<L> = { value: string; label: L; hint?: string };
 
-/** Returns the options of a list, with the present value added if it no longer exists. */
-export function withPresent<L extends ReactNode>(options: readonly Option<L>[], value: string): Option<L | string>[] {
+/** Returns the options of a list, with the current value added if it is not among them. */
+export function withCurrent<L extends ReactNode>(options: readonly Option<L>[], value: string): Option<L | string>[] {
   const isKnown = value === '' || options.some(option => option.value === value);
   return isKnown ? [...options] : [{ value, label: value, hint: 'Not in the list' }, ...options];
 }
@@ -33,20 +33,20 @@ type PickerProps = ChoiceProps & {
 
 function Picker({ label, hint, placeholder, options, error, empty, required = true, ...props }: PickerProps) {
   const { value, onChange, problem, readOnly } = props;
-  const present = typeof value === 'string' ? value : '';
+  const current = typeof value === 'string' ? value : '';
   if (options === undefined && error) return <FormError error={error} />;
   return (
     <Field label={label} {...explained(hint, label)} error={problem} required={required}>
       {options === undefined ? (
         <Skeleton className="h-8 w-full" />
-      ) : options.length === 0 && present === '' ? (
+      ) : options.length === 0 && current === '' ? (
         <p className="text-xs text-muted">{empty}</p>
       ) : (
         <Select
-          value={present === '' ? undefined : present}
+          value={current === '' ? undefined : current}
           placeholder={placeholder}
           disabled={readOnly}
-          options={withPresent(options, present)}
+          options={withCurrent(options, current)}
           onChange={onChange}
         />
       )}
@@ -163,7 +163,7 @@ export function ModelField(props: ChoiceProps & { field: Pick<SchemaFieldProps['
   const catalog = useQuery(trpc.llm_catalog_list.queryOptions({}));
   const { canWrite } = usePermissions();
   const [other, setOther] = useState(false);
-  const present = typeof value === 'string' ? value : '';
+  const current = typeof value === 'string' ? value : '';
   const options = catalog.data?.providers
     .filter(({ configured }) => configured)
     .flatMap(({ name, models }) =>
@@ -171,12 +171,12 @@ export function ModelField(props: ChoiceProps & { field: Pick<SchemaFieldProps['
         .filter(({ supports }) => !supports.embeddings)
         .map(model => ({ value: model.id, label: model.name, hint: name })),
     );
-  const named = other || (options !== undefined && present !== '' && !options.some(each => each.value === present));
+  const isOther = other || (options !== undefined && current !== '' && !options.some(each => each.value === current));
   return (
     <div className="flex flex-col gap-2">
       <Picker
         {...props}
-        value={named ? OTHER : value}
+        value={isOther ? OTHER : value}
         onChange={next => {
           setOther(next === OTHER);
           if (next !== OTHER) onChange(next);
@@ -195,10 +195,10 @@ export function ModelField(props: ChoiceProps & { field: Pick<SchemaFieldProps['
           </Link>
         </p>
       ) : null}
-      {named ? (
+      {isOther ? (
         <Field label="Model name" hint={props.field.hint}>
           <Input
-            value={present}
+            value={current}
             readOnly={readOnly}
             className="font-mono"
             onChange={event => onChange(event.target.value)}

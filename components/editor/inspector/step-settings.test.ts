@@ -42,7 +42,7 @@ test('a named agent has its own settings', () => {
   expect(names(more)).not.toContain('model');
 });
 
-test('a step in a loop has no settings for starts', () => {
+test('a step in a loop has no settings for the start of a run', () => {
   expect(names(formIn(llmCall(undefined)).more)).toEqual(expect.arrayContaining(['on_error', 'gated', 'overridable']));
   expect(names(formIn(llmCall(undefined), {}, true).more)).not.toContain('gated');
 });

@@ -47,10 +47,10 @@ function setUp() {
     kept: () => edits.list('ada', 'w'),
     ids: () => edits.list('ada', 'w')[0]?.graph.steps.map(({ id }) => id),
     writes: () => writes,
-    saves: (next: SaveOutcome) => {
+    setOutcome: (next: SaveOutcome) => {
       outcome = next;
     },
-    fills: (full: boolean) => {
+    setFull: (full: boolean) => {
       isFull = full;
     },
   };
@@ -65,7 +65,7 @@ const add = (store: EditorStore, id: string) => store.change([{ type: 'add_step'
 
 describe('unsaved edits', () => {
   test('are kept shortly after each edit, not only when typing pauses, and removed once they are saved', async () => {
-    const { store, ids, kept, saves } = setUp();
+    const { store, ids, kept, setOutcome } = setUp();
     for (const id of ['b', 'c', 'd', 'e']) {
       add(store, id);
       await vi.advanceTimersByTimeAsync(KEEP_AFTER_MS / 2);
@@ -75,7 +75,7 @@ describe('unsaved edits', () => {
     expect(store.state.saveState.kind).toBe('failed');
     expect(ids()).toEqual(['a', 'b', 'c', 'd', 'e']);
     expect(kept()[0]?.base).toEqual({ etag: '1', graph: { steps: [step('a')] } });
-    saves({ kind: 'saved', etag: '2' });
+    setOutcome({ kind: 'saved', etag: '2' });
     await store.save();
     expect(kept()).toEqual([]);
   });
@@ -102,19 +102,19 @@ describe('unsaved edits', () => {
   });
 
   test('keep the old base during a second save, and use the new base after it', async () => {
-    const { store, kept, saves } = setUp();
+    const { store, kept, setOutcome } = setUp();
     add(store, 'b');
-    saves({ kind: 'saved', etag: '2' });
+    setOutcome({ kind: 'saved', etag: '2' });
     await store.save();
-    saves({ kind: 'failed', error: new TypeError('Failed to fetch') });
+    setOutcome({ kind: 'failed', error: new TypeError('Failed to fetch') });
     add(store, 'c');
     await vi.advanceTimersByTimeAsync(1_000);
     expect(kept()[0]?.base).toEqual({ etag: '2', graph: { steps: [step('a'), step('b')] } });
   });
 
   test('are reported once if they can be neither saved nor kept', async () => {
-    const { store, keeper, kept, onRefused, fills } = setUp();
-    fills(true);
+    const { store, keeper, kept, onRefused, setFull } = setUp();
+    setFull(true);
     add(store, 'b');
     keeper.flush();
     expect(onRefused).not.toHaveBeenCalled();
@@ -125,7 +125,7 @@ describe('unsaved edits', () => {
     keeper.flush();
     expect(onRefused).toHaveBeenCalledOnce();
     expect(kept()).toEqual([]);
-    fills(false);
+    setFull(false);
     add(store, 'e');
     keeper.flush();
     expect(kept()).toHaveLength(1);

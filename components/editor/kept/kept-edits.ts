@@ -22,7 +22,10 @@ export type EditStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | '
 const PREFIX = 'baton:edits:';
 /** Unrestored edits are removed after this time. */
 export const MAX_AGE_MS = 30 * 24 * 3_600_000;
-/** Browsers give a site five million characters. A draft has at most one million, and is kept together with its base. */
+/**
+ * A site can store five million characters in a browser. A draft has at most one million, and is kept together with its
+ * base.
+ */
 export const MAX_CHARACTERS = 2_200_000;
 const MAX_ENTRIES = 40;
 
@@ -34,8 +37,8 @@ export function newKey(user: string, workflow: string): string {
 }
 
 /**
- * The edits kept in this browser. Reading and writing never throws: a browser may refuse storage or be full, and another tab may change
- * entries at any time. Users see only their own edits.
+ * The edits kept in this browser. Reading and writing never throws: a browser may refuse storage, the storage may be
+ * full, and another tab may change entries at any time. Users see only their own edits.
  */
 export class EditsInBrowser {
   readonly #storage: () => EditStorage;
@@ -80,7 +83,7 @@ export class EditsInBrowser {
     try {
       this.#storage().setItem(key, text);
     } catch {
-      // There was room a moment ago; entries that another tab has kept since have priority.
+      // There was space a moment ago; entries that another tab has stored since then have priority.
     }
   }
 

@@ -13,7 +13,7 @@ import { heldKeys } from './live-keys.ts';
 
 const edits = new EditsInBrowser();
 
-/** The longest time for which signing out waits for a draft to be saved, in ms. */
+/** The maximum time for which signing out waits for a draft to be saved, in ms. */
 const SAVE_MS = 3_000;
 
 type Kept = { fields: UnfinishedFields; keeper: EditsKeeper };
@@ -59,7 +59,7 @@ export function useKeptEdits(workflowId: string, { store }: Draft, editable: boo
   const [offer, setOffer] = useState<KeptEdits | null>(null);
   const [restored, setRestored] = useState(0);
   useFlushes(store, keeper);
-  const look = useCallback(async () => {
+  const checkForEdits = useCallback(async () => {
     const held = await heldKeys();
     const found = edits.list(user, workflowId).filter(({ key }) => !held.has(key) && key !== keeper.key);
     for (const { key } of found.filter(each => isContained(each, store, fields))) edits.forget(key);
@@ -67,11 +67,11 @@ export function useKeptEdits(workflowId: string, { store }: Draft, editable: boo
   }, [user, workflowId, store, fields, keeper]);
   useEffect(() => {
     if (!editable) return;
-    const onVisible = () => void (document.visibilityState === 'visible' && look());
+    const onVisible = () => void (document.visibilityState === 'visible' && checkForEdits());
     onVisible();
     document.addEventListener('visibilitychange', onVisible);
     return () => document.removeEventListener('visibilitychange', onVisible);
-  }, [editable, look]);
+  }, [editable, checkForEdits]);
   const restore = async () => {
     if (offer === null) return;
     const { base, graph, text } = offer;
@@ -83,7 +83,7 @@ export function useKeptEdits(workflowId: string, { store }: Draft, editable: boo
     keeper.flush();
     edits.forget(offer.key);
     setRestored(n => n + 1);
-    void look();
+    void checkForEdits();
   };
   const discard = () => {
     if (offer === null) return;
@@ -95,11 +95,11 @@ export function useKeptEdits(workflowId: string, { store }: Draft, editable: boo
         label: 'Undo',
         onClick: () => {
           if (text !== null) edits.putBack(key, text);
-          void look();
+          void checkForEdits();
         },
       },
     });
-    void look();
+    void checkForEdits();
   };
   return { fields, offer, restored, restore, discard };
 }

@@ -20,13 +20,13 @@ const colorOptions = NOTE_COLORS.map(value => ({ value, label: colorLabels[value
 export function NoteForm({ note, store, editor, editable }: Props) {
   const text = useRef<HTMLTextAreaElement>(null);
   const { focus, onFocused } = editor;
-  const wanted = focus?.keyboard === 'form' && focus.step === noteNodeId(note.id);
+  const needsFocus = focus?.keyboard === 'form' && focus.step === noteNodeId(note.id);
   useEffect(() => {
-    if (!wanted) return;
+    if (!needsFocus) return;
     text.current?.focus();
     onFocused();
-  }, [wanted, onFocused]);
-  const set = (fields: Partial<Omit<Note, 'id'>>, key: string) =>
+  }, [needsFocus, onFocused]);
+  const patch = (fields: Partial<Omit<Note, 'id'>>, key: string) =>
     void change(store, planNoteChange(store.state.draft, note.id, fields), `${note.id}.${key}`);
   return (
     <div className="flex flex-col gap-4 p-4">
@@ -46,7 +46,7 @@ export function NoteForm({ note, store, editor, editable }: Props) {
           value={note.text}
           maxLength={MAX_NOTE_CHARACTERS}
           readOnly={!editable}
-          onChange={event => set({ text: event.target.value }, 'text')}
+          onChange={event => patch({ text: event.target.value }, 'text')}
         />
       </Field>
       <Field label="Color">
@@ -54,7 +54,7 @@ export function NoteForm({ note, store, editor, editable }: Props) {
           value={note.color}
           options={colorOptions}
           disabled={!editable}
-          onChange={color => set({ color }, 'color')}
+          onChange={color => patch({ color }, 'color')}
         />
       </Field>
       <div className="grid grid-cols-2 gap-3">
@@ -64,7 +64,7 @@ export function NoteForm({ note, store, editor, editable }: Props) {
             side={side}
             value={note[side]}
             readOnly={!editable}
-            onChange={length => set({ [side]: length }, side)}
+            onChange={length => patch({ [side]: length }, side)}
           />
         ))}
       </div>

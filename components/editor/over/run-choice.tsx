@@ -9,7 +9,7 @@ import { statusLook } from '../../ui/status-badge.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { useUrlState } from '../../ui/use-url-state.ts';
 
-const SHOWN = 10;
+const MAX_RUNS = 10;
 const FILTERS = [
   { label: 'All runs', status: undefined },
   { label: 'Failed runs', status: 'failed' },
@@ -38,7 +38,7 @@ function LatestRuns({ workflowId }: { workflowId: string }) {
   const [status, setStatus] = useState<'failed' | 'completed' | undefined>(undefined);
   const runs = useQuery(
     trpc.runs_list_tenant.queryOptions(
-      { workflow_id: workflowId, limit: SHOWN, ...(status && { status }) },
+      { workflow_id: workflowId, limit: MAX_RUNS, ...(status && { status }) },
       { staleTime: 0 },
     ),
   );

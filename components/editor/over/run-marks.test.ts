@@ -21,6 +21,6 @@ test.each([
   ['completed', 'pending', false],
   ['failed', 'skipped', false],
   ['skipped', 'completed', false],
-])('the connection from a step that is %s to one that is %s is taken: %s', (from, to, taken) => {
+])('the edge from a step that is %s to one that is %s is taken: %s', (from, to, taken) => {
   expect(isTaken(steps({ a: from, b: to }), 'a', 'b')).toBe(taken);
 });

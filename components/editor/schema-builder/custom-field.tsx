@@ -24,13 +24,13 @@ function parseSchema(text: string): { schema: Json } | null {
   }
 }
 
-/** A field whose schema says more than the builder shows. Its JSON stays unchanged unless it is edited here. */
+/** A field whose schema has more than the builder supports. Its JSON stays unchanged unless it is edited here. */
 export function CustomField({ schema, name, required, taken, onChange, onRename, onRequired }: Props) {
   const [typed, setTyped] = useState(() => JSON.stringify(schema, null, 2));
   const parsed = parseSchema(typed);
-  const present = JSON.stringify(schema);
-  // The schema was changed by Undo or elsewhere.
-  const isStale = parsed !== null && JSON.stringify(parsed.schema) !== present;
+  const current = JSON.stringify(schema);
+  // The schema was changed by Undo, or elsewhere.
+  const isStale = parsed !== null && JSON.stringify(parsed.schema) !== current;
   return (
     <div className="flex flex-col gap-3">
       <p className="text-xs text-muted">

@@ -9,7 +9,7 @@ const levelsWith = (count: number) => {
 };
 const middle = ({ x, width }: { x: number; width: number }) => x + width / 2;
 
-test('the start is above the middle of a few first steps, and above the first step of many', () => {
+test('the start is centered above a few first steps, but above the first one of many', () => {
   const few = levelsWith(2);
   const boxes = boxesOf(few);
   const [a, b] = [boxes.get('s0'), boxes.get('s1')];
@@ -23,7 +23,7 @@ test('the start is above the middle of a few first steps, and above the first st
   expect(above && first && middle(above) - middle(first)).toBe(0);
 });
 
-test('lines lead to a few first steps, but not to many', () => {
+test('the start has lines to a few first steps, but not to many', () => {
   expect(startLines(levelsWith(2)).map(({ target }) => target)).toEqual(['s0', 's1']);
   expect(startLines(levelsWith(400))).toEqual([]);
   expect(startBox(levelsWith(0), new Map())).toBeNull();

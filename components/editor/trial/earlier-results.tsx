@@ -17,7 +17,8 @@ type Props = { earlier: ReturnType<typeof useStepTest>['earlier'] };
 export function EarlierResults({ earlier }: Props) {
   const { isTyped, text } = earlier;
   const [asJson, setAsJson] = useState(isTyped);
-  // The text before the user typed. It stays the same during typing, so that the editor stays mounted; before, it follows loaded results.
+  // The text before the user typed. It is constant during typing, so that the editor stays mounted; before that, it
+  // follows the loaded results.
   const [base, setBase] = useState(text);
   if (!isTyped && base !== text) setBase(text);
   if (earlier.earlier.length === 0) return null;

@@ -37,7 +37,9 @@ export type StepTestProps = {
   editor: Editor;
   /** The text typed for tests, and the last test of each step, kept until this tab is closed. */
   kept: UnfinishedFields;
-  /** The form of the step, if it fits between the input and the result of the step; null if the form is a tab of its own. */
+  /**
+   * The form of the step, if it fits between the input and the result of the step; null if the form has its own tab.
+   */
   settings: ReactNode;
 };
 

@@ -31,7 +31,8 @@ const BATCH = 4;
 const LIST_STALE_MS = 60_000;
 
 /**
- * Adds the results of an older run for steps that have no result yet. A skipped step has the result that it was given, which is ignored.
+ * Adds the results of an older run for steps that have no result yet. A skipped step has its configured result, which
+ * is ignored.
  */
 export function withOlder(values: LastValues, { run, context, summary }: Recorded): LastValues {
   const completed = new Set(summary.steps.filter(step => step.status === 'completed').map(({ step_id }) => step_id));

@@ -25,8 +25,8 @@ type Props = {
 };
 
 /**
- * Returns a button that opens the tree of values for a field (null if the field is read-only or outside of the editor), and the props of
- * the element around the field. The tree opens next to that element, also by a key.
+ * Returns a button that opens the tree of values for a field (null if the field is read-only or outside of the editor),
+ * and the props of the element around the field. The tree opens next to that element, also with a shortcut.
  */
 export function useValuePicker({ label, step, language, readOnly, onPick, onCancel }: Props) {
   const anchor = useRef<HTMLDivElement>(null);

@@ -6,7 +6,10 @@ import type { CodeLanguage } from '../code/languages.ts';
 import { useValues } from '../code/use-completion.tsx';
 import { pathsRead, previewOf } from './template-preview.ts';
 
-/** Returns the last values that a field can read, loaded again when `text` changes; null before they are loaded, and for an empty text. */
+/**
+ * Returns the last values that a field can read, reloaded when `text` changes; null until they are loaded, and for an
+ * empty text.
+ */
 export function useSamples(step: string, text: string): CompletionData | null {
   const load = useValues(step);
   const [samples, setSamples] = useState<CompletionData | null>(null);

@@ -25,14 +25,14 @@ const MAX_FOUND = 50;
 
 /** Returns the values that a field can read as a tree: the item of a loop, the input, and the results of earlier steps, nearest first. */
 export function valueTree({ known, samples }: KnownValues): ValueNode[] {
-  const make = (path: ValuePath, label: string, detail?: string): ValueNode =>
+  const rootNode = (path: ValuePath, label: string, detail?: string): ValueNode =>
     nodeOf({ path, label, detail, value: exampleAt(path.map(String), known), samples, depth: 0 });
   return [
     ...(known.loop === null
       ? []
-      : [make(['item'], 'Item of the loop'), { ...make(['index'], 'Its number'), kind: 'number' as const }]),
-    make(['input'], 'Input'),
-    ...known.steps.map(({ id, name }) => make(['steps', id, 'result'], name, name === id ? undefined : id)),
+      : [rootNode(['item'], 'Item of the loop'), { ...rootNode(['index'], 'Its number'), kind: 'number' as const }]),
+    rootNode(['input'], 'Input'),
+    ...known.steps.map(({ id, name }) => rootNode(['steps', id, 'result'], name, name === id ? undefined : id)),
   ];
 }
 

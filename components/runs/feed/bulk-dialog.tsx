@@ -13,13 +13,16 @@ type Props = {
   /** Null while the dialog is closed. */
   action: BulkAction | null;
   filter: Filter;
-  /** How many runs are selected; null: all runs that match the filters. */
+  /** The number of selected runs; null: all runs that match the filters. */
   selected: number | null;
   onClose: () => void;
   onStarted: () => void;
 };
 
-/** Asks for confirmation before runs are stopped, repeated or continued, and says how many of them the action applies to. */
+/**
+ * Asks for confirmation before runs are stopped, repeated or continued, and shows how many of them the action applies
+ * to.
+ */
 export function BulkDialog({ action: given, filter, selected, onClose, onStarted }: Props) {
   const [action, setAction] = useState<BulkAction>(given ?? 'stop');
   // Keeps the text while the dialog closes.
@@ -74,7 +77,7 @@ export function BulkDialog({ action: given, filter, selected, onClose, onStarted
       <div className="flex flex-col gap-3">
         <p>
           {preview.data === undefined ? 'Counting runs…' : countInWords(action, preview.data, selected)}{' '}
-          {count === 0 ? '' : explained[action]}
+          {count === 0 ? '' : explanations[action]}
         </p>
         {count === 0 || action === 'rerun' ? null : (
           <Checkbox
@@ -88,7 +91,7 @@ export function BulkDialog({ action: given, filter, selected, onClose, onStarted
   );
 }
 
-const explained: Record<BulkAction, string> = {
+const explanations: Record<BulkAction, string> = {
   stop: 'They are stopped a few at a time, together with the runs they called.',
   rerun: 'Each is run again with its input and version, a few at a time.',
   continue: 'Each continues from the step that failed, with the results of the steps before it.',

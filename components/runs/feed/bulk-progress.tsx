@@ -7,7 +7,7 @@ import { type BulkJob, bulkWords, progressInWords } from './bulk-words.ts';
 
 /** How long an ended job is shown. */
 const SHOWN_MS = 60_000;
-const SHOWN = 3;
+const MAX_SHOWN = 3;
 
 /** Shows the progress of the project's bulk actions, and their outcome for a minute. Renders nothing without bulk actions. */
 export function BulkProgress() {
@@ -29,10 +29,12 @@ export function BulkProgress() {
   if (shown.length === 0) return null;
   return (
     <ul aria-label="Bulk actions" className="mb-4 flex flex-col gap-2 rounded-lg border bg-surface p-3">
-      {shown.slice(0, SHOWN).map(job => (
+      {shown.slice(0, MAX_SHOWN).map(job => (
         <Line key={job.job_id} job={job} />
       ))}
-      {shown.length > SHOWN ? <li className="text-xs text-muted">{shown.length - SHOWN} more are queued.</li> : null}
+      {shown.length > MAX_SHOWN ? (
+        <li className="text-xs text-muted">{shown.length - MAX_SHOWN} more are queued.</li>
+      ) : null}
     </ul>
   );
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type BulkJob, countInWords, progressInWords } from './bulk-words.ts';
 
-test('a dialog says how many of the selected runs an action applies to', () => {
+test('the dialog shows how many of the selected runs an action applies to', () => {
   const count = (matching: number, capped = false) => ({ matching, capped });
   expect(countInWords('rerun', count(3), 5)).toBe('3 of the 5 selected runs have ended.');
   expect(countInWords('stop', count(1), 5)).toBe('1 of the 5 selected runs is active.');

@@ -1,9 +1,12 @@
 import { isObject, isTexts } from '@/server/platform/json.ts';
 
-/** Standard columns that a person has hidden, and searchable fields that the person has added. */
+/** The standard columns that the user has hidden, and the searchable fields that the user has added. */
 export type Shown = { hidden: readonly string[]; added: readonly string[] };
 
-/** Reads the choice that the browser has stored. Returns the default choice if there is none, or if it has another version. */
+/**
+ * Parses the choice stored in the browser. Returns the default choice if there is none, or if its format is another
+ * one.
+ */
 export function readHidden(text: string): Shown {
   try {
     const kept: unknown = JSON.parse(text);

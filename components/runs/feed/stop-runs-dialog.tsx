@@ -11,7 +11,7 @@ import { type StopFilter, stopFilterOf } from './stop-filter.ts';
 
 type DialogProps = { open: boolean; onOpenChange: (open: boolean) => void };
 
-/** Asks for confirmation before the active runs that the page shows are stopped, and says how many they are. */
+/** Asks for confirmation before the active runs that the page shows are stopped, and shows their number. */
 export function StopRunsDialog({ open, onOpenChange }: DialogProps) {
   const { get } = useUrlState();
   const trpc = useTRPC();

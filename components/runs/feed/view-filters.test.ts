@@ -31,6 +31,6 @@ test('a view shows exactly its columns', () => {
   expect(chosenOf(['Status', 'order'], ['Status', 'Run'])).toEqual({ hidden: ['Run'], added: ['order'] });
 });
 
-test('the page of a workflow filters its own runs', () => {
+test('the page of a workflow only lists its own runs', () => {
   expect(readRunFilters(readerOf({ q: 'x', workflow_id: 'odd' }), workflow)).toEqual({ q: 'x', workflow_id: workflow });
 });

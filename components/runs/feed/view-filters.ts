@@ -21,7 +21,7 @@ export function urlOfView(filters: Readonly<Record<string, string>>): UrlFilters
   };
 }
 
-/** Whether the URL has exactly these filters. */
+/** Returns whether the URL has exactly these filters. */
 export const isShown = (get: (key: string) => string, filters: UrlFilters): boolean =>
   KEYS.every(key => get(key) === filters[key]);
 

@@ -85,18 +85,18 @@ function templateOf(slug: string): Template {
   return template;
 }
 
-/** Creates, validates, publishes and runs a template to its end; each task gets the next of the answers. Returns the output. */
+/** Creates, validates, publishes and runs a template to its end; each task gets the next answer. Returns the output. */
 async function run(slug: string, input: JsonMap, answers: Answer[] = []): Promise<unknown> {
   const template = templateOf(slug);
   const id = await createPublished({ name: template.name, graph: graphOf(template, { instanceId, model }) });
   const ref = await start(id, input);
-  const left = [...answers];
+  const remaining = [...answers];
   for (;;) {
-    await settled(ctx, ref, left.length > 0 ? ['blocked'] : ['complete']);
-    if (left.length === 0) break;
+    await settled(ctx, ref, remaining.length > 0 ? ['blocked'] : ['complete']);
+    if (remaining.length === 0) break;
     const { tasks } = await listPendingOfRun(ctx, { ...ref, limit: 200 });
     for (const { task_id } of tasks) {
-      const answer = left.shift();
+      const answer = remaining.shift();
       if (answer === undefined) throw new Error(`${slug} asks more often than expected.`);
       await completeTask(ctx, { ...ref, task_id, ...answer });
     }
@@ -105,7 +105,11 @@ async function run(slug: string, input: JsonMap, answers: Answer[] = []): Promis
 }
 
 /** Starts the workflow that ships orders, answers the task of the large order, and returns the output. */
-async function shipped(workflow: { id: string; childId: string }, input: JsonMap, answer: Answer): Promise<unknown> {
+async function shipWithAnswer(
+  workflow: { id: string; childId: string },
+  input: JsonMap,
+  answer: Answer,
+): Promise<unknown> {
   const ref = await start(workflow.id, input);
   const pendingTasks = async () => (await listPending(ctx, { workflow_id: workflow.childId, limit: 10 })).tasks;
   await expect.poll(pendingTasks).toMatchObject([{ name: 'Approve a large order' }]);
@@ -117,7 +121,7 @@ async function shipped(workflow: { id: string; childId: string }, input: JsonMap
 }
 
 /** Answers the task of the failure handler, which starts automatically, and returns its output. */
-async function handled(handler: string): Promise<unknown> {
+async function answerFailureTask(handler: string): Promise<unknown> {
   const pendingTasks = async () => (await listPending(ctx, { workflow_id: handler, limit: 10 })).tasks;
   await expect.poll(pendingTasks).toMatchObject([{ name: 'Look into failed shipping' }]);
   const [task] = await pendingTasks();
@@ -215,13 +219,15 @@ describe('each template runs to its end', () => {
     });
     const input = { ...sampleInputOf(template, `${service.url}/demo/api`), grace_s: 0 } as JsonMap;
     const failed = [{ order: '1004', reason: expect.stringContaining('Order 1004 has no delivery address.') }];
-    expect(await shipped({ id, childId }, input, { approved: true })).toEqual({
+    expect(await shipWithAnswer({ id, childId }, input, { approved: true })).toEqual({
       summary: '5 shipped (2534.40), 0 held back, 1 failed',
       shipped: ['1001', '1002', '1003', '1005', '1006'],
       held: [],
       failed,
     });
-    expect(await shipped({ id, childId }, input, { approved: false, result: { comment: 'Next week.' } })).toEqual({
+    expect(
+      await shipWithAnswer({ id, childId }, input, { approved: false, result: { comment: 'Next week.' } }),
+    ).toEqual({
       summary: '4 shipped (694.40), 1 held back, 1 failed',
       shipped: ['1001', '1002', '1005', '1006'],
       held: [{ order: '1003', reason: 'Next week.' }],
@@ -230,7 +236,7 @@ describe('each template runs to its end', () => {
     const none = await start(id, { ...input, api_url: `${service.url}/demo` });
     await settled(ctx, none, ['complete']);
     expect((await getSummary(ctx, none)).status).toBe('failed');
-    expect(await handled(handler)).toEqual({ handled: true, note: 'The address was wrong.' });
+    expect(await answerFailureTask(handler)).toEqual({ handled: true, note: 'The address was wrong.' });
   });
 
   test('webhook-to-ticket', async () => {

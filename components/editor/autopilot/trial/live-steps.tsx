@@ -13,7 +13,7 @@ type Props = {
   steps: readonly Step[];
   liveSteps: ReadonlySet<string>;
   onLiveSteps: (steps: ReadonlySet<string>) => void;
-  /** The hosts that a person has agreed to. */
+  /** The hosts to which a person has agreed. */
   hosts: ReadonlySet<string>;
   onHosts: (hosts: ReadonlySet<string>) => void;
   budget: string;
@@ -22,7 +22,7 @@ type Props = {
 
 const liveEffectOf = (step: Step | undefined) => step && stepPreview(step.type).liveEffect?.(step);
 
-function toggled(all: ReadonlySet<string>, one: string, isChosen: boolean): ReadonlySet<string> {
+function withToggled(all: ReadonlySet<string>, one: string, isChosen: boolean): ReadonlySet<string> {
   const next = new Set(all);
   if (isChosen) next.add(one);
   else next.delete(one);
@@ -40,19 +40,19 @@ export function LiveSteps({ effects, steps, liveSteps, onLiveSteps, hosts, onHos
       </p>
       <fieldset className="flex flex-col gap-2">
         <legend className="mb-1 text-sm font-medium">Steps to execute for real</legend>
-        {[...effects].map(([step, of]) => (
+        {[...effects].map(([step, stepEffects]) => (
           <div key={step} className="rounded-md border px-3 py-2 wrap-anywhere">
             <Checkbox
               checked={liveSteps.has(step)}
-              disabled={isHostUnknown(of)}
-              onCheckedChange={isChosen => onLiveSteps(toggled(liveSteps, step, isChosen))}
+              disabled={isHostUnknown(stepEffects)}
+              onCheckedChange={isChosen => onLiveSteps(withToggled(liveSteps, step, isChosen))}
               label={
                 <>
-                  <NamedStep id={step} /> {[...new Set(of.map(({ why }) => effectLabels[why]))].join(', ')}
+                  <NamedStep id={step} /> {[...new Set(stepEffects.map(({ why }) => effectLabels[why]))].join(', ')}
                 </>
               }
               hint={
-                isHostUnknown(of)
+                isHostUnknown(stepEffects)
                   ? 'Its host is known only during the run, so a trial never executes it for real.'
                   : liveEffectOf(steps.find(({ id }) => id === step))
               }
@@ -73,7 +73,7 @@ export function LiveSteps({ effects, steps, liveSteps, onLiveSteps, hosts, onHos
             <Checkbox
               key={host}
               checked={hosts.has(host)}
-              onCheckedChange={isChosen => onHosts(toggled(hosts, host, isChosen))}
+              onCheckedChange={isChosen => onHosts(withToggled(hosts, host, isChosen))}
               label={<code>{host}</code>}
             />
           ))}

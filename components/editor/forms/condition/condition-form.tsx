@@ -22,7 +22,7 @@ export function ConditionForm(props: StepFormProps) {
   const key = [...loop, step.id, 'rules'].join('.');
   const [typed, setTyped] = useState<RuleGroup | null>(() => readKept(unfinished.get(key), text));
   const read = readRules(text);
-  // No expression contains unfinished rules. They stay while the expression equals the finished rules.
+  // The expression does not contain unfinished rules. They are kept while the expression equals the finished rules.
   const rules = typed !== null && printRules(typed) === text ? typed : read;
   const [view, setView] = useState<View>('reason' in read ? 'expression' : 'builder');
   const changeRules = (next: RuleGroup) => {
@@ -44,7 +44,7 @@ export function ConditionForm(props: StepFormProps) {
         {view === 'expression' ? (
           draw('expression')
         ) : 'reason' in rules ? (
-          <Aside reason={rules.reason} text={text} onShow={() => setView('expression')} />
+          <NoBuilder reason={rules.reason} text={text} onShow={() => setView('expression')} />
         ) : (
           <Builder {...props} rules={rules} changeRules={changeRules} readOnly={readOnly} />
         )}
@@ -77,7 +77,7 @@ function ViewSwitch({ view, onChange }: { view: View; onChange: (view: View) => 
   );
 }
 
-function Aside({ reason, text, onShow }: { reason: 'richer' | 'unfinished'; text: string; onShow: () => void }) {
+function NoBuilder({ reason, text, onShow }: { reason: 'richer' | 'unfinished'; text: string; onShow: () => void }) {
   return (
     <div className="flex flex-col gap-2 rounded-md border bg-sunken p-3 text-sm">
       <p>

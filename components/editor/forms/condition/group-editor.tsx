@@ -23,7 +23,7 @@ type Props = {
   isNew?: boolean;
 };
 
-/** Returns a stable key for each rule while other rules are added and removed. */
+/** Returns a key for each rule that stays the same while other rules are added and removed. */
 function useKeys(rules: readonly RuleNode[]) {
   const keys = useRef<number[]>([]);
   const made = useRef(0);
@@ -33,7 +33,7 @@ function useKeys(rules: readonly RuleNode[]) {
   return { keyed: rules.map((rule, index) => ({ rule, index, key: keys.current[index] })), remove };
 }
 
-/** A group of rules of which all or any must be true. A nested group uses the other join. */
+/** A group of rules: all of them or any of them must be true. A nested group uses the other join. */
 export function GroupEditor({ group, depth, path, onChange, onRemove, context, isNew = false }: Props) {
   const { readOnly } = context;
   const { keyed, remove } = useKeys(group.rules);
@@ -65,7 +65,7 @@ export function GroupEditor({ group, depth, path, onChange, onRemove, context, i
               { value: 'and', label: 'All of these are true' },
               { value: 'or', label: 'Any of these is true' },
             ]}
-            onChange={join => onChange(joined(group, join))}
+            onChange={join => onChange(withJoin(group, join))}
           />
         ) : (
           <span>{group.join === 'and' ? 'All of these are true' : 'Any of these is true'}</span>
@@ -126,7 +126,7 @@ function AddButton({ onClick, children }: { onClick: () => void; children: strin
 }
 
 /** Returns a group with another join; its nested groups alternate. */
-export function joined(group: RuleGroup, join: RuleGroup['join']): RuleGroup {
-  const rules = group.rules.map(rule => (rule.kind === 'group' ? joined(rule, otherJoin(join)) : rule));
+export function withJoin(group: RuleGroup, join: RuleGroup['join']): RuleGroup {
+  const rules = group.rules.map(rule => (rule.kind === 'group' ? withJoin(rule, otherJoin(join)) : rule));
   return { ...group, join, rules };
 }

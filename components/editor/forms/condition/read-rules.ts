@@ -40,7 +40,10 @@ const hasComment = (text: string): boolean => text.replace(/"(?:[^"\\]|\\.)*"|'(
 
 const SYMBOLS = { and: '&&', or: '||' } as const;
 
-/** Returns the operands of a chain of one operator, whatever its brackets: `a && (b && c)` is the same as `a && b && c`. */
+/**
+ * Returns the operands of a chain of one operator, regardless of brackets: `a && (b && c)` is the same as `a && b &&
+ * c`.
+ */
 function rulesOf(node: Node, join: RuleGroup['join'], depth: number): RuleNode[] {
   if (node.op === SYMBOLS[join]) {
     const [left, right] = node.args as [Node, Node];
@@ -123,11 +126,11 @@ function existsRule(name: string, [member]: Node[]): Rule {
 
 /** Reads `size(x) == 0` and `size(x) > 0`. */
 function sizeRule(operator: Operator, { args }: Node, right: Node): Rule {
-  const [name, [of, ...others]] = args as [string, Node[]];
+  const [name, [operand, ...others]] = args as [string, Node[]];
   const isZero = right.op === 'value' && Number(right.args) === 0 && typeof right.args === 'bigint';
-  if (name !== 'size' || of === undefined || others.length > 0 || !isZero) throw new TooComplexError();
-  if (operator === 'equals') return ruleWith(pathOf(of), 'empty');
-  if (operator === 'greater') return ruleWith(pathOf(of), 'not_empty');
+  if (name !== 'size' || operand === undefined || others.length > 0 || !isZero) throw new TooComplexError();
+  if (operator === 'equals') return ruleWith(pathOf(operand), 'empty');
+  if (operator === 'greater') return ruleWith(pathOf(operand), 'not_empty');
   throw new TooComplexError();
 }
 

@@ -102,11 +102,11 @@ const KINDS: readonly { value: RuleValue['kind']; label: string }[] = [
   { value: 'field', label: 'Field' },
 ];
 
-function ofKind(kind: RuleValue['kind'], former: RuleValue): RuleValue {
+function convertValue(kind: RuleValue['kind'], previous: RuleValue): RuleValue {
   switch (kind) {
     case 'text':
     case 'number':
-      return { kind, text: textOfValue(former) };
+      return { kind, text: textOfValue(previous) };
     case 'truth':
       return { kind, value: true };
     case 'nothing':
@@ -131,7 +131,7 @@ function Operand({ rule, type, name, onChange, context }: OperandProps) {
         disabled={context.readOnly}
         className="w-26"
         options={KINDS.filter(({ value }) => operand === 'value' || value === 'text' || value === 'field')}
-        onChange={kind => changeValue(ofKind(kind, rule.value))}
+        onChange={kind => changeValue(convertValue(kind, rule.value))}
       />
       <ValueControl label={`${name}: value`} value={rule.value} onChange={changeValue} context={context} />
     </>

@@ -198,7 +198,9 @@ const RESERVED: ReadonlySet<string> = new Set(['in', 'true', 'false', 'null']);
 const ROOTS: ReadonlySet<string> = new Set(['input', 'steps', 'item', 'index']);
 const SEGMENT = /^(?:\.([A-Za-z_][\w-]*)|\[(\d{1,15})\]|\[("(?:[^"\\]|\\.)*")\])/;
 
-/** Returns the names and indexes of a path such as `input.lines[0]["unit price"]`; null for a text that is no path. */
+/**
+ * Returns the names and indexes of a path such as `input.lines[0]["unit price"]`; null for a text that is not a path.
+ */
 export function segmentsOfPath(text: string): (string | number)[] | null {
   const root = /^(?:input|steps|item|index)(?![\w-])/.exec(text.trim())?.[0];
   if (root === undefined || !ROOTS.has(root)) return null;

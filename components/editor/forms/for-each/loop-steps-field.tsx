@@ -11,7 +11,7 @@ import type { OpenLoop } from '../../inspector/inspector.tsx';
 
 type Props = SchemaFieldProps & { onOpenLoop: OpenLoop };
 
-/** The steps of a loop as a list, or JSON if the user prefers it. Each step opens in the editor of the loop. */
+/** The steps of a loop as a list, or as JSON if the user prefers it. Each step opens in the editor of the loop. */
 export function LoopStepsField({ onOpenLoop, ...props }: Props) {
   const { step, onChange, readOnly, problem, unfinished, id } = props;
   const [prefersJson, setPrefersJson] = useState(() => unfinished.has(id));

@@ -14,7 +14,7 @@ import { Skeleton } from '../../../ui/skeleton.tsx';
 import { FormError } from '../../../ui/states.tsx';
 import { useCompletion } from '../../code/use-completion.tsx';
 import { explained } from '../../inspector/field-help.tsx';
-import { withPresent } from '../../inspector/pickers.tsx';
+import { withCurrent } from '../../inspector/pickers.tsx';
 import type { StepFormProps } from '../../inspector/step-forms.ts';
 import { FieldMessages } from '../field-message.tsx';
 import { LineField } from '../line-field.tsx';
@@ -109,7 +109,7 @@ function ConnectionPicker({
           value={value}
           disabled={readOnly}
           onChange={onChange}
-          options={withPresent(
+          options={withCurrent(
             [
               { value: '', label: 'None' },
               ...offered.map(({ id, name, service }) => ({ value: id, label: name, hint: service })),

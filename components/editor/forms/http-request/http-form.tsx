@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Select } from '../../../ui/select.tsx';
 import { Tabs } from '../../../ui/tabs.tsx';
 import { useCompletion } from '../../code/use-completion.tsx';
-import { withPresent } from '../../inspector/pickers.tsx';
+import { withCurrent } from '../../inspector/pickers.tsx';
 import type { StepFormProps } from '../../inspector/step-forms.ts';
 import { FieldMessages } from '../field-message.tsx';
 import { LineField } from '../line-field.tsx';
@@ -38,7 +38,7 @@ export function HttpForm(props: StepFormProps) {
   const completion = useCompletion(step.id, false);
   const method = typeof step.method === 'string' ? step.method : 'GET';
   const url = typeof step.url === 'string' ? step.url : '';
-  const use = (request: CurlRequest) => {
+  const applyRequest = (request: CurlRequest) => {
     set(fieldsToSet(step, request));
     setPasted(request);
     setPasting(false);
@@ -51,7 +51,7 @@ export function HttpForm(props: StepFormProps) {
       setPasted({ fields: {}, credentials: [], notices: [`The command was not pasted. ${request.problem}`] });
       return true;
     }
-    use(request);
+    applyRequest(request);
     return true;
   };
   return (
@@ -74,7 +74,7 @@ export function HttpForm(props: StepFormProps) {
             value={method}
             disabled={readOnly}
             className="w-26 shrink-0 font-medium"
-            options={withPresent(
+            options={withCurrent(
               METHODS.map(each => ({ value: each, label: each })),
               method,
             )}
@@ -88,7 +88,7 @@ export function HttpForm(props: StepFormProps) {
       />
       {pasted === null ? null : <CurlNotice {...props} request={pasted} onClose={() => setPasted(null)} />}
       <RequestTabs {...props} completion={completion} />
-      {pasting ? <PasteCurlDialog onUse={use} onClose={() => setPasting(false)} /> : null}
+      {pasting ? <PasteCurlDialog onUse={applyRequest} onClose={() => setPasting(false)} /> : null}
     </>
   );
 }

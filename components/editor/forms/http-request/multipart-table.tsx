@@ -11,7 +11,7 @@ import { ValueLine } from '../value-line.tsx';
 import { cellText } from './key-values.ts';
 import { withField } from './nested-fields.tsx';
 
-/** Returns the parts of a body; null for a value that is no list of parts. */
+/** Returns the parts of a body; null for a value that is not a list of parts. */
 export function partsOf(value: unknown): JsonObject[] | null {
   return Array.isArray(value) && value.every(part => isObject(part as Json)) ? (value as JsonObject[]) : null;
 }
@@ -25,14 +25,14 @@ export function MultipartTable({
 }: StepFormProps & { completion: CompletionSource | undefined }) {
   const parts = partsOf(step.multipart) ?? [];
   // Parts are keyed by their position, because they have no other identity and keep their position while they are edited.
-  const placed = parts.map((part, index) => ({ part, index }));
+  const indexedParts = parts.map((part, index) => ({ part, index }));
   const changeParts = (next: JsonObject[]) => set({ multipart: next });
   const change = (index: number, name: string, value: Json | undefined) =>
     changeParts(parts.map((part, at) => (at === index ? withField(part, name, value) : part)));
   return (
     <div className="flex flex-col gap-3">
       <ol aria-label="Parts" className="flex flex-col gap-3">
-        {placed.map(({ part, index }) => (
+        {indexedParts.map(({ part, index }) => (
           <li key={index} className="flex flex-col gap-2 rounded-md border p-2">
             <div className="flex items-start gap-1.5">
               <Input

@@ -7,7 +7,7 @@ import type { StepFormProps } from '../../inspector/step-forms.ts';
 import { FieldMessages } from '../field-message.tsx';
 import { expectText, readExpected } from './expected-statuses.ts';
 
-/** The options for reading the response and for the call itself. Defaults are shown as defaults. */
+/** The options for the response and for the call itself. Controls without a setting show the default. */
 export function OptionsTab({ step, set, draw, readOnly, problemOf }: StepFormProps) {
   return (
     <>

@@ -34,13 +34,13 @@ export function PaginationTab(props: Props) {
   const { step, set, readOnly, problemOf } = props;
   const pages = objectOf(step.pagination);
   const rule = RULES.find(({ value }) => value !== 'none' && pages[value] !== undefined)?.value ?? 'none';
-  const former = useRef(new Map<Rule, JsonObject>());
+  const previous = useRef(new Map<Rule, JsonObject>());
   const changePagination = (next: JsonObject) => set({ pagination: next });
   const choose = (next: Rule) => {
-    if (rule !== 'none') former.current.set(rule, pages);
+    if (rule !== 'none') previous.current.set(rule, pages);
     if (next === 'none') return set({ pagination: undefined });
     const { next: _n, query: _q, page: _p, offset: _o, ...shared } = pages;
-    changePagination(former.current.get(next) ?? { [next]: STARTS[next], ...shared });
+    changePagination(previous.current.get(next) ?? { [next]: STARTS[next], ...shared });
   };
   return (
     <>

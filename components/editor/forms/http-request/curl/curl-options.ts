@@ -25,7 +25,7 @@ export type CurlOption =
 
 type Meaning = { option: CurlOption | null; takesValue: boolean };
 
-const reads = (option: CurlOption): Meaning => ({ option, takesValue: true });
+const withValue = (option: CurlOption): Meaning => ({ option, takesValue: true });
 const flag = (option: CurlOption): Meaning => ({ option, takesValue: false });
 /** Options about displaying or storing the response, which a step does not need. */
 const ignored: Meaning = { option: null, takesValue: false };
@@ -37,10 +37,10 @@ const LONG: ReadonlyMap<string, Meaning> = new Map([
       ...['request', 'header', 'data', 'data-raw', 'data-urlencode', 'json', 'form', 'form-string', 'user'],
       ...['oauth2-bearer', 'url', 'url-query', 'cookie', 'user-agent', 'referer', 'max-time', 'retry'],
     ] as CurlOption[]
-  ).map(name => [name, reads(name)] as const),
+  ).map(name => [name, withValue(name)] as const),
   ...(['get', 'head', 'location', 'no-location', 'insecure'] as CurlOption[]).map(name => [name, flag(name)] as const),
-  ['data-ascii', reads('data')],
-  ['data-binary', reads('data')],
+  ['data-ascii', withValue('data')],
+  ['data-binary', withValue('data')],
   ['location-trusted', flag('location')],
   ...[
     ...[
@@ -253,11 +253,11 @@ export function readArguments(words: readonly string[]): CurlArgument[] {
   const add = (meaning: Meaning, value: string) => {
     if (meaning.option !== null) found.push({ kind: 'option', option: meaning.option, value });
   };
-  const unread = (name: string) => {
+  const addUnread = (name: string) => {
     found.push({ kind: 'unread', name });
     if (UNREAD_WITH_VALUE.has(name)) at++;
   };
-  const short = (letters: string) => {
+  const readShort = (letters: string) => {
     for (let index = 0; index < letters.length; index++) {
       const letter = letters[index] ?? '';
       const meaning = LONG.get(Object.hasOwn(SHORT, letter) ? (SHORT[letter] ?? '') : '');
@@ -267,7 +267,7 @@ export function readArguments(words: readonly string[]): CurlArgument[] {
       if (meaning !== undefined) add(meaning, '');
       else if (UNREAD_WITH_VALUE.has(`-${letter}`) && rest !== '')
         return void found.push({ kind: 'unread', name: `-${letter}` });
-      else unread(`-${letter}`);
+      else addUnread(`-${letter}`);
     }
   };
   while (at < words.length) {
@@ -275,11 +275,11 @@ export function readArguments(words: readonly string[]): CurlArgument[] {
     if (onlyUrls || word === '-' || !word.startsWith('-')) {
       if (word !== '') found.push({ kind: 'url', url: word });
     } else if (word === '--') onlyUrls = true;
-    else if (!word.startsWith('--')) short(word.slice(1));
+    else if (!word.startsWith('--')) readShort(word.slice(1));
     else {
       const [, name = '', , given] = /^--([^=]*)(=([\s\S]*))?$/.exec(word) ?? [];
       const meaning = LONG.get(name);
-      if (meaning === undefined) unread(`--${name}`);
+      if (meaning === undefined) addUnread(`--${name}`);
       else add(meaning, meaning.takesValue ? (given ?? next()) : '');
     }
   }

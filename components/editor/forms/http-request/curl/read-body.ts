@@ -32,15 +32,15 @@ export function readBody(given: readonly Given[], headers: Headers, notices: str
 
 function readData({ option, value }: Given, notices: string[]): string {
   if (option === 'data-raw') return value;
-  if (option !== 'data-urlencode') return value.startsWith('@') ? file(value.slice(1), notices) : value;
+  if (option !== 'data-urlencode') return value.startsWith('@') ? missingFile(value.slice(1), notices) : value;
   const at = value.search(/[=@]/);
   if (at === -1) return encodeAround(value);
   const name = value.slice(0, at);
-  const content = value[at] === '@' ? file(value.slice(at + 1), notices) : value.slice(at + 1);
+  const content = value[at] === '@' ? missingFile(value.slice(at + 1), notices) : value.slice(at + 1);
   return name === '' ? encodeAround(content) : `${name}=${encodeAround(content)}`;
 }
 
-function file(path: string, notices: string[]): string {
+function missingFile(path: string, notices: string[]): string {
   notices.push(`The content of the file ${path} is not known here.`);
   return '';
 }
@@ -48,13 +48,13 @@ function file(path: string, notices: string[]): string {
 function bodyOf(data: string, isJson: boolean, headers: Headers, notices: string[]): CurlFields {
   const given = headers.get('content-type')?.[1];
   const type = given ?? (isJson ? JSON_TYPE : FORM_TYPE);
-  const implies = (usual: string) => {
+  const dropImpliedType = (usual: string) => {
     if (type === usual) headers.delete('content-type');
   };
   if (/^application\/(?:json|[\w.+-]*\+json)\b/i.test(type)) {
-    const body = parsed(data);
+    const body = parseJson(data);
     if (body === undefined) return textOf(data, type, headers);
-    implies(JSON_TYPE);
+    dropImpliedType(JSON_TYPE);
     return { body };
   }
   if (type.toLowerCase() === FORM_TYPE) {
@@ -63,13 +63,13 @@ function bodyOf(data: string, isJson: boolean, headers: Headers, notices: string
       headers.delete('content-type');
       return { form: groupPairs(pairs) ?? {} };
     }
-    const body = given === undefined ? parsed(data) : undefined;
+    const body = given === undefined ? parseJson(data) : undefined;
     if (isObject(body as Json) || Array.isArray(body)) {
       notices.push('The data is JSON, so that it is sent as JSON.');
       return { body };
     }
   }
-  implies(TEXT_TYPE);
+  dropImpliedType(TEXT_TYPE);
   return type === TEXT_TYPE ? { text: data } : textOf(data, type, headers);
 }
 
@@ -78,7 +78,7 @@ function textOf(text: string, type: string, headers: Headers): CurlFields {
   return { text };
 }
 
-function parsed(text: string): Json | undefined {
+function parseJson(text: string): Json | undefined {
   try {
     return parseRequestJson(text);
   } catch {
@@ -99,7 +99,7 @@ function readPart({ option, value }: Given, notices: string[]): Json[] {
   const isFile = content.startsWith('@');
   const reads = isFile || content.startsWith('<');
   const [given = '', ...attributes] = splitAttributes(reads ? content.slice(1) : content);
-  const part: Record<string, Json> = { name, value: reads ? file(given, notices) : given };
+  const part: Record<string, Json> = { name, value: reads ? missingFile(given, notices) : given };
   if (isFile) part.filename = given.split(/[/\\]/).at(-1) || name;
   for (const attribute of attributes) {
     const [, key = '', text = ''] = /^\s*(\w+)=([\s\S]*)$/.exec(attribute) ?? [];

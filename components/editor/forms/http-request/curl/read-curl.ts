@@ -24,7 +24,7 @@ export type CurlRequest = {
 /** Returns whether a text is a curl command, such as one copied from a browser. */
 export const isCurl = (text: string): boolean => /^\s*(?:\$\s+)?curl(?:\.exe)?(?=[\s\\^])/.test(text);
 
-/** Parses a curl command as a request; returns a problem if it is no valid command. */
+/** Parses a curl command as a request; returns a problem if the command is invalid. */
 export function readCurl(text: string): CurlRequest | { problem: string } {
   const split = splitCommand(text.trim().replace(/^\$\s+/, ''));
   if ('problem' in split) return split;
@@ -47,8 +47,8 @@ class CurlReader {
   readonly #headers = new Map<string, [name: string, value: string]>();
   readonly #query: [string, string][] = [];
 
-  constructor(given: readonly CurlArgument[]) {
-    this.#arguments = given;
+  constructor(args: readonly CurlArgument[]) {
+    this.#arguments = args;
   }
 
   #values(...options: CurlOption[]): string[] {
@@ -61,12 +61,12 @@ class CurlReader {
   }
 
   read(): CurlRequest | { problem: string } {
-    const given = this.#url();
-    if (given === undefined) return { problem: 'The command has no URL.' };
+    const args = this.#url();
+    if (args === undefined) return { problem: 'The command has no URL.' };
     this.#readHeaders();
     const data = this.#arguments.flatMap(each => (each.kind === 'option' ? [each] : []));
     const body = readBody(data, this.#headers, this.notices);
-    const url = this.#address(given, this.#has('get') ? body.data : '');
+    const url = this.#address(args, this.#has('get') ? body.data : '');
     const fields: CurlFields = { ...this.#method(body.hasBody), url, ...this.#settings() };
     const query = groupPairs(this.#query);
     if (query !== null) fields.query = query;
@@ -121,8 +121,8 @@ class CurlReader {
   }
 
   /** Moves parameters that parse as pairs out of the URL, and always removes credentials from it. */
-  #address(given: string, data: string): string {
-    const url = this.#withoutUser(given.replace(/#[^{}]*$/, ''));
+  #address(args: string, data: string): string {
+    const url = this.#withoutUser(args.replace(/#[^{}]*$/, ''));
     const [base = '', ...rest] = url.split('?');
     const inUrl = rest.join('?');
     const parts = [inUrl, data].filter(part => part !== '').join('&');
@@ -151,9 +151,9 @@ class CurlReader {
   }
 
   #method(hasBody: boolean): CurlFields {
-    const given = this.#values('request').at(-1);
+    const args = this.#values('request').at(-1);
     const sendsBody = hasBody && !this.#has('get');
-    const method = given ?? (this.#has('head') ? 'HEAD' : sendsBody ? 'POST' : 'GET');
+    const method = args ?? (this.#has('head') ? 'HEAD' : sendsBody ? 'POST' : 'GET');
     const known = method.includes('{{') ? method : method.toUpperCase();
     if (known === 'GET') return sendsBody ? { body_with_get: true } : {};
     return { method: known };
