@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 const sheet = readFileSync('app/globals.css', 'utf8');
-const declared = (name: string): string | undefined => new RegExp(`--${name}: ([^;]+);`).exec(sheet)?.[1];
+const declarationOf = (name: string): string | undefined => new RegExp(`--${name}: ([^;]+);`).exec(sheet)?.[1];
 
 describe('the style sheet', () => {
   test.each([
@@ -13,16 +13,16 @@ describe('the style sheet', () => {
     ['lg', '16px', '24px'],
     ['xl', '24px', '32px'],
   ])('has the size %s of the type scale', (name, size, line) => {
-    expect(declared(`text-${name}`)).toBe(size);
-    expect(declared(`text-${name}--line-height`)).toBe(line);
+    expect(declarationOf(`text-${name}`)).toBe(size);
+    expect(declarationOf(`text-${name}--line-height`)).toBe(line);
   });
 
   test('has transitions of 150 ms', () => {
-    expect(declared('default-transition-duration')).toBe('150ms');
-    expect(declared('animate-in')).toMatch(/ 150ms /);
+    expect(declarationOf('default-transition-duration')).toBe('150ms');
+    expect(declarationOf('animate-in')).toMatch(/ 150ms /);
   });
 
-  test('disables motion for people who ask for that, with more weight than the rules of libraries', () => {
+  test('disables motion for people who prefer that, with higher specificity than libraries’ rules', () => {
     const [, reduced = ''] = sheet.split('@media (prefers-reduced-motion: reduce)');
     expect(reduced).toMatch(/^ \{\s*:root:root:root \*,\s*:root:root:root ::before,\s*:root:root:root ::after,/);
     expect(reduced).toContain('animation: none;');

@@ -25,19 +25,19 @@ export async function requestedParams(): Promise<URLSearchParams> {
 }
 
 /**
- * Returns the scopes to try: the one of the link (`?project=`, with `tenant=` for another workspace), then the last one chosen in this
- * browser.
+ * Returns the scopes to try: the one in the URL (`?project=`, with `tenant=` for another workspace), then the last one
+ * chosen in this browser.
  */
 async function wantedScopes(): Promise<Record<string, string>[]> {
   const kept = parseScope((await cookies()).get(SCOPE_COOKIE)?.value);
   const params = await requestedParams();
   const project = params.get('project');
   const tenant = params.get('tenant') ?? kept?.tenant;
-  const asked: Record<string, string> = {
+  const fromUrl: Record<string, string> = {
     ...(tenant ? { 'X-Tenant-Id': tenant } : {}),
     ...(project ? { 'X-Project-Id': project } : {}),
   };
-  return [...(project ? [asked] : []), ...(kept ? [scopeHeaders(kept)] : []), {}];
+  return [...(project ? [fromUrl] : []), ...(kept ? [scopeHeaders(kept)] : []), {}];
 }
 
 /** Thrown if the service refuses because of too many requests. */

@@ -67,21 +67,21 @@ export class World implements AsyncDisposable {
   }
 
   /** The number of requests so far. */
-  get asked(): number {
+  get requestCount(): number {
     return this.fake.requests.length + this.tools.seen.length;
   }
 
   /** Counts the requests since the last call. */
   count(): void {
-    const note = (key: string) => this.keys.set(key, (this.keys.get(key) ?? 0) + 1);
+    const countKey = (key: string) => this.keys.set(key, (this.keys.get(key) ?? 0) + 1);
     for (const { headers, body } of this.fake.requests.splice(0)) {
       const key = String(headers['idempotency-key']);
-      note(key);
+      countKey(key);
       const [runId = '', step = ''] = key.split(':');
       if (!step.includes('.c')) this.turns.set(runId, body as Sent);
     }
     for (const { message, params } of this.tools.seen.slice(this.#toolsSeen))
-      if (message === 'tools/call') note(Called.parse(params)._meta.idempotency_key);
+      if (message === 'tools/call') countKey(Called.parse(params)._meta.idempotency_key);
     this.#toolsSeen = this.tools.seen.length;
   }
 
@@ -116,7 +116,7 @@ export class AgentLoad {
   }
 
   /** Stops starting runs and chats. Existing runs and chats are answered and approved until `close`. */
-  async cease(): Promise<void> {
+  async stopStarting(): Promise<void> {
     this.#ceased = true;
     await Promise.all(this.#callers);
   }

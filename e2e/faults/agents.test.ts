@@ -49,7 +49,7 @@ async function relaunch(): Promise<void> {
 }
 
 test(
-  'SIGKILL of the service while agents work, again and again: only what was in flight is repeated, under the same keys',
+  'after repeated SIGKILL of the service while agents work, only requests in flight are repeated, with the same keys',
   async () => {
     const load = new AgentLoad(client, await makeAgent(client, world), seeded('agents'));
     const random = seeded('kills of agents');
@@ -58,8 +58,8 @@ test(
     try {
       for (let kill = 0; kill < KILLS; kill += 1) {
         // Enough requests between kills that no step is lost five times in a row, which would fail it.
-        const goal = world.asked + random.between(20, 60);
-        await expect.poll(() => world.asked >= goal, { interval: 2, timeout: 60_000 }).toBe(true);
+        const goal = world.requestCount + random.between(20, 60);
+        await expect.poll(() => world.requestCount >= goal, { interval: 2, timeout: 60_000 }).toBe(true);
         await service.kill();
         // The database may still commit statements of the killed process.
         await expect.poll(async () => (await db.pool.query(SESSIONS)).rowCount).toBe(0);
@@ -67,7 +67,7 @@ test(
         world.count();
         await relaunch();
       }
-      await load.cease();
+      await load.stopStarting();
       const open = async () => (await db.pool.query('SELECT FROM runs WHERE ended_at IS NULL')).rowCount;
       await expect.poll(open, { timeout: 60_000 }).toBe(0);
       const queued = `SELECT FROM chat_messages WHERE status IN ('queued', 'running')`;
@@ -77,7 +77,8 @@ test(
     }
     world.count();
     const problems = [...client.violations, ...(await runProblems(db.pool, load, world, inFlight))];
-    for (const { threadId, messages } of load.talks) problems.push(...(await talkProblems(client, threadId, messages)));
+    for (const { threadId, messages } of load.talks)
+      problems.push(...(await threadProblems(client, threadId, messages)));
     const { differences, runs } = await auditLedger(db.pool, { now: Date.now() });
     expect(problems.slice(0, 20)).toEqual([]);
     expect(differences).toEqual([]);
@@ -89,7 +90,7 @@ test(
   timeoutFor(40_000),
 );
 
-type Shown = { parts: { text?: string }[]; metadata: { status: string } };
+type ShownMessage = { parts: { text?: string }[]; metadata: { status: string } };
 
 test(
   'SIGKILL of the service in the middle of a text: the client begins the turn again, and every message is answered, in order',
@@ -137,7 +138,7 @@ test(
 
     const messages = async () => {
       const { body } = await client.call('GET', `${thread}/messages`);
-      return (body.messages as Shown[]).map(({ parts, metadata }) => [
+      return (body.messages as ShownMessage[]).map(({ parts, metadata }) => [
         parts.map(({ text = '' }) => text).join(''),
         metadata.status,
       ]);
@@ -261,7 +262,7 @@ function transcriptProblems(runId: string, { turns }: World): string[] {
 type Message = { id: string; role: string; parts: { type: string; text?: string }[]; metadata: { status: string } };
 
 /** Returns problems unless the thread has exactly the accepted messages in order, each with its complete answer. */
-async function talkProblems(client: Client, threadId: string, sent: readonly string[]): Promise<string[]> {
+async function threadProblems(client: Client, threadId: string, sent: readonly string[]): Promise<string[]> {
   const { body } = await client.call('GET', `/v1/chat/threads/${threadId}/messages`);
   const messages = body.messages as Message[];
   const shown = messages.map(({ id, role, parts, metadata: { status } }) => {

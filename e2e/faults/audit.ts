@@ -14,7 +14,7 @@ import {
 } from '../../server/orchestrator/core/index.ts';
 import { type LoggedRun, readRuns } from '../../server/orchestrator/log/index.ts';
 import { graphs } from './graphs.ts';
-import type { Load, Told } from './load.ts';
+import type { Acknowledged, Load } from './load.ts';
 import type { Watcher } from './watcher.ts';
 
 /** The end of a run, without the parts that differ between two executions (times and attempt numbers). */
@@ -64,16 +64,16 @@ type RunRow = {
  * Called when every run has ended (`load.finish`). `references`: the undisturbed endings by `<graph> <n>`.
  */
 export async function audit(pool: Pool, load: Load, references: ReadonlyMap<string, Ending>): Promise<void> {
-  const { client, told, watchers } = load;
+  const { client, acknowledged, watchers } = load;
   const rows = await pool.query<RunRow>('SELECT * FROM runs');
   const projections = new Map(rows.rows.map(row => [row.id, row]));
   const problems: string[] = [...client.violations];
   const logs = new Map<string, LoggedRun>();
-  const ids = [...told.keys()];
+  const ids = [...acknowledged.keys()];
   for (let at = 0; at < ids.length; at += 200)
     for (const [id, run] of await readRuns(pool, ids.slice(at, at + 200))) logs.set(id, run);
 
-  for (const one of told.values()) {
+  for (const one of acknowledged.values()) {
     const run = logs.get(one.runId);
     const about = `${one.graph} ${one.n} ${one.runId}`;
     const note = (problem: string) => problems.push(`${about}: ${problem}`);
@@ -82,7 +82,7 @@ export async function audit(pool: Pool, load: Load, references: ReadonlyMap<stri
       continue;
     }
     const { events } = run;
-    checkTold(one, events, note);
+    checkAcknowledged(one, events, note);
     checkOrder(graphOf(one.graph), events, note);
     const state = newRun(one.runId, graphOf(one.graph));
     for (const event of events) evolve(state, event);
@@ -109,19 +109,20 @@ async function ledgerProblems(pool: Pool): Promise<string[]> {
 
 type Note = (problem: string) => unknown;
 
-/** Nothing acknowledged is lost (docs/specification/runs.md#durability). */
-function checkTold(told: Told, events: readonly RunEvent[], note: Note): void {
+/** No acknowledged command is lost (docs/specification/runs.md#durability). */
+function checkAcknowledged(acknowledged: Acknowledged, events: readonly RunEvent[], note: Note): void {
   const changes = events.flatMap(event => (event.type === 'state_changed' ? [event.data.to] : []));
   if (events[0]?.type !== 'run_started') note('its log does not begin with run_started');
   const paused = changes.indexOf('paused');
-  if (told.paused && paused < 0) note('its pause was acknowledged and is not in the log');
-  if (told.paused && told.resumed && !changes.slice(paused).includes('running'))
+  if (acknowledged.paused && paused < 0) note('its pause was acknowledged and is not in the log');
+  if (acknowledged.paused && acknowledged.resumed && !changes.slice(paused).includes('running'))
     note('its resume was acknowledged and is not in the log');
   const last = changes.at(-1);
-  if (told.stopped === 'immediate' && last !== 'stopped') note(`its stop was acknowledged and it is ${last}`);
+  if (acknowledged.stopped === 'immediate' && last !== 'stopped') note(`its stop was acknowledged and it is ${last}`);
   const gracefully = events.some(({ type }) => type === 'stop_requested') || last === 'stopped';
-  if (told.stopped === 'graceful' && !gracefully) note('its graceful stop was acknowledged and is not in the log');
-  for (const step of told.answered)
+  if (acknowledged.stopped === 'graceful' && !gracefully)
+    note('its graceful stop was acknowledged and is not in the log');
+  for (const step of acknowledged.answered)
     if (!events.some(event => event.type === 'task_completed' && event.step === step))
       note(`the answer to ${step} was acknowledged and is not in the log`);
 }
@@ -185,12 +186,12 @@ function checkProjection(row: RunRow | undefined, state: RunState, events: reado
     error: state.error,
     ended_at: state.endedAt,
   };
-  if (!same(shown, folded)) note(`its row is ${JSON.stringify(shown)}, its log says ${JSON.stringify(folded)}`);
+  if (!isSameJson(shown, folded)) note(`its row is ${JSON.stringify(shown)}, its log says ${JSON.stringify(folded)}`);
 }
 
 function checkEnding(reference: Ending | undefined, events: readonly RunEvent[], note: Note): void {
   const ending = endingOf(events);
-  if (reference === undefined || !same(ending, reference))
+  if (reference === undefined || !isSameJson(ending, reference))
     note(`it ended as ${JSON.stringify(ending)}, undisturbed as ${JSON.stringify(reference)}`);
 }
 
@@ -211,7 +212,7 @@ async function taskProblems(pool: Pool, logs: ReadonlyMap<string, LoggedRun>): P
   const folded = [...logs.values()].flatMap(({ runId, events }) =>
     [...tasksOf(events)].map(([step, { state, approved }]) => [runId, step, state, approved ?? ''].join(' ')),
   );
-  return different('human_tasks', shown, folded);
+  return rowDifferences('human_tasks', shown, folded);
 }
 
 function tasksOf(events: readonly RunEvent[]): Map<string, { state: string; approved: boolean | null }> {
@@ -247,7 +248,7 @@ async function usageProblems(pool: Pool, logs: ReadonlyMap<string, LoggedRun>): 
   );
   return [
     ...wrong.map(({ id }) => `usage ${id} is not the sum of its attempts`),
-    ...different('run_usage', charged, due),
+    ...rowDifferences('run_usage', charged, due),
   ];
 }
 
@@ -256,11 +257,11 @@ function watchProblems({ runId, seen, connections }: Watcher, run: LoggedRun | u
   if (run === undefined) return [];
   const watched = seen.map(({ seq, event_type }) => `${seq} ${event_type}`);
   const logged = run.events.map(({ type }, index) => `${index + 1} ${type}`);
-  if (same(watched, logged)) return [];
+  if (isSameJson(watched, logged)) return [];
   return [`${runId}: its watcher saw ${watched.join()} over ${connections} connections, the log has ${logged.join()}`];
 }
 
-function different(table: string, shown: readonly string[], expected: readonly string[]): string[] {
+function rowDifferences(table: string, shown: readonly string[], expected: readonly string[]): string[] {
   const rows = new Set(shown);
   const wanted = new Set(expected);
   return [
@@ -270,9 +271,9 @@ function different(table: string, shown: readonly string[], expected: readonly s
   ];
 }
 
-/** Compares values as JSON, ignoring the order of keys, because jsonb has its own order. */
-function same(one: unknown, other: unknown): boolean {
-  return canonical(one) === canonical(other);
+/** Compares values as JSON, ignoring the order of keys, which jsonb does not keep. */
+function isSameJson(value: unknown, other: unknown): boolean {
+  return canonical(value) === canonical(other);
 }
 
 const canonical = (value: unknown): string =>

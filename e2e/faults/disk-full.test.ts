@@ -8,7 +8,7 @@ import { Scenario } from './scenario.ts';
 const MAX_LINES = 150;
 
 test(
-  'the disk of the log full under load: nothing acknowledged is lost, and all goes on when there is room again',
+  'if the disk of the log is full under load, nothing acknowledged is lost, and the service continues once there is space',
   async () => {
     let disk: ScarceDisk | undefined;
     await using postgres = await OwnPostgres.start({
@@ -38,7 +38,7 @@ test(
       await scenario.service.until('ready');
       await load.progress(5);
       // The service repeatedly leads without being able to commit, with increasing delays, and logs each reason once.
-      // A small commit may still succeed; what follows is a new outage.
+      // A small commit may still succeed; the next failure is a new outage.
       const outages = scenario.service.lines('"the orchestrator is in order again"') - recovered + 1;
       expect(scenario.service.lines('"the orchestrator cannot lead"') - announced).toBeLessThanOrEqual(3 * outages);
       expect(scenario.service.lines() - lines).toBeLessThan(MAX_LINES);

@@ -8,7 +8,7 @@ const RUNS = 60;
 const KILLS = 3;
 
 test(
-  'SIGKILL of the service while failed runs have their handlers started: each is handled once',
+  'each failed run is handled once, despite SIGKILL while the handlers start',
   async () => {
     await using db = await createTestDatabase();
     await using scenario = await Scenario.open('failure handlers', { databaseUrl: db.url });

@@ -6,7 +6,7 @@ import { rounds, timeoutFor } from './random.ts';
 import { Scenario } from './scenario.ts';
 
 test(
-  'SIGKILL of the service under load, again and again: what was answered is there, and every run ends as undisturbed',
+  'after repeated SIGKILL under load, acknowledged writes exist and every run ends like an undisturbed one',
   async () => {
     await using db = await createTestDatabase();
     await using scenario = await Scenario.open('kill', { databaseUrl: db.url });
@@ -28,7 +28,7 @@ test(
 );
 
 test(
-  'SIGKILL of the service and of PostgreSQL together, whose lock files name a process again: the next start serves',
+  'the service starts after SIGKILL of itself and of PostgreSQL, even if the lock files name a live process',
   async () => {
     await using scenario = await Scenario.open('group');
     scenario.client.mayDisconnect = true;

@@ -6,17 +6,17 @@ import { approves, graphs, INPUTS } from './graphs.ts';
 import type { Random } from './random.ts';
 import { Watcher } from './watcher.ts';
 
-/** The answers that a client received about a run, which the service must honor. */
-export type Told = {
+/** The commands about a run that the service acknowledged, and must therefore have executed. */
+export type Acknowledged = {
   runId: string;
   graph: string;
   n: number;
   started: boolean;
   paused: boolean;
   resumed: boolean;
-  /** The mode of a stop that was answered 200. */
+  /** The mode of a stop that was answered with 200. */
   stopped: 'immediate' | 'graceful' | null;
-  /** Whether a stop was requested, answered or not: the ending may then differ from the undisturbed one. */
+  /** Whether a stop was requested, acknowledged or not: the ending may then differ from the undisturbed one. */
   mayBeStopped: boolean;
   /** Steps whose human tasks were answered. */
   answered: Set<string>;
@@ -26,7 +26,7 @@ type Definite = { status: number; tries: number };
 
 /** Callers that start, control, answer and watch runs through the API until they are stopped. */
 export class Load {
-  readonly told = new Map<string, Told>();
+  readonly acknowledged = new Map<string, Acknowledged>();
   readonly watchers: Watcher[] = [];
   readonly client: Client;
   readonly #workflows: ReadonlyMap<string, string>;
@@ -47,10 +47,10 @@ export class Load {
   }
 
   get started(): number {
-    return [...this.told.values()].filter(({ started }) => started).length;
+    return [...this.acknowledged.values()].filter(({ started }) => started).length;
   }
 
-  /** Returns whether any request has been answered 503 since the last call. */
+  /** Returns whether any request has been answered with 503 since the last call. */
   refused(): boolean {
     const refusals = this.client.answered.get(503) ?? 0;
     const more = refusals > this.#refusals;
@@ -105,7 +105,7 @@ export class Load {
   async #oneRun(): Promise<void> {
     const names = Object.keys(graphs);
     const graph = names[this.#random.between(0, names.length - 1)] ?? 'chain';
-    const told: Told = {
+    const known: Acknowledged = {
       runId: newId(),
       graph,
       n: this.#random.between(0, INPUTS - 1),
@@ -116,43 +116,43 @@ export class Load {
       mayBeStopped: false,
       answered: new Set(),
     };
-    this.told.set(told.runId, told);
+    this.acknowledged.set(known.runId, known);
     const lot = this.#random.next();
     if (lot < 0.3 && this.watchers.filter(({ isFollowing }) => isFollowing).length < 10)
-      this.watchers.push(new Watcher(this.client, this.#workflow(told), told.runId));
-    await this.#start(told, this.#random.next() < 0.5);
-    if (lot > 0.85) await this.#pauseAndResume(told);
-    else if (lot > 0.75) await this.#stop(told, lot > 0.8 ? 'immediate' : 'graceful');
+      this.watchers.push(new Watcher(this.client, this.#workflow(known), known.runId));
+    await this.#start(known, this.#random.next() < 0.5);
+    if (lot > 0.85) await this.#pauseAndResume(known);
+    else if (lot > 0.75) await this.#stop(known, lot > 0.8 ? 'immediate' : 'graceful');
   }
 
-  async #start(told: Told, withKey: boolean): Promise<void> {
-    const params = { run_id: told.runId, n: told.n };
-    const headers: Record<string, string> = withKey ? { 'Idempotency-Key': told.runId } : {};
-    const { status, tries } = await this.#insist(told, { command: 'start', params }, headers);
-    // If an earlier try has taken the id, the start was committed and its answer was lost.
-    if (status === 200 || (status === 409 && tries > 1 && !withKey)) told.started = true;
-    else this.client.violations.push(`the start of ${told.runId} was answered ${status} at try ${tries}`);
+  async #start(known: Acknowledged, withKey: boolean): Promise<void> {
+    const params = { run_id: known.runId, n: known.n };
+    const headers: Record<string, string> = withKey ? { 'Idempotency-Key': known.runId } : {};
+    const { status, tries } = await this.#retry(known, { command: 'start', params }, headers);
+    // If an earlier try has used the id, the start was committed and its answer was lost.
+    if (status === 200 || (status === 409 && tries > 1 && !withKey)) known.started = true;
+    else this.client.violations.push(`the start of ${known.runId} was answered ${status} at try ${tries}`);
   }
 
-  async #pauseAndResume(told: Told): Promise<void> {
+  async #pauseAndResume(known: Acknowledged): Promise<void> {
     await delay(this.#random.between(0, 20));
-    const params = { run_id: told.runId };
-    told.paused = (await this.#insist(told, { command: 'pause', params })).status === 200;
+    const params = { run_id: known.runId };
+    known.paused = (await this.#retry(known, { command: 'pause', params })).status === 200;
     await delay(this.#random.between(0, 100));
-    told.resumed = (await this.#insist(told, { command: 'resume', params })).status === 200;
+    known.resumed = (await this.#retry(known, { command: 'resume', params })).status === 200;
   }
 
-  async #stop(told: Told, mode: 'immediate' | 'graceful'): Promise<void> {
+  async #stop(known: Acknowledged, mode: 'immediate' | 'graceful'): Promise<void> {
     await delay(this.#random.between(0, 20));
-    told.mayBeStopped = true;
-    const { status } = await this.#insist(told, { command: 'stop', params: { run_id: told.runId, mode } });
-    if (status === 200) told.stopped = mode;
+    known.mayBeStopped = true;
+    const { status } = await this.#retry(known, { command: 'stop', params: { run_id: known.runId, mode } });
+    if (status === 200) known.stopped = mode;
   }
 
   /** Repeats a request until it is answered with 2xx or 409. Any other answer except 503 is a violation. */
-  async #insist(told: Told, body: unknown, headers: Record<string, string> = {}): Promise<Definite> {
+  async #retry(known: Acknowledged, body: unknown, headers: Record<string, string> = {}): Promise<Definite> {
     for (let tries = 1; !this.#closed; tries++) {
-      const path = `/v1/workflows/${this.#workflow(told)}/command`;
+      const path = `/v1/workflows/${this.#workflow(known)}/command`;
       const { status, body: answer } = await this.client.call('POST', path, body, headers);
       if (status === 200 || status === 409) return { status, tries };
       if (status !== 0 && status !== 503) {
@@ -175,19 +175,19 @@ export class Load {
   }
 
   async #answer(task: { run_id: string; task_id: string; workflow_id: string }): Promise<void> {
-    const told = this.told.get(task.run_id);
-    if (told === undefined) return;
+    const known = this.acknowledged.get(task.run_id);
+    if (known === undefined) return;
     const path = `/v1/workflows/${task.workflow_id}/runs/${task.run_id}/tasks/${task.task_id}/complete`;
     const { status, body } = await this.client.call('POST', path, {
-      approved: approves(told.n),
+      approved: approves(known.n),
       result: { note: 'ok' },
     });
-    if (status === 200) told.answered.add(task.task_id);
+    if (status === 200) known.answered.add(task.task_id);
     else if (status !== 0 && status !== 503 && status !== 409)
       this.client.violations.push(`the answer to ${path} was answered ${status} ${JSON.stringify(body)}`);
   }
 
-  #workflow({ graph }: Told): string {
+  #workflow({ graph }: Acknowledged): string {
     const id = this.#workflows.get(graph);
     if (id === undefined) throw new Error(`no workflow ${graph}`);
     return id;

@@ -23,7 +23,7 @@ async function startReceiver() {
   return {
     received,
     url: `${server.url}/hook`,
-    /** Resolves when a request has arrived that stays unanswered. */
+    /** Resolves when a request has arrived and stays unanswered. */
     hold() {
       hold = Promise.withResolvers<void>();
       return hold.promise;
@@ -36,7 +36,7 @@ async function startReceiver() {
 }
 
 test(
-  'SIGKILL while notifications are written and sent: none is lost, and only attempts that were cut off are repeated',
+  'SIGKILL while notifications are written and sent: none is lost, and only interrupted attempts are repeated',
   async () => {
     await using db = await createTestDatabase();
     const receiver = await startReceiver();

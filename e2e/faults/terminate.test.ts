@@ -25,7 +25,7 @@ async function startSlowServer(): Promise<AsyncDisposable & { url: string }> {
 }
 
 test(
-  'SIGTERM in the middle of load and of a takeover: what is in flight ends, the exit code is 0, and the next process goes on',
+  'on SIGTERM under load or during a takeover, steps in progress end and the process exits with 0',
   async () => {
     await using db = await createTestDatabase();
     await using slow = await startSlowServer();
@@ -57,9 +57,9 @@ test(
       await expect.poll(events).toContain('step_started work');
       expect(await scenario.service.terminate()).toBe(0);
       // The attempt was given time to end, and no step was started after it.
-      const left = await events();
-      expect(left.filter(event => event.endsWith(' work'))).toEqual(['step_started work', 'step_completed work']);
-      expect(left).not.toContain('step_started after');
+      const lastEvents = await events();
+      expect(lastEvents.filter(event => event.endsWith(' work'))).toEqual(['step_started work', 'step_completed work']);
+      expect(lastEvents).not.toContain('step_started after');
       await scenario.relaunch();
       await expect.poll(events).toContain('step_completed after');
     }
@@ -69,9 +69,9 @@ test(
       await scenario.service.kill();
       // The stop comes during the second in which the process takes over, whether it has taken over or not.
       await delay(scenario.random.between(0, 1_200));
-      const told = performance.now();
+      const stoppedAt = performance.now();
       expect(await standby.terminate()).toBe(0);
-      expect(performance.now() - told).toBeLessThan(30_000);
+      expect(performance.now() - stoppedAt).toBeLessThan(30_000);
       await scenario.relaunch();
     }
     await scenario.settle(load);

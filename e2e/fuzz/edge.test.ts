@@ -13,7 +13,10 @@ const first = Number(process.env.BATON_TEST_FUZZ_FIRST || 0);
 
 /** The permitted growth of the heap: limited caches that fill up, and garbage that is not collected yet. */
 const MAX_GROWTH_BYTES = 8 * 1024 * 1024;
-/** The most CPU time that one turn of the event loop may take: other callers wait that long, and it is the same on a busy machine. */
+/**
+ * The maximum CPU time of one turn of the event loop. Other callers wait that long, and CPU time is the same on a busy
+ * machine.
+ */
 const MAX_TURN_MS = 1_000;
 
 vi.setConfig({ testTimeout: 120_000 + 10 * cases });

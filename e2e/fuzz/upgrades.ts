@@ -7,19 +7,19 @@ function frame(source: Source): string {
   const first = (source.oneIn(5) ? 0 : 0x80) | (source.oneIn(12) ? source.pick([0x10, 0x40, 0x70]) : 0) | opcode;
   const payload = source.bytes(0, source.oneIn(10) ? 5000 : 60);
   const masked = !source.oneIn(10);
-  const told = source.oneIn(15) ? source.pick([0, 126, 65_536, 2 ** 31, 2 ** 53]) : payload.length;
+  const declaredLength = source.oneIn(15) ? source.pick([0, 126, 65_536, 2 ** 31, 2 ** 53]) : payload.length;
   const head = Buffer.alloc(10);
   head[0] = first;
   const mask = masked ? 0x80 : 0;
   let length = 2;
-  if (told < 126) head[1] = mask | told;
-  else if (told < 65_536) {
+  if (declaredLength < 126) head[1] = mask | declaredLength;
+  else if (declaredLength < 65_536) {
     head[1] = mask | 126;
-    head.writeUInt16BE(told, 2);
+    head.writeUInt16BE(declaredLength, 2);
     length = 4;
   } else {
     head[1] = mask | 127;
-    head.writeBigUInt64BE(BigInt(told), 2);
+    head.writeBigUInt64BE(BigInt(declaredLength), 2);
     length = 10;
   }
   return head.toString('latin1', 0, length) + (masked ? '\0\0\0\0' : '') + payload;

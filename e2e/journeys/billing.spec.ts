@@ -168,7 +168,7 @@ test('a plan is bought, changed after its price is shown, cancelled and resumed'
   await expect(member.getByText('Saved')).toBeVisible();
 });
 
-test('a member without the right to change billing is told why', async ({ member, browser, server }) => {
+test('a member who may not change billing sees the reason', async ({ member, browser, server }) => {
   await open(member, '/settings/members');
   await member.getByRole('button', { name: 'Invite' }).click();
   await member.getByLabel('Email').fill('viewer@example.com');

@@ -50,7 +50,7 @@ test('steps are inserted, connected, removed, copied and searched, and every cha
   const canvas = canvasOf(member);
   const { keyboard } = member;
 
-  // The tools of a connection are visible while the pointer is on it, and are placed below the “+” of the step.
+  // The buttons of a connection are visible while the pointer is on it, and are placed below the “+” of the step.
   const insert = canvas.getByRole('button', { name: 'Insert a step between a and b' });
   await expect(stepOf(member, 'a')).toBeVisible();
   await expect(insert).toHaveCount(0);
@@ -103,7 +103,7 @@ test('steps are inserted, connected, removed, copied and searched, and every cha
   await expect(member).toHaveURL(/step=condition/);
 });
 
-test('a step type is dragged to a position, and the branches of a condition are drawn in order', async ({
+test('a step type can be dragged to a position, and the branches of a condition are drawn in order', async ({
   member,
   api,
 }) => {
@@ -215,7 +215,7 @@ test('the steps of a loop are edited on a separate canvas, with one undo history
   await expect.poll(stored).toEqual({ ...each, steps: [lua('x'), { ...added, instructions: 'Check {{item.sku}}?' }] });
 });
 
-test('the toolbars cover no step when a workflow opens, and the title of an open loop is in view @phone', async ({
+test('when a workflow opens, the toolbars cover no step and the title of an open loop is visible @phone', async ({
   member,
   api,
 }) => {
@@ -226,7 +226,7 @@ test('the toolbars cover no step when a workflow opens, and the title of an open
   await expect(stepOf(member, 'a')).toBeVisible();
   const toolbars = canvasOf(member).locator('[data-over-canvas] > *');
   await expect(toolbars.first()).toBeVisible();
-  // Elements that appear above the canvas later move all of its steps, which must not happen between two measurements.
+  // An element that appears above the canvas moves all of its steps, which must not happen between two measurements.
   await expect(async () => {
     const first = await stepOf(member, 'a').boundingBox();
     for (const toolbar of await toolbars.all()) {
@@ -234,12 +234,12 @@ test('the toolbars cover no step when a workflow opens, and the title of an open
       expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(first?.y ?? 0);
     }
   }).toPass({ timeout: 30_000 });
-  // The loop is wider than the screen of a phone.
+  // The loop is wider than a phone's screen.
   await expect(stepOf(member, 'each').getByText('each', { exact: true })).toBeInViewport({ ratio: 1 });
   await expect(canvasOf(member).getByRole('button', { name: 'Steps of each' })).toBeInViewport({ ratio: 1 });
 });
 
-test('a graph of 100 steps is laid out in a worker, and again when a step is added', async ({ member, api }) => {
+test('a worker lays out a graph of 100 steps, and again after a step was added', async ({ member, api }) => {
   const steps = Array.from({ length: 100 }, (_, at) => lua(`s${at}`, ...(at < 10 ? [] : [`s${at - 10}`])));
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Wide', graph: { steps } });
   const worker = member.waitForEvent('worker');
@@ -260,16 +260,16 @@ test('an added step fades in unless reduced motion is requested; existing steps 
   });
   await member.emulateMedia({ reducedMotion: 'no-preference' });
   await open(member, `/workflows/${String(id)}`);
-  const fades = (step: string) => expect(nodeOf(member, step)).toHaveCSS('animation-name', 'enter');
-  const stands = (step: string) => expect(nodeOf(member, step)).toHaveCSS('animation-name', 'none');
+  const expectFade = (step: string) => expect(nodeOf(member, step)).toHaveCSS('animation-name', 'enter');
+  const expectNoFade = (step: string) => expect(nodeOf(member, step)).toHaveCSS('animation-name', 'none');
   await select(member, 'b');
-  await stands('a');
-  await stands('b');
+  await expectNoFade('a');
+  await expectNoFade('b');
   await member.keyboard.press('ControlOrMeta+d');
   await expect(nodeOf(member, 'b_2')).toBeFocused();
-  await fades('b_2');
+  await expectFade('b_2');
   await expect(nodeOf(member, 'b_2')).toHaveCSS('animation-duration', '0.15s');
-  await stands('b');
+  await expectNoFade('b');
   await member.emulateMedia({ reducedMotion: 'reduce' });
-  await stands('b_2');
+  await expectNoFade('b_2');
 });

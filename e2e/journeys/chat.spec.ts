@@ -91,7 +91,7 @@ test('a message is edited and answered again on branches, and forked', async ({ 
   await expect(member.getByRole('link', { name: /The copy/ })).toHaveCount(0);
 });
 
-test('a long conversation shows where it was summarised @phone', async ({ member, api, model }) => {
+test('a long conversation shows where it was summarized @phone', async ({ member, api, model }) => {
   await addModel(api, model);
   const long = 'The shop on the corner sells bread. '.repeat(100);
   model.script({

@@ -10,7 +10,10 @@ const lua = (id: string, ...depends_on: string[]) => ({
   ...(depends_on.length > 0 ? { depends_on } : {}),
 });
 
-test('renaming a step updates its references, and names the Lua that it could not change', async ({ member, api }) => {
+test('renaming a step updates its references, and lists the Lua code that it could not change', async ({
+  member,
+  api,
+}) => {
   const steps = [
     lua('first'),
     { id: 'check', type: 'condition', expression: 'steps.first.result == 1', depends_on: ['first'] },
@@ -31,7 +34,7 @@ test('renaming a step updates its references, and names the Lua that it could no
     .toContain('steps.start.result == 1');
 });
 
-test('unfinished JSON is kept when the page is left, and a field shows its errors', async ({ member, api }) => {
+test('unfinished JSON survives leaving the page, and a field shows its errors', async ({ member, api }) => {
   const steps = [lua('a'), { id: 'ask', type: 'human_task', depends_on: ['a'] }];
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Unfinished', graph: { steps } });
   const page = `/workflows/${String(id)}`;
@@ -52,7 +55,7 @@ test('unfinished JSON is kept when the page is left, and a field shows its error
   await expect(form.getByRole('alert')).toBeVisible();
 });
 
-test('the editor is accessible, in light and dark @phone', async ({ page, server, api }) => {
+test('the editor is accessible in both themes @phone', async ({ page, server, api }) => {
   const empty = await api.call('POST', '/v1/workflows', { name: 'Empty', graph: { steps: [] } });
   const steps = [
     lua('a'),

@@ -15,7 +15,7 @@ import {
 const nodeOf = (page: Page, id: string) => canvasOf(page).locator(`.react-flow__node[data-id="${id}"]`);
 const field = (page: Page, name: string) => formOf(page).getByRole('textbox', { name, exact: true });
 
-/** Adds a step after the focused one and sets its ID; leaves the focus in the field of the name. */
+/** Adds a step after the focused one, sets its ID and moves the focus to its name field. */
 async function addStep(page: Page, kind: string, given: string, id: string): Promise<void> {
   await page.keyboard.press('Tab');
   const palette = page.getByRole('dialog', { name: 'Add a step' });
@@ -40,14 +40,14 @@ async function addStep(page: Page, kind: string, given: string, id: string): Pro
   await pressUntilFocused(page, 'Shift+Tab', formOf(page).getByRole('textbox', { name: 'Name' }));
 }
 
-/** Presses Escape, which moves the focus from the form back to the step. */
+/** Presses Escape, which returns the focus from the form to the step. */
 async function leaveForm(page: Page, id: string): Promise<void> {
   await page.keyboard.press('Escape');
   await expect(nodeOf(page, id)).toBeFocused();
 }
 
-/** The first steps of the job. whole-job.spec.ts builds such steps by keyboard. */
-const begun = {
+/** The first steps of the job, which whole-job.spec.ts builds by keyboard. */
+const firstSteps = {
   steps: [
     { id: 'order', type: 'lua_script', name: 'Read the order', script: job.order },
     { id: 'condition', type: 'condition', expression: job.expression, depends_on: ['order'], then: ['review'] },
@@ -56,7 +56,7 @@ const begun = {
 };
 
 /** Adds the remaining steps: after the other branch of the condition, and after the review. */
-async function build(page: Page): Promise<void> {
+async function addRemainingSteps(page: Page): Promise<void> {
   const { keyboard } = page;
   await expect(nodeOf(page, 'review')).toBeVisible();
   await pressUntilFocused(page, 'Tab', canvasOf(page));
@@ -84,17 +84,14 @@ async function build(page: Page): Promise<void> {
   await expect(page.getByRole('region', { name: 'Problems' })).toContainText('can be published');
 }
 
-test('by keyboard: from the first steps of a draft to a failed run that is repaired and completes', async ({
-  member,
-  api,
-}) => {
+test('by keyboard: completes a draft, runs it, and repairs the failed run', async ({ member, api }) => {
   const { keyboard } = member;
   const instance = await connectDemoTools(api.call, 'Exchange desk');
-  const { id } = await api.call('POST', '/v1/workflows', { name: 'By keyboard', graph: begun });
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'By keyboard', graph: firstSteps });
   await open(member, `/workflows/${String(id)}?step=review`);
-  await build(member);
+  await addRemainingSteps(member);
 
-  // Tests one step: the tool, which needs no result of an earlier step.
+  // Tests the tool step, which needs no result of an earlier step.
   await keyboard.press('ArrowUp');
   await expect(nodeOf(member, 'rate')).toBeFocused();
   await keyboard.press('Enter');

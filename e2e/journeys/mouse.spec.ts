@@ -26,24 +26,24 @@ async function addStep(page: Page, after: string, kind: RegExp, id: string): Pro
 
 const scriptOf = (page: Page) => formOf(page).getByRole('textbox', { name: 'Script', exact: true });
 
-async function choose(page: Page, list: string, option: RegExp): Promise<void> {
+async function chooseOption(page: Page, list: string, option: RegExp): Promise<void> {
   await formOf(page).getByRole('combobox', { name: list, exact: true }).click();
   await page.getByRole('option', { name: option }).click();
 }
 
 async function chooseTool(page: Page): Promise<void> {
-  await choose(page, 'MCP instance', /Exchange desk/);
-  await choose(page, 'Tool', /lookup_exchange_rate/);
+  await chooseOption(page, 'MCP instance', /Exchange desk/);
+  await chooseOption(page, 'Tool', /lookup_exchange_rate/);
   // The results of checking the draft move the form, and a click on a moving list selects nothing.
   await expect(formOf(page).getByRole('alert').first()).toContainText('The tool requires');
-  await choose(page, 'from', /^USD$/);
-  await choose(page, 'to', /^EUR$/);
+  await chooseOption(page, 'from', /^USD$/);
+  await chooseOption(page, 'to', /^EUR$/);
   await formOf(page)
     .getByRole('textbox', { name: /^amount/ })
     .fill('100');
 }
 
-async function build(page: Page): Promise<void> {
+async function buildWorkflow(page: Page): Promise<void> {
   await expect(page.getByText('No workflows yet')).toBeVisible();
   await page.getByRole('button', { name: 'Create workflow' }).first().click();
   const dialog = page.getByRole('dialog', { name: 'Create workflow' });
@@ -76,7 +76,7 @@ async function build(page: Page): Promise<void> {
 test('by mouse: from an empty workspace to a failed run that is repaired and completes', async ({ member, api }) => {
   const instance = await connectDemoTools(api.call, 'Exchange desk');
   await open(member, '/workflows');
-  await build(member);
+  await buildWorkflow(member);
   const editor = member.url().split('?')[0] ?? '';
 
   await canvasOf(member).getByRole('button', { name: 'Fit View' }).click();

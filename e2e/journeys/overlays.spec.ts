@@ -106,7 +106,7 @@ test('a page that does not exist keeps the navigation of the console', async ({ 
   await expect(member.getByRole('heading', { name: 'Runs' })).toBeVisible();
 });
 
-test('a dialog opens with the focus in its first field, or else in its content, but not on its cross', async ({
+test('a dialog opens with the focus in its first field, or else in its content, but not on its close button', async ({
   member,
 }) => {
   const dialog = (name: string) => member.getByRole('dialog', { name });
@@ -115,7 +115,7 @@ test('a dialog opens with the focus in its first field, or else in its content, 
   await expect(dialog('Import workflow').getByLabel('Choose a file')).toBeFocused();
   await open(member, '/connections?create=credentials');
   await expect(dialog('Create connection').getByRole('combobox', { name: 'Kind' })).toBeFocused();
-  // The keys of the help scroll. A catalog has neither fields nor a main action.
+  // The list of keys in the help is scrollable. A catalog has neither fields nor a main action.
   await open(member, '/workflows');
   await member.keyboard.press('?');
   await expect(dialog('Keyboard shortcuts').getByRole('region', { name: 'Keys' })).toBeFocused();

@@ -18,7 +18,7 @@ async function choose(page: Page, list: Locator, search: string, option: RegExp)
   await expect(page.getByPlaceholder('Search, or type input.…')).toHaveCount(0);
 }
 
-test('a request is pasted as a curl command, its secret is stored in a connection, and it is copied again', async ({
+test('a curl command becomes a request, its secret is stored in a connection, and the request is copied as a command', async ({
   member,
   api,
   context,

@@ -1,6 +1,6 @@
 import { expect, publishApproval, startApproval, test } from '../fixtures/console.ts';
 
-test('an administrator stops the listed runs @phone', async ({ member, api }) => {
+test('an administrator stops all listed runs @phone', async ({ member, api }) => {
   const workflow = await publishApproval(api, 'Too many');
   const other = await publishApproval(api, 'Needed');
   for (const id of [workflow, workflow, workflow, other]) await startApproval(api, id, 'this');

@@ -21,7 +21,7 @@ const steps = [
   },
 ];
 
-test('a step is tested with the last results, given ones and those of a run, and a result is pinned', async ({
+test('a step is tested with the last results, typed results and those of a run, and its result is pinned', async ({
   member,
   api,
 }) => {
@@ -52,7 +52,7 @@ test('a step is tested with the last results, given ones and those of a run, and
   await expect(outcomeOf(member).getByRole('region', { name: 'Log' })).toContainText('asked');
 
   await side.getByRole('combobox', { name: 'Data from' }).click();
-  // The oldest run, with which the test started.
+  // The oldest run, which was the first one of this test.
   await member
     .getByRole('option', { name: /Completed/ })
     .last()
@@ -113,7 +113,7 @@ test('a step in a loop is tested with an item and results of earlier steps', asy
   await expectThemesAccessible(member);
 });
 
-test('a step is changed and tested by keyboard, and shows its errors', async ({ member, api }) => {
+test('by keyboard, a step is changed and tested, and shows its errors', async ({ member, api }) => {
   const { keyboard } = member;
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Keys', graph: { steps } });
   await open(member, `/workflows/${String(id)}?step=tax`);
@@ -149,7 +149,7 @@ test('a step is changed and tested by keyboard, and shows its errors', async ({ 
   await expect(side.getByRole('textbox', { name: /^Name/ })).toBeFocused();
 });
 
-test('the draft is tested with an input that is saved for later', async ({ member, api }) => {
+test('the draft is tested with an input, which is saved for later', async ({ member, api }) => {
   const { id } = await api.call('POST', '/v1/workflows', {
     name: 'Inputs',
     graph: { steps },

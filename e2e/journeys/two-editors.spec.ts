@@ -8,7 +8,7 @@ type StoredStep = { id: string; type: string; name?: string; script?: string };
 const lua = (id: string, name: string): StoredStep => ({ id, type: 'lua_script', name, script: 'return 1' });
 const jsonOf = (page: Page) => page.getByRole('textbox', { name: 'Graph as JSON' });
 const othersOf = (page: Page) => page.getByRole('status', { name: 'Other editors' });
-const saved = (page: Page) => expect(page.getByText('Saved', { exact: true })).toBeVisible();
+const expectSaved = (page: Page) => expect(page.getByText('Saved', { exact: true })).toBeVisible();
 const type = (page: Page, ...steps: StoredStep[]) => replaceText(jsonOf(page), JSON.stringify({ steps }, null, 2));
 const announced = (page: Page) =>
   page.waitForResponse(answer => answer.url().includes('workflows_announce_editor') && answer.ok());
@@ -36,7 +36,7 @@ test('two people edit at once: each sees the other, a conflict names both author
   const ada = await context.newPage();
   awaitLife(ada);
   await joinAs(ada, api, { role: 'project_contributor', name: 'Ada' });
-  // The test controls Ada's clock, and so her interval of 15 seconds.
+  // The test controls Ada's clock, and thereby her polling interval of 15 seconds.
   await ada.clock.install();
   const page = `/workflows/${String(id)}?panel=json`;
   const first = announced(ada);
@@ -51,7 +51,7 @@ test('two people edit at once: each sees the other, a conflict names both author
   await ada.clock.fastForward(15_000);
   await expect(othersOf(ada)).toHaveText(`${me.user.name} is editing`);
 
-  // The edits typed here are saved only after Ada's.
+  // The following edits of the member are saved only after Ada's.
   const held = Promise.withResolvers<void>();
   await member.route('**/api/trpc/workflows_patch*', async route => {
     await held.promise;
@@ -60,7 +60,7 @@ test('two people edit at once: each sees the other, a conflict names both author
   await type(member, lua('a', 'Mine A'), lua('b', 'Mine B'), lua('mine', 'Mine alone'));
   await expect(member.getByText('Saving…')).toBeVisible();
   await type(ada, lua('a', 'Hers A'), lua('b', 'Hers B'), lua('hers', 'Hers alone'));
-  await saved(ada);
+  await expectSaved(ada);
   held.resolve();
 
   const conflict = member.getByRole('region', { name: 'Conflict' });
@@ -89,7 +89,7 @@ test('two people edit at once: each sees the other, a conflict names both author
     .click();
   await use.click();
   await expect(conflict).toHaveCount(0);
-  await saved(member);
+  await expectSaved(member);
   const both = new Map([
     ['a', 'Mine A'],
     ['b', 'Hers B'],
@@ -98,7 +98,7 @@ test('two people edit at once: each sees the other, a conflict names both author
   ]);
   await expect.poll(async () => new Map([...(await stored())].sort())).toEqual(both);
 
-  // Ada, who has typed nothing since, sees all changes.
+  // Ada has typed nothing since, and sees all changes.
   await ada.clock.fastForward(15_000);
   await expect(jsonOf(ada)).toContainText('Mine alone');
   await expect(jsonOf(ada)).toContainText('Mine A');
@@ -112,7 +112,7 @@ test('two people edit at once: each sees the other, a conflict names both author
   await context.close();
 });
 
-test('two windows of one person see each other', async ({ member, api }) => {
+test('two windows of one user see each other', async ({ member, api }) => {
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Twice', graph: { steps: [lua('a', 'First')] } });
   await member.goto(`/workflows/${String(id)}`);
   await expect(member.locator('[data-step="a"]')).toBeVisible();

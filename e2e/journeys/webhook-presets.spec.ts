@@ -23,7 +23,7 @@ async function post(url: string, headers: Record<string, string>, body: string):
   return (await fetch(url, { method: 'POST', headers: all, body })).status;
 }
 
-test('a webhook for GitHub shows the strength of its authentication, and accepts signatures of GitHub', async ({
+test('a webhook for GitHub shows the strength of its authentication, and accepts GitHub’s signatures', async ({
   member,
   api,
 }) => {
@@ -65,7 +65,7 @@ test('a webhook for GitHub shows the strength of its authentication, and accepts
   await expectAccessible(member);
 });
 
-test('the secret that Stripe shows is stored after the webhook is created', async ({ member, api }) => {
+test('the secret shown by Stripe is stored after the webhook is created', async ({ member, api }) => {
   await publishApproval(api, 'Book payment');
   const dialog = await openDialog(member, { name: 'Payments', workflow: 'Book payment', preset: 'Stripe' });
   await choose(member, dialog.getByRole('combobox', { name: 'Runs belong to' }), /@/);

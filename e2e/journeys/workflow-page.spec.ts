@@ -3,14 +3,14 @@ import { replaceText } from '../fixtures/editor.ts';
 
 const lua = (id: string, script: string, extra: object = {}) => ({ id, type: 'lua_script', script, ...extra });
 
-/** Publishes a workflow of these steps; returns its id. */
+/** Publishes a workflow with these steps, and returns its id. */
 async function publish(api: Parameters<Parameters<typeof test>[2]>[0]['api'], name: string, steps: object[]) {
   const { id } = await api.call('POST', '/v1/workflows', { name, graph: { steps } });
   await api.call('POST', `/v1/workflows/${String(id)}/versions`, { changelog: 'First' });
   return String(id);
 }
 
-test('a draft saves itself, shows its problems in place, and is published once they are fixed', async ({
+test('a draft is saved automatically, shows its problems in place, and can be published once they are fixed', async ({
   member,
   api,
 }) => {
@@ -44,14 +44,14 @@ test('a draft saves itself, shows its problems in place, and is published once t
   expect(stored).toMatchObject({ latest_version: 1, graph: { steps: [{ id: 'a' }, { id: 'b' }] } });
 });
 
-test('two editors never overwrite changes of each other unnoticed', async ({ member, api }) => {
+test('two editors never silently overwrite each other’s changes', async ({ member, api }) => {
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Two', graph: { steps: [lua('a', 'return 1')] } });
   const path = `/v1/workflows/${String(id)}`;
   const stored = () => api.call('GET', path);
   const announced = member.waitForResponse(answer => answer.url().includes('workflows_announce_editor'));
   await member.goto(`/workflows/${String(id)}?panel=json`);
   await announced;
-  // From now on, the page learns of other changes only when it saves.
+  // From now on, the page discovers other changes only when it saves.
   await member.route(/workflows_announce_editor/, route => route.abort());
   const editor = member.getByRole('textbox', { name: 'Graph as JSON' });
   await expect(editor).toContainText('return 1');
@@ -143,7 +143,7 @@ test('a run of 1,000 steps is drawn, listed and updated live', async ({ member, 
   const { run_id } = await api.call('POST', `/v1/workflows/${workflow}/command`, { command: 'start', params: {} });
   await member.goto(`/workflows/${workflow}/runs/${String(run_id)}`);
   await expect(member.getByRole('heading', { level: 1 })).toContainText('Completed', { timeout: 60_000 });
-  // The page opened at the steps that were running; for an ended run, it opens at the first step.
+  // The page initially showed the running steps; for an ended run, it shows the first step.
   await member.reload();
   // Only the steps in view are drawn; the minimap moves to the others.
   const graph = member.getByRole('region', { name: 'Graph of the run' });
@@ -157,7 +157,7 @@ test('a run of 1,000 steps is drawn, listed and updated live', async ({ member, 
   expect(await rows.count()).toBeLessThan(100);
 });
 
-test('every view of a workflow and a run is accessible, in light and dark @phone', async ({ page, server, api }) => {
+test('every view of a workflow and a run is accessible in both themes @phone', async ({ page, server, api }) => {
   const workflow = await publish(api, 'Views', [lua('a', 'log("hello") return {deep = {er = 1}}')]);
   const { run_id } = await api.call('POST', `/v1/workflows/${workflow}/command`, { command: 'start', params: {} });
   await signIn(page, server.email, server.password);
@@ -193,7 +193,7 @@ test('the run dialog focuses its first field, whatever its type', async ({ membe
   }
 });
 
-test('a warning is not drawn as an error, and an error that prevents publishing is', async ({ member, api }) => {
+test('a warning is not shown as an error, but an error that prevents publishing is', async ({ member, api }) => {
   const steps = [lua('a', 'return steps.b and 1'), lua('b', 'return 1')];
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Warning', graph: { steps } });
   await member.goto(`/workflows/${String(id)}?step=a`);

@@ -4,7 +4,7 @@ test.use({ serverEnv: { BATON_SIGN_UP: 'open', BATON_RATE_LIMIT_SIGN_IN_PER_MINU
 
 const switcher = (name: string) => new RegExp(`^Workspace ${name}, project default`);
 
-test('a workspace is created by keyboard, used, and left again', async ({ member, api }) => {
+test('a workspace is created by keyboard, used, and left', async ({ member, api }) => {
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Of the first', graph: { steps: [] } });
   await open(member, '/workflows');
   await member.getByRole('button', { name: switcher('main') }).focus();
@@ -46,14 +46,14 @@ test('a workspace is created by keyboard, used, and left again', async ({ member
   await expect(member.getByRole('button', { name: switcher('main') })).toBeVisible();
   await expect(member.getByRole('link', { name: 'Of the first' })).toBeVisible();
 
-  // The switch reloads the page, which handles keys only once it is alive.
+  // The switch reloads the page, which handles keys only after hydration.
   await open(member, '/workflows');
   await member.keyboard.press('ControlOrMeta+k');
   await member.getByRole('option', { name: 'Switch to North & Söhne' }).click();
   await expect(member.getByRole('button', { name: switcher('North & Söhne') })).toBeVisible();
 });
 
-test('a visitor signs up, and gets a workspace', async ({ page }) => {
+test('a visitor signs up and gets a workspace', async ({ page }) => {
   await page.goto('/sign-in');
   await page.getByRole('link', { name: 'Create an account' }).click();
   await expectAccessible(page);
@@ -69,7 +69,10 @@ test('a visitor signs up, and gets a workspace', async ({ page }) => {
   await expect(page.getByRole('button', { name: switcher('Graces') })).toBeVisible();
 });
 
-test('above the rate limit, signing in is refused with 429 and says when to try again', async ({ page, server }) => {
+test('above the rate limit, a sign-in is refused with 429 and the time of the next attempt', async ({
+  page,
+  server,
+}) => {
   const { csrfToken } = await (await page.request.get('/api/auth/csrf')).json();
   const form = { csrfToken, email: 'nobody@example.com', password: 'a wrong password' };
   const attempt = (json = 'true') =>
@@ -79,8 +82,8 @@ test('above the rate limit, signing in is refused with 429 and says when to try 
     const refused = await attempt();
     expect(refused.status()).toBe(429);
     expect(Number(refused.headers()['retry-after'])).toBeGreaterThan(0);
-    const said = { code: 'rate_limited', error: expect.stringContaining('Try again in') };
-    expect(await refused.json()).toMatchObject(said);
+    const expected = { code: 'rate_limited', error: expect.stringContaining('Try again in') };
+    expect(await refused.json()).toMatchObject(expected);
     const plain = await attempt('false');
     expect([plain.status(), plain.headers().location]).toEqual([429, undefined]);
   }).toPass({ intervals: [0] });

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 type Wire = { socket: Socket; text: () => string; closed: Promise<unknown> };
 
-/** Opens a raw connection to the service, which sends `bytes` and never closes its own side. */
+/** Opens a raw connection to the service, sends `bytes`, and never closes the client's side. */
 async function send(bytes: string, to = service): Promise<Wire> {
   const { hostname, port } = new URL(to.url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
@@ -62,7 +62,7 @@ describe('an upgrade', () => {
     },
   );
 
-  test('to a path without one is answered and closed, 300 at once', async () => {
+  test('to a path without upgrades is answered and closed, with 300 at once', async () => {
     const targets = [
       '/',
       '/v1/workflows',
@@ -89,12 +89,12 @@ describe('an upgrade', () => {
   });
 });
 
-// These tests are last, because each ends the process.
+// These tests are last because each ends the process.
 test('SIGTERM ends the process in order with hundreds of upgrades and half-sent requests open', async () => {
   const half = upgrade('/').slice(0, -2);
   const body = 'POST /v1/x HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1';
-  const begun = ['', 'GET / HT', half, body];
-  await Promise.all(Array.from({ length: 300 }, (_, n) => send(begun[n % begun.length] ?? '')));
+  const unfinished = ['', 'GET / HT', half, body];
+  await Promise.all(Array.from({ length: 300 }, (_, n) => send(unfinished[n % unfinished.length] ?? '')));
   expect(await within(20_000, service.terminate())).toBe(0);
 });
 

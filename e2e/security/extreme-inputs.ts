@@ -2,8 +2,8 @@ import type { WebSocket } from 'ws';
 import type { RegisteredOperation } from '../../server/api/registry.ts';
 
 /**
- * The largest and most repetitive inputs that an operation's limits permit. From its JSON Schema: each field in turn at its longest, widest
- * and deepest within the limit of a body. For the languages that Baton reads: documents.
+ * The largest and most repetitive inputs that an operation's limits permit: from its JSON Schema, each field in turn at
+ * its maximum length, width and depth within the body limit; and documents in the languages that Baton reads.
  */
 const MAX_BODY_BYTES = 1024 * 1024;
 const ROOM = MAX_BODY_BYTES - 16_384;
@@ -14,25 +14,28 @@ type Schema = { [keyword: string]: unknown };
 const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The repeated texts. Each of them once made a parser or scanner take longer than the length of the text justifies. */
+/** The repeated texts. Each of them once made a parser or scanner take more time than is proportional to the length. */
 const UNITS = ['{{input.a ?? [', '(a?)', '{{steps.a.result}}', '"', '\u{1f600}', 'a.'];
-/** A text with a lower limit than this cannot be very repetitive, so two units are enough. */
+/** A text with a lower maximum length cannot be very repetitive, so two units are enough. */
 const SHORT_TEXT = 10_000;
 const repeated = (unit: string, length: number): string => unit.repeat(Math.max(1, Math.floor(length / unit.length)));
 
 /** Returns the bytes in a JSON body for each UTF-16 unit of a text. */
 const bytesFor = (unit: string): number => Buffer.byteLength(JSON.stringify(unit)) - 2;
 
-/** A value as JSON in UTF-8. Hundreds of fields share each value: creating it for each field took half of the CPU of the test's process. */
+/**
+ * A value as JSON in UTF-8. Hundreds of fields share each value: creating it for each field took half of the test's CPU
+ * time.
+ */
 type Value = Buffer;
 const valueFrom = (value: unknown): Value => Buffer.from(JSON.stringify(value));
 
-const madeTexts = new Map<string, Value>();
+const cachedTexts = new Map<string, Value>();
 /** Returns the unit, repeated up to a length in UTF-16 units. */
 function textOf(unit: string, length: number): Value {
   const key = `${length} ${unit}`;
-  const made = madeTexts.get(key) ?? valueFrom(repeated(unit, length));
-  madeTexts.set(key, made);
+  const made = cachedTexts.get(key) ?? valueFrom(repeated(unit, length));
+  cachedTexts.set(key, made);
   return made;
 }
 
@@ -48,12 +51,12 @@ function texts(schema: Schema, room: number): Value[] {
 const deep = (levels: number, open: string, close: string): unknown =>
   JSON.parse(`${open.repeat(levels)}1${close.repeat(levels)}`);
 
-/** Returns JSON values of all kinds, which JSON fields may contain and other fields must refuse. */
-function anything(): Value[] {
-  madeAnything ??= valuesOfAnyKind(ROOM).map(valueFrom);
-  return madeAnything;
+/** Returns JSON values of all types, which JSON fields may contain and other fields must refuse. */
+function anyJson(): Value[] {
+  cachedAnyJson ??= valuesOfAnyKind(ROOM).map(valueFrom);
+  return cachedAnyJson;
 }
-let madeAnything: Value[] | undefined;
+let cachedAnyJson: Value[] | undefined;
 
 function valuesOfAnyKind(room: number): unknown[] {
   return [
@@ -79,7 +82,7 @@ function values(schema: Schema): Value[] {
       const [item] = items.type === 'string' ? texts(items, Math.min(ROOM / Math.max(1, most), 300)) : [];
       const json = item?.toString() ?? '{}';
       const length = Math.floor(Math.min(most, ROOM / (Buffer.byteLength(json) + 1)));
-      return [Buffer.from(`[${Array(length).fill(json).join(',')}]`), ...anything().slice(0, 1)];
+      return [Buffer.from(`[${Array(length).fill(json).join(',')}]`), ...anyJson().slice(0, 1)];
     }
     case 'integer':
     case 'number':
@@ -88,16 +91,19 @@ function values(schema: Schema): Value[] {
     case 'null':
       return [];
     default:
-      return anything();
+      return anyJson();
   }
 }
 
-/** A body in pieces that bodies share: with a copy of each megabyte, the test's process spent half of its time on garbage collection. */
+/**
+ * A body in pieces that are shared by several bodies: with copies, the test spent half of its time on garbage
+ * collection.
+ */
 export type Pieces = readonly Buffer[];
 export const lengthOf = (body: Pieces): number => body.reduce((sum, piece) => sum + piece.byteLength, 0);
 
-/** Returns the JSON of an object with the fields of all objects; `other` has at least one field. */
-const merged = (one: object, ...other: Value[]): Pieces => {
+/** Returns the JSON of an object with the fields of all given objects; `other` has at least one field. */
+const mergeFields = (one: object, ...other: Value[]): Pieces => {
   const fields = JSON.stringify(one);
   return [Buffer.from(fields === '{}' ? '{' : `${fields.slice(0, -1)},`), ...other];
 };
@@ -107,8 +113,8 @@ export type Select = <T>(inputs: readonly T[]) => readonly T[];
 export const ALL: Select = inputs => inputs;
 
 /**
- * Returns a selector of a third of the inputs, at least one, and a different third each time: together, the several hundred similar fields
- * get all inputs.
+ * Returns a selector of a third of the inputs, at least one. It is a different third each time, so that the several
+ * hundred similar fields together get all inputs.
  */
 export function thirds(): Select {
   let turn = 0;
@@ -135,11 +141,12 @@ function* bodies(entry: RegisteredOperation, valid: Schema, select: Select): Gen
     const schema = properties[name];
     const { [name]: _, ...others } = valid;
     const key = Buffer.from(`${JSON.stringify(name)}:`);
-    for (const value of select(values(isSchema(schema) ? schema : {}))) yield [name, merged(others, key, value, END)];
+    for (const value of select(values(isSchema(schema) ? schema : {})))
+      yield [name, mergeFields(others, key, value, END)];
   }
-  const [list = valueFrom([]), , object = valueFrom({})] = anything();
+  const [list = valueFrom([]), , object = valueFrom({})] = anyJson();
   yield* select<[string, Pieces]>([
-    ['unknown fields', merged(valid, object.subarray(1))],
+    ['unknown fields', mergeFields(valid, object.subarray(1))],
     ['a body that is a list', [list]],
     ['a body without end', [ENDLESS]],
   ]);
@@ -147,7 +154,7 @@ function* bodies(entry: RegisteredOperation, valid: Schema, select: Select): Gen
 const END = Buffer.from('}');
 const ENDLESS = Buffer.from('['.repeat(ROOM));
 
-/** Returns queries of an operation, each parameter at its longest and repeated as often as there is room. */
+/** Returns queries of an operation, with each parameter at its maximum length, and repeated as often as possible. */
 export function extremeQueries(entry: RegisteredOperation): [string, string][] {
   const properties = isSchema(entry.inputSchema.properties) ? entry.inputSchema.properties : {};
   const names = Object.keys(properties).filter(name => !entry.pathParameters.includes(name));
@@ -159,16 +166,16 @@ export function extremeQueries(entry: RegisteredOperation): [string, string][] {
 
 const step = (id: string, type: string, fields: object) => ({ id, type, ...fields });
 const many = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
-/** Returns the maximum number of steps, which together are as large as a graph may be. */
+/** Returns the maximum number of steps, which together have the maximum size of a graph. */
 const steps = (type: string, fields: (n: number) => object) => many(2_000, n => step(`s${n}`, type, fields(n)));
 
-/** Returns nested loops; each is the only step of the next outer one. */
+/** Returns nested loops, each the only step of its outer loop. */
 function nestedLoops(levels: number): object {
   const inner = levels > 1 ? nestedLoops(levels - 1) : step('a', 'condition', { expression: 'item' });
   return step(`l${levels}`, 'for_each', { items: '{{item}}', steps: [inner] });
 }
 
-/** Graphs that keep a validation as busy as their size permits. */
+/** Graphs whose validation takes as much time as their size permits. */
 export const EXTREME_GRAPHS: [string, unknown[]][] = [
   ['an unfinished template in a script', [step('a', 'lua_script', { script: repeated('{{input.a ?? [', ROOM - 200) })]],
   [

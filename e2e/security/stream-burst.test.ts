@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Client } from '../faults/client.ts';
 import { Installation, type Service } from '../fixtures/service.ts';
 
-/** A burst of event streams, all opened at once by a few tokens of one person. */
+/** A burst of event streams, all opened at once with a few tokens of one user. */
 const SOCKETS = 1_500;
 const MAX_PER_USER = 500;
 /** CPU time of one turn of the event loop, which is the same on a busy machine. */
@@ -53,12 +53,12 @@ async function open(token: string): Promise<number> {
   ];
   socket.write(`${lines.join('\r\n')}\r\n\r\n`);
   const [chunk] = await once(socket, 'data');
-  // A stream that does not answer pings is closed, and frees its place for another one.
+  // A stream that does not answer pings is closed, which makes room for another one.
   socket.on('data', frames => frames.includes(PING) && socket.write(PONG));
   return Number(String(chunk).slice(9, 12));
 }
 
-test(`${SOCKETS} streams at once: a person gets ${MAX_PER_USER} across all tokens, and the service continues`, async () => {
+test(`${SOCKETS} streams at once: a user gets ${MAX_PER_USER} across all tokens, and the service continues`, async () => {
   expect(new Set(tokens).size).toBe(3);
   await service.measure({ collectGarbage: true });
   const statuses = await Promise.all(Array.from({ length: SOCKETS }, (_, n) => open(tokens[n % 3] ?? '')));

@@ -44,9 +44,9 @@ import {
  *
  * A response may take 2 s, and other callers may wait for at most 500 ms. Both are promises for an otherwise idle
  * machine, but tests run beside others. So the wait of other callers is measured as the CPU time that the service's
- * main thread used without a turn of its event loop in between (fixtures/preload.ts), and the time of a response is
- * divided by how much slower than its CPU time a fixed computation is in this process just after. A measurement beyond
- * the limit is repeated once, and then with the slower of two such computations, before and after.
+ * main thread used without a turn of its event loop in between (fixtures/preload.ts), and the time of a response is divided by the slowdown of the machine: the ratio of
+ * time to CPU time of a fixed computation just after the response. A measurement beyond the limit is repeated once, with
+ * the greater of the slowdowns before and after it.
  */
 const MAX_RESPONSE_MS = 2_000;
 const MAX_TURN_MS = 500;
@@ -102,7 +102,7 @@ async function send(
   method: string,
   path: string,
   body?: string | Pieces,
-  by = token,
+  bearer = token,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
   const pieces = typeof body === 'string' ? [Buffer.from(body)] : body;
@@ -111,7 +111,7 @@ async function send(
     agent,
     method,
     headers: {
-      Authorization: `Bearer ${by}`,
+      Authorization: `Bearer ${bearer}`,
       'Content-Type': 'application/json',
       'Accept-Encoding': 'gzip',
       ...(pieces !== undefined && { 'Content-Length': lengthOf(pieces) }),
@@ -185,7 +185,7 @@ const narrowTokens = new Map<string, string>();
 async function sendAsEach(
   { operation }: RegisteredOperation,
   place: number,
-  sendAs: (by: string) => Promise<Cost>,
+  sendAs: (bearer: string) => Promise<Cost>,
 ): Promise<void> {
   const { status } = await sendAs(token);
   if (operation.access === 'public') return;
@@ -193,7 +193,7 @@ async function sendAsEach(
   const allowed = roles.filter(role => hasRole(role, access)).map(role => narrowTokens.get(`${role} ${scope}`) ?? '');
   const isMalformed = status === 400 || status === 422;
   const isForAll = scopesWhere.length > 0 && (rounds > 1 || !isMalformed);
-  for (const by of isForAll ? allowed : allowed.slice(place, place + 1)) await sendAs(by);
+  for (const bearer of isForAll ? allowed : allowed.slice(place, place + 1)) await sendAs(bearer);
 }
 
 const select = rounds > 1 ? ALL : thirds();
@@ -208,7 +208,7 @@ describe('the extremes of', () => {
     for (const [field, body] of extremeBodies(entry, valid, select)) {
       const what = `${name}.${field} ${body.map(piece => piece.toString('utf8', 0, 50)).join('…')}`;
       const path = pathIn(entry, world.ids);
-      await sendAsEach(entry, place, by => expectCheap(what, entry.operation.method, path, body, by));
+      await sendAsEach(entry, place, bearer => expectCheap(what, entry.operation.method, path, body, bearer));
       place += 1;
     }
   });
@@ -218,7 +218,7 @@ describe('the extremes of', () => {
     async (name, entry) => {
       for (const [place, [field, query]] of select(extremeQueries(entry)).entries()) {
         const path = `${pathIn(entry, world.ids)}?${query}`;
-        await sendAsEach(entry, place, by => expectCheap(`${name}?${field}`, 'GET', path, undefined, by));
+        await sendAsEach(entry, place, bearer => expectCheap(`${name}?${field}`, 'GET', path, undefined, bearer));
       }
     },
   );
@@ -277,19 +277,19 @@ describe('other surfaces', () => {
     const bodies = [...EXTREME_DELIVERIES, `[${'{},'.repeat(80_000)}{}]`, '['.repeat(250_000), '"'.repeat(250_000)];
     const statuses = new Set<number>();
     for (const body of bodies)
-      for (const by of [token, narrowTokens.get('project_contributor workflow:run') ?? '']) {
+      for (const bearer of [token, narrowTokens.get('project_contributor workflow:run') ?? '']) {
         const signed = { 'X-Service-Signature': sign(secret ?? '', body) };
         const what = `delivery ${body.slice(0, 60)}`;
-        statuses.add((await expectCheap(what, 'POST', path ?? '', body, by, signed)).status);
+        statuses.add((await expectCheap(what, 'POST', path ?? '', body, bearer, signed)).status);
       }
     expect(statuses).toEqual(new Set([202, 400]));
   });
 
   test.each(roles)('frames of a stream of a %s', async role => {
-    const by = narrowTokens.get(`${role} workflow:read`) ?? '';
+    const bearer = narrowTokens.get(`${role} workflow:read`) ?? '';
     const url = `${service.url.replace('http', 'ws')}/v1/workflows/${world.ids['workflows/id']}/stream`;
     for (const [what, frames] of EXTREME_FRAMES) {
-      const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${by}` } });
+      const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${bearer}` } });
       await once(socket, 'message');
       await service.measure();
       const ended = once(socket, 'close');

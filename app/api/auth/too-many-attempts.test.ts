@@ -8,7 +8,7 @@ const refused: [string, () => Response][] = [
 ];
 
 describe.each(refused)('a sign-in over the limit, sent by %s', (_, response) => {
-  it('is 429 with Retry-After, the error and what next-auth’s client reads', async () => {
+  it('is 429 with Retry-After, the error, and the fields that next-auth’s client reads', async () => {
     const answer = await tooManyAttempts(response(), '42');
     expect(answer.status).toBe(429);
     expect(Object.fromEntries(answer.headers)).toEqual({
@@ -24,7 +24,7 @@ describe.each(refused)('a sign-in over the limit, sent by %s', (_, response) => 
   });
 });
 
-it('states a wait of hours in hours', async () => {
+it('a wait of several hours is given in hours', async () => {
   const answer = await tooManyAttempts(Response.json({ url }, { status: 401 }), '40000');
   expect(answer.headers.get('retry-after')).toBe('40000');
   expect(await answer.json()).toMatchObject({ error: 'Too many sign-in attempts. Try again in 12 hours.' });

@@ -5,7 +5,10 @@ import { WorkflowPage } from '@/components/editor/workflow-page.tsx';
 
 export const metadata: Metadata = { title: 'Workflow' };
 
-/** Makes the forms of the step types from the schemas with which the service checks steps: a new type needs no form of its own. */
+/**
+ * Returns the forms of the step types, generated from the schemas with which the service checks steps: a new type needs
+ * no form of its own.
+ */
 function stepTypeForms(): StepTypeForm[] {
   const types = [...container().services.stepTypes.values()].filter(({ internal }) => !internal);
   return types.map(({ type, fields, retries, available, defaultTimeoutS }) => {
