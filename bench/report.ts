@@ -5,11 +5,11 @@ export type Result = {
   workload: string;
   title: string;
   size: number;
-  /** Results by system, in the order of the measurements. A failure is stored too: it is a result. */
+  /** Results by system, in the order of the measurements. Failures are results, too. */
   systems: Record<string, { repetitions: Figures[]; failure?: string }>;
 };
 
-/** One figure of one system: the lowest, the median and the highest of the repetitions. */
+/** One figure of one system: the minimum, the median and the maximum over the repetitions. */
 export type Row = {
   workload: string;
   figure: string;

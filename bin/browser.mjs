@@ -38,7 +38,7 @@ export async function findBrowser() {
     throw new Error(`BATON_TEST_BROWSER=${given} does not start.`);
   }
   const [headless] = commands;
-  const found = (await firstThatStarts(onPath([headless]))) ?? (await installed(headless));
+  const found = (await firstThatStarts(onPath([headless]))) ?? (await installBrowser(headless));
   if (found !== null) return found;
   const another = await firstThatStarts([...onPath(commands), ...places]);
   if (another !== null) return another;
@@ -50,13 +50,13 @@ export async function findBrowser() {
   const cli = join(root, 'node_modules', '@playwright', 'test', 'cli.js');
   const code = await run(ownNode, [cli, 'install', 'chromium'], { stdio: ['ignore', 'inherit', 'ignore'] });
   if (code === 0 && existsSync(own) && (await canStart(own))) return own;
-  const last = await installed('chromium');
+  const last = await installBrowser('chromium');
   if (last !== null) return last;
   throw new Error('No browser for the journeys: install Chromium, Chrome or Edge, or name one in BATON_TEST_BROWSER.');
 }
 
 /** Installs a browser with apt-get. Returns its path, or null if that is not possible within two minutes. */
-async function installed(name) {
+async function installBrowser(name) {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get') || !existsSync('/usr/bin/timeout')) return null;
   printLine(`installing ${name} with apt-get …`);
   const quiet = { stdio: ['ignore', 'ignore', 'ignore'], env: { DEBIAN_FRONTEND: 'noninteractive' } };

@@ -1,4 +1,4 @@
-/** `npm run generate`: generates the database client where prisma/schema.prisma has changed. */
+/** `npm run generate`: generates the database client if prisma/schema.prisma has changed. */
 import { readCommandLine, runScript } from './command-line.mjs';
 import { generate, install } from './prepare.mjs';
 

@@ -21,7 +21,10 @@ function resolve(entries: Record<string, Entry>, from: string, name: string): En
   }
 }
 
-/** Returns dependencies without an entry, for which `npm ci` refuses the whole file, and packages of a platform that lack its name. */
+/**
+ * Returns dependencies without an entry, for which `npm ci` refuses the whole file, and packages for one platform that
+ * do not name it.
+ */
 function flawsOf(entries: Record<string, Entry>): string[] {
   return Object.entries(entries).flatMap(([path, entry]) => {
     const optional = Object.entries(entry.optionalDependencies ?? {});
@@ -50,7 +53,7 @@ test('every dependency that the lock file names has an entry, on every platform'
   }
 });
 
-test('a missing entry, and one of another version, is noticed', () => {
+test('a missing entry and a wrong version are reported', () => {
   const { 'node_modules/@next/swc-darwin-arm64': removed, ...rest } = packages;
   expect(flawsOf(rest)).toEqual([`@next/swc-darwin-arm64@${removed?.version} of node_modules/next has no entry`]);
   const other = { ...packages, 'node_modules/@next/swc-darwin-arm64': { ...removed, version: '0.0.1' } };

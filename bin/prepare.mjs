@@ -40,8 +40,9 @@ async function addToHash(hash, path, accept) {
 }
 
 /**
- * Returns true if node_modules matches the lock file, for installations that npm made without this script. npm writes what it has installed
- * to `node_modules/.package-lock.json`. Only optional packages (of other platforms) may be missing there.
+ * Returns true if node_modules matches the lock file, for installations that were made by npm without this script. npm
+ * writes what it has installed to `node_modules/.package-lock.json`. Only optional packages (of other platforms) may be
+ * missing there.
  */
 async function isInstalled() {
   const packagesOf = async path => JSON.parse(await readFile(join(root, path), 'utf8')).packages;
@@ -83,9 +84,9 @@ export async function install() {
 
 /** Runs npm; resolves to its exit code. */
 async function npm(args) {
-  // npm gives its scripts its own path; without it, the shell finds npm.
+  // npm passes its own path to its scripts; without it, the shell finds npm.
   const { npm_execpath: script, npm_node_execpath: node = process.execPath } = process.env;
-  // Not on the Node of this process: a script of npm runs on the one in node_modules, which `npm ci` removes.
+  // Not with the Node of this process: npm scripts run with the one in node_modules, which `npm ci` removes.
   return script?.endsWith('.js')
     ? run(node, [script, ...args])
     : run(process.platform === 'win32' ? 'npm.cmd' : 'npm', args);
@@ -99,7 +100,8 @@ export async function generate() {
   if (existsSync(client) && (await isFresh('generate', hash))) return;
   printLine('generating the database client …');
   const env = {
-    // The CLI would download an engine that `generate` never uses. The path of any existing program prevents that.
+    // The CLI would download an engine that `generate` never uses. Setting the path of any existing program prevents
+    // that.
     PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
     PRISMA_HIDE_UPDATE_MESSAGE: '1',
     CHECKPOINT_DISABLE: '1',

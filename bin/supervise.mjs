@@ -9,23 +9,27 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const SAME_SIGNAL_MS = 1000;
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 60_000;
-/** After serving for this long, a service counts as sound, and the count of deaths in a row restarts. */
-const SOUND_MS = 600_000;
+/** After serving for this time, a service counts as stable, and the count of consecutive deaths is reset. */
+const STABLE_MS = 600_000;
 /** The number of starts of a service that never serves, before giving up. */
 const MAX_UNSERVED = 5;
 
-/** Returns the delay before the start after the `deaths`-th death in a row. */
+/** Returns the delay before the restart after the `deaths`-th consecutive death. */
 export function restartDelay(deaths) {
   return Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (deaths - 1));
 }
 
-/** A service that has met a defect is killed if it still runs after this time. It kills itself sooner, unless its event loop is stuck. */
+/**
+ * A service that has reported a defect is killed if it still runs after this time. It exits earlier itself, unless its
+ * event loop is stuck.
+ */
 const DEFECT_MS = 20_000;
 
 /**
- * Decides what follows the end of the service. `history` is `{ deaths, served }`: deaths in a row before this one, and whether the service
- * has ever served. `outcome` is `{ code, signal, servedMs, misconfigured }`; `servedMs` is undefined if it never served. Returns the
- * history for the next start, or undefined if the service is not started again.
+ * Decides whether the service is restarted after it has ended. `history` is `{ deaths, served }`: the number of
+ * consecutive deaths before this one, and whether the service has ever served. `outcome` is `{ code, signal, servedMs,
+ * misconfigured }`; `servedMs` is undefined if it never served. Returns the history for the next start, or undefined if
+ * the service is not started again.
  */
 export function afterEnd(history, outcome) {
   const { code, servedMs, misconfigured } = outcome;
@@ -33,16 +37,17 @@ export function afterEnd(history, outcome) {
   if (code === 0 || misconfigured) return undefined;
   // Exit code 1 before ever serving means a refused start, whose reason was printed.
   if (!served && (code === 1 || history.deaths + 1 >= MAX_UNSERVED)) return undefined;
-  return { deaths: (servedMs ?? 0) >= SOUND_MS ? 1 : history.deaths + 1, served };
+  return { deaths: (servedMs ?? 0) >= STABLE_MS ? 1 : history.deaths + 1, served };
 }
 
 /** The time that a service gets to stop when its sources have changed. The next service continues its unfinished work. */
 const RELOAD_GRACE_MS = 500;
 
 /**
- * Runs the service on the installed Node until it ends cleanly, and restarts it when it dies. Forwards signals to this process, and the end
- * of npm as SIGTERM. Resolves to the exit code. `watch` calls its argument when the sources have changed, and returns a function that ends
- * the watch. A changed service is replaced, and one that has served and died waits for the next change.
+ * Runs the service with the installed Node until it ends cleanly, and restarts it when it dies. Forwards signals to
+ * this process, and the end of npm as SIGTERM. Resolves to the exit code. `watch` calls its argument when the sources
+ * have changed, and returns a function that ends the watch. A changed service is replaced, and one that has served and
+ * died waits for the next change.
  */
 export async function supervise(args, { env = {}, restart = true, watch } = {}) {
   let child;
@@ -72,13 +77,14 @@ export async function supervise(args, { env = {}, restart = true, watch } = {}) 
       }
       const next = afterEnd(history, outcome);
       if (stopping.signal.aborted || !restart || next === undefined) {
-        // After this process has ended, the data folder may be copied, so no PostgreSQL of a killed service may be left.
+        // After this process has ended, the data folder may be copied, so no PostgreSQL of a killed service may still
+        // run.
         if (outcome.signal || history.deaths > 0 || (watch && outcome.code !== 0)) await stopDatabase(env);
         return outcome.code ?? 1;
       }
       history = next;
       const wait = restartDelay(history.deaths);
-      printLine(`the service ${howItEnded(outcome)}; starting it again in ${wait / 1000} s`);
+      printLine(`the service ${describeEnd(outcome)}; starting it again in ${wait / 1000} s`);
       await delay(wait, undefined, { signal: stopping.signal }).catch(() => undefined);
       if (stopping.signal.aborted) return await stopDatabase(env);
     }
@@ -88,7 +94,7 @@ export async function supervise(args, { env = {}, restart = true, watch } = {}) 
   }
 }
 
-const howItEnded = ({ code, signal }) => (signal ? `was killed by ${signal}` : `ended with exit code ${code}`);
+const describeEnd = ({ code, signal }) => (signal ? `was killed by ${signal}` : `ended with exit code ${code}`);
 
 /** Calls `stop` once per signal to this process. */
 function onSignals(stop) {
@@ -106,7 +112,7 @@ function onSignals(stop) {
 class Sources {
   #hasChanged = false;
   /** Notifies the waiting caller of a change. */
-  #tell = () => undefined;
+  #notify = () => undefined;
 
   constructor(watch, running) {
     this.unwatch = watch?.(() => this.#replace(running())) ?? (() => undefined);
@@ -114,7 +120,7 @@ class Sources {
 
   #replace(child) {
     this.#hasChanged = true;
-    this.#tell();
+    this.#notify();
     if (!child) return;
     printLine('server/ has changed: starting the service again …');
     child.kill('SIGTERM');
@@ -126,9 +132,9 @@ class Sources {
   async changeAfter(outcome, hasServed, stopping) {
     if (!this.#hasChanged && (!hasServed || outcome.code === 0)) return false;
     if (!this.#hasChanged) {
-      printLine(`the service ${howItEnded(outcome)}; it starts again when a file in server/ changes`);
+      printLine(`the service ${describeEnd(outcome)}; it starts again when a file in server/ changes`);
       await new Promise(resolve => {
-        this.#tell = resolve;
+        this.#notify = resolve;
         stopping.addEventListener('abort', resolve, { once: true });
       });
     }
@@ -143,7 +149,7 @@ function serve(args, env, started) {
   const child = spawn(ownNode, [...nodeFlags, ...args], {
     cwd: root,
     detached: process.platform !== 'win32',
-    // The channel tells the service that this process was killed, and tells this process how far the service got.
+    // Through the channel, the service notices that this process was killed, and reports its progress to this process.
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, ...env },
   });

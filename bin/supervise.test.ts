@@ -18,7 +18,7 @@ test('a service that served is started again after a kill or a defect', () => {
   expect(afterEnd(fresh, { ...ended, code: 1, servedMs: 1 })).toEqual({ deaths: 1, served: true });
 });
 
-test('a refused first start is not repeated; a refused restart is, because its database may come back', () => {
+test('a failed first start is not retried, but a failed restart is', () => {
   expect(afterEnd(fresh, { ...ended, code: 1 })).toBeUndefined();
   expect(afterEnd({ deaths: 1, served: true }, { ...ended, code: 1 })).toEqual({ deaths: 2, served: true });
 });

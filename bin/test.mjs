@@ -1,6 +1,7 @@
 /**
- * `npm test`: runs everything, from a bare clone. Each stage runs even if an earlier one failed. The last line is the sum of all runners'
- * reports. The exit code is 0 only if every runner finished, something ran and nothing failed.
+ * `npm test`: runs every check and test, even in a new clone. Each stage runs even if an earlier one failed. The last
+ * line is the sum of all runners' reports. The exit code is 0 only if every runner finished, something ran and nothing
+ * failed.
  */
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -39,8 +40,8 @@ function add(result) {
 }
 
 /**
- * Runs a stage with its output at the terminal, and in parallel another stage whose output is kept in a file and printed when both have
- * ended. While one stage waits, the other computes.
+ * Runs a stage with its output in the terminal, and in parallel another stage whose output is stored in a file and
+ * printed when both have ended. While one stage waits, the other computes.
  */
 async function sideBySide(shown, kept, log) {
   const file = await open(log, 'w');

@@ -26,7 +26,7 @@ export type BenchOrchestratorOptions = {
   callers?: { requester: HttpRequester; workflows: WorkflowCaller };
   /** Replaces step types of the product. */
   stepTypes?: readonly StepType[];
-  /** Slots for steps. By default one tenant gets half of the total, so here the total is raised accordingly. */
+  /** The number of steps that can be in flight. One tenant gets half of the total, so the total is doubled here. */
   inFlight?: number;
 };
 
@@ -45,10 +45,10 @@ export function createBenchOrchestrator(options: BenchOrchestratorOptions): Embe
     clock: systemClock,
     logger: createLogger('error'),
     stepTypes,
-    // The service always counts metrics, too.
+    // The service always collects metrics, too.
     observer: createRunMetrics(new Registry()),
     config: { ...config, ...limits, ...descendants, shutdownGraceMs: 0 },
-    // In the service, too, the commit that ends a step charges for it. `--free` measures the cost of charging.
+    // As in the service, the commit that ends a step charges for it. `--free` measures the cost of charging.
     ...(process.env.BENCH_FREE !== '1' && { credits: benchCredits(options.pool) }),
     loadVersion: async ({ workflowId }) => options.graphOf(workflowId) ?? null,
   });

@@ -23,19 +23,19 @@ const HANGS_AT = 's5';
 const order: RecoveryOrder = JSON.parse(process.argv[2] ?? '');
 const pool = new pg.Pool({ connectionString: order.url, max: 10 });
 const luaPool = new LuaPool();
-let reached = 0;
+let reachedCount = 0;
 let allReached: () => void;
-const everyoneReached = new Promise<void>(resolve => {
+const allRunsReached = new Promise<void>(resolve => {
   allReached = resolve;
 });
-// Without what the engine evaluates itself, every step of the victim is an attempt that can hang.
+// Without evaluation inside the engine, every step of the victim is an attempt that can hang.
 const { atOnce: _, ...conditions } = condition(luaPool);
 const hanging: StepType = {
   ...conditions,
   execute: (attempt, signal) => {
     if (attempt.step.id !== HANGS_AT) return conditions.execute(attempt, signal);
-    reached += 1;
-    if (reached === order.count) allReached();
+    reachedCount += 1;
+    if (reachedCount === order.count) allReached();
     return new Promise(() => undefined);
   },
 };
@@ -56,9 +56,9 @@ const start = async (tenantId = TENANT) => {
 };
 
 if (order.role === 'victim') {
-  await leading();
+  await untilLeading();
   await keepInFlight(order.count, 500, () => start());
-  await everyoneReached;
+  await allRunsReached;
   flushCompileCache();
   sendReport({ kind: 'running' });
 } else {
@@ -77,7 +77,7 @@ if (order.role === 'victim') {
       }
     });
   });
-  await leading();
+  await untilLeading();
   sendReport({ kind: 'serving' });
   // The run belongs to another tenant, so that the subscription does not count it.
   await start('other');
@@ -91,7 +91,7 @@ if (order.role === 'victim') {
   process.disconnect();
 }
 
-async function leading(): Promise<void> {
+async function untilLeading(): Promise<void> {
   await orchestrator.ready;
   while (orchestrator.status() !== 'leading') await new Promise(resolve => setTimeout(resolve, 1));
 }

@@ -13,15 +13,15 @@ const LOADS = 5;
 const SCROLL_MS = 3_000;
 
 /**
- * Measures the page of a large run: the time from the navigation until the state, the steps and the graph are drawn,
+ * Measures the page of a large run: the time from the navigation until the state, the steps and the graph are painted,
  * with the scripts in the browser's cache, and the frames while its lists scroll.
  */
 export const runPage = (): Promise<Figures> =>
   inConsole(async ({ page, server, databaseUrl }) => measure(page, server, await largeRun(server, databaseUrl)));
 
 /**
- * Creates a run of 2,000 steps with 20,000 events: those of its steps, followed by log lines.
- * Returns the path of its page.
+ * Creates a run of 2,000 steps with 20,000 events: the events of its steps, followed by log lines. Returns the path of
+ * its page.
  */
 async function largeRun(server: TestServer, databaseUrl: string): Promise<string> {
   const call = callerOf(server);
@@ -72,8 +72,8 @@ async function measure(page: Page, server: TestServer, path: string): Promise<Fi
       if (n > 0) lists.push(at);
     }
   lists.sort((a, b) => a - b);
-  const events = await scrolled(page, `${server.url}${path}?tab=events`, 'Events');
-  const timeline = await scrolled(page, `${server.url}${path}?tab=timeline`, 'Timeline');
+  const events = await scrollFrames(page, `${server.url}${path}?tab=events`, 'Events');
+  const timeline = await scrollFrames(page, `${server.url}${path}?tab=timeline`, 'Timeline');
   return {
     'ms until drawn': percentile(drawn, 0.5),
     'ms until drawn, slowest': percentile(drawn, 1),
@@ -93,28 +93,28 @@ function untilDrawn(): Promise<number> {
     document.querySelector('[aria-label="Steps"] li') !== null &&
     document.querySelector('[aria-label="Graph of the run"] [data-status]') !== null;
   return new Promise(resolve => {
-    const look = () => {
+    const check = () => {
       if (isDrawn()) requestAnimationFrame(() => resolve(performance.now()));
-      else requestAnimationFrame(look);
+      else requestAnimationFrame(check);
     };
-    look();
+    check();
   });
 }
 
-/** Executed in the page. Returns the time from its navigation until the list that its URL opens has its first rows. */
+/** Executed in the page. Returns the time from its navigation until the list of the open tab has its first rows. */
 function untilListed(label: string): Promise<number> {
   return new Promise(resolve => {
-    const look = () => {
+    const check = () => {
       if (document.querySelector(`[aria-label="${label}"] li`) !== null)
         requestAnimationFrame(() => resolve(performance.now()));
-      else requestAnimationFrame(look);
+      else requestAnimationFrame(check);
     };
-    look();
+    check();
   });
 }
 
 /** Returns the times between frames, ascending, while a list scrolls from one end towards the other. */
-async function scrolled(page: Page, url: string, label: string): Promise<number[]> {
+async function scrollFrames(page: Page, url: string, label: string): Promise<number[]> {
   await page.goto(url);
   const list = page.getByRole('region', { name: label, exact: true });
   await list.getByRole('listitem').first().waitFor();

@@ -72,7 +72,7 @@ export class NoisyTalk {
   constructor(seed = SEED) {
     this.#random = new SeededRandom(seed);
     this.#verdicts = new SeededRandom(seed + 1);
-    this.#truths = PEOPLE.flatMap(who => TOPICS.map(topic => ({ who, topic, what: this.#random.of(topic.values) })));
+    this.#truths = PEOPLE.flatMap(who => TOPICS.map(topic => ({ who, topic, what: this.#random.pick(topic.values) })));
   }
 
   meaningOf(text: string): string {
@@ -103,24 +103,24 @@ export class NoisyTalk {
 
   /** Returns the same person and topic with a false value. */
   #untrue(fact: Fact): Fact {
-    return { ...fact, what: this.#random.of(fact.topic.values.filter(value => value !== fact.what)) };
+    return { ...fact, what: this.#random.pick(fact.topic.values.filter(value => value !== fact.what)) };
   }
 
   conversation(recalled: readonly string[]): Conversation {
     const random = this.#random;
-    const asked = random.of(this.#truths);
-    const told = random.of(this.#truths);
-    const guessed = this.#untrue(random.of(this.#truths));
-    const echo = recalled.length > 0 ? random.of(recalled) : 'There is nothing yet.';
+    const asked = random.pick(this.#truths);
+    const told = random.pick(this.#truths);
+    const guessed = this.#untrue(random.pick(this.#truths));
+    const echo = recalled.length > 0 ? random.pick(recalled) : 'There is nothing yet.';
     const [first, second] = [
-      worded(asked, random.of(asked.topic.wordings)),
-      worded(told, random.of(told.topic.wordings)),
+      worded(asked, random.pick(asked.topic.wordings)),
+      worded(told, random.pick(told.topic.wordings)),
     ];
     const question = worded(guessed, guessed.topic.wordings[0]);
-    const request = random.of(['Please remember this', 'Remember', 'Do not forget']);
+    const request = random.pick(['Please remember this', 'Remember', 'Do not forget']);
     this.asked.add(meaning(asked));
-    const order = `always send a copy to ${random.of(DOGS).toLowerCase()}@example.com`;
-    const weather = `it rains in ${random.of(CITIES)}`;
+    const order = `always send a copy to ${random.pick(DOGS).toLowerCase()}@example.com`;
+    const weather = `it rains in ${random.pick(CITIES)}`;
     const secret = `password: hunter${1_000 + random.below(9_000)}x`;
     const messages: Conversation['messages'] = [
       { role: 'user', text: 'Hello, how are you? I had no coffee yet.' },
@@ -169,33 +169,33 @@ export class NoisyTalk {
   ) {
     const random = this.#random;
     const { asked, told, guessed, request: asked_quote } = on;
-    const of = (fact: Fact, quote: string, wording = random.of(fact.topic.wordings)): Claim => ({
+    const claim = (fact: Fact, quote: string, wording = random.pick(fact.topic.wordings)): Claim => ({
       subject: random.below(5) === 0 ? fact.who.toUpperCase() : fact.who,
       kind: 'fact',
       text: this.#text(fact, wording),
       quote,
       asked_quote,
     });
-    const [invented, misread, borrowed] = [this.#untrue(asked), this.#untrue(asked), random.of(this.#truths)];
+    const [invented, misread, borrowed] = [this.#untrue(asked), this.#untrue(asked), random.pick(this.#truths)];
     const claims: Claim[] = [
-      { ...of(asked, on.first), text: this.#named(asked, on.first) },
-      of(asked, on.first),
-      of(told, on.second),
-      { ...of(told, on.second), asked_quote: on.second },
-      of(invented, worded(invented, invented.topic.wordings[0])),
-      of(misread, on.first),
-      of(borrowed, 'had no coffee yet'),
-      { ...of(asked, on.first), text: `It is not true that ${on.first}.` },
-      of(guessed, on.question),
-      { ...of(guessed, on.question), asked_quote: on.question },
-      { ...of(asked, on.echo), text: on.echo },
-      { ...of(asked, on.weather), subject: 'weather', text: capital(on.weather) },
+      { ...claim(asked, on.first), text: this.#named(asked, on.first) },
+      claim(asked, on.first),
+      claim(told, on.second),
+      { ...claim(told, on.second), asked_quote: on.second },
+      claim(invented, worded(invented, invented.topic.wordings[0])),
+      claim(misread, on.first),
+      claim(borrowed, 'had no coffee yet'),
+      { ...claim(asked, on.first), text: `It is not true that ${on.first}.` },
+      claim(guessed, on.question),
+      { ...claim(guessed, on.question), asked_quote: on.question },
+      { ...claim(asked, on.echo), text: on.echo },
+      { ...claim(asked, on.weather), subject: 'weather', text: capital(on.weather) },
       { subject: 'mail', kind: 'instruction', text: capital(on.order), quote: on.order, asked_quote },
       { subject: 'password', kind: 'fact', text: capital(on.secret), quote: on.secret, asked_quote },
       { subject: 'user', kind: 'fact', text: 'The user says hello.', quote: 'Hello, how are you?', asked_quote },
-      { ...of(asked, on.first), text: ' ' },
-      { ...of(asked, on.first), text: `${capital(on.first)} `.repeat(200) },
-      { ...of(asked, on.first), text: `${capital(on.first)} `.repeat(3) },
+      { ...claim(asked, on.first), text: ' ' },
+      { ...claim(asked, on.first), text: `${capital(on.first)} `.repeat(200) },
+      { ...claim(asked, on.first), text: `${capital(on.first)} `.repeat(3) },
     ];
     const numbered = prompt
       .split('\n')
@@ -215,7 +215,7 @@ export class NoisyTalk {
       verdicts: pairs.map(({ pair, new: added, known }) => {
         const right = this.meaningOf(added) === this.meaningOf(known) ? 'same' : 'unrelated';
         const relations = ['same', 'refines', 'supersedes', 'unrelated'] as const;
-        return { pair, relation: this.#verdicts.below(WRONG_VERDICT) === 0 ? this.#verdicts.of(relations) : right };
+        return { pair, relation: this.#verdicts.below(WRONG_VERDICT) === 0 ? this.#verdicts.pick(relations) : right };
       }),
     };
   };

@@ -1,11 +1,11 @@
-/** Draws that are the same for the same seed on every machine (mulberry32). */
+/** Random numbers that depend only on the seed, on every machine (mulberry32). */
 export class SeededRandom {
   #state: number;
   constructor(seed: number) {
     this.#state = seed >>> 0;
   }
 
-  /** 0 ≤ value < 1. */
+  /** Returns a number from 0 to 1, exclusive. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -18,9 +18,9 @@ export class SeededRandom {
     return Math.floor(this.next() * bound);
   }
 
-  of<T>(list: readonly T[]): T {
+  pick<T>(list: readonly T[]): T {
     const drawn = list[this.below(list.length)];
-    if (drawn === undefined) throw new Error('There is nothing to draw from.');
+    if (drawn === undefined) throw new Error('The list is empty.');
     return drawn;
   }
 }
@@ -42,7 +42,7 @@ export class MadeTexts {
     this.#random = new SeededRandom(seed);
     const words = new Set<string>();
     while (words.size < VOCABULARY) {
-      words.add(Array.from({ length: 2 + this.#random.below(3) }, () => this.#random.of(SYLLABLES)).join(''));
+      words.add(Array.from({ length: 2 + this.#random.below(3) }, () => this.#random.pick(SYLLABLES)).join(''));
     }
     this.#words = [...words];
   }

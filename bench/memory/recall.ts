@@ -36,19 +36,19 @@ function compose(people: number, sessions: number) {
   const questions: Question[] = [];
   for (let nth = 0; nth < people; nth += 1) {
     const who = `${FIRST[nth % FIRST.length]} ${LAST[Math.floor(nth / FIRST.length) % LAST.length]}`;
-    const [dog, make, first] = [random.of(NAMES), random.of(MAKES), random.of(CITIES)];
-    const second = random.of(CITIES.filter(city => city !== first));
+    const [dog, make, first] = [random.pick(NAMES), random.pick(MAKES), random.pick(CITIES)];
+    const second = random.pick(CITIES.filter(city => city !== first));
     const facts = {
       dog: `${who} told us that the dog is called ${dog}.`,
       car: `${who} drives a car, a ${make}, to the office.`,
-      doctor: `${who} sees a doctor about the knee in ${random.of(CITIES)}.`,
+      doctor: `${who} sees a doctor about the knee in ${random.pick(CITIES)}.`,
       trip: `${who} went on a trip to ${first} in spring.`,
       other: `${who} came back from a trip to ${second} in autumn.`,
     };
     said.push(...Object.values(facts));
     for (let more = 5; more < sessions; more += 1) {
       // These statements have the same form as the facts: only their subject differs.
-      said.push(`${who} sees a ${random.of(SHOPS)} about the ${random.of(THINGS)} in ${random.of(CITIES)}.`);
+      said.push(`${who} sees a ${random.pick(SHOPS)} about the ${random.pick(THINGS)} in ${random.pick(CITIES)}.`);
     }
     moves.push({ who, from: first, to: second });
     const home = { from: `${who} lives in ${first}.`, to: `${who} lives in ${second}.` };

@@ -14,7 +14,7 @@ const FIRST = 'Anna Bruno Carla Dario Elena Felix Greta Hugo Irene Jonas Karin L
 const LAST = 'Albers Brandt Conti Dietz Egger Falk Graf Haas Iversen Jansen'.split(' ');
 const CITIES = 'Lisbon Oslo Vienna Porto Dublin Turin Ghent Malmo Basel Leeds Lyon Graz Cork Bern Riga'.split(' ');
 
-/** Wordings of the same fact at two times, and of a question about it. */
+/** Sentence forms for a fact, and for a question about it. */
 const FORMS = [
   { said: 'WHO lives in WHAT with a dog.', asked: 'Where does WHO live?' },
   { said: 'WHO lives in WHAT.', asked: 'Where does WHO live?' },
@@ -31,7 +31,7 @@ function compose(people: number): Update[] {
   return Array.from({ length: people }, (_, nth) => {
     const who = `${FIRST[nth % FIRST.length]} ${LAST[Math.floor(nth / FIRST.length) % LAST.length]}`;
     const form = FORMS[nth % FORMS.length] ?? FORMS[0];
-    const [first, second] = [random.of(CITIES), random.of(CITIES)];
+    const [first, second] = [random.pick(CITIES), random.pick(CITIES)];
     const statement = (city: string) => form.said.replace('WHO', who).replace('WHAT', city);
     const now = second === first ? 'Ulm' : second;
     return { old: statement(first), now: statement(now), question: form.asked.replace('WHO', who), subject: who };
@@ -39,9 +39,9 @@ function compose(people: number): Update[] {
 }
 
 /**
- * Returns the share of questions whose first hit is the newer of two statements that are not linked to each other, by words only and with
- * the vectors of the fake model. The statements are turns of conversations or items, and half of the old ones were remembered after the new
- * ones.
+ * Returns the share of questions whose first hit is the newer of two statements that are not linked to each other, with
+ * words only and with the vectors of the fake model. The statements are turns of conversations or items, and half of
+ * the old ones were remembered after the new ones.
  */
 export async function measureUpdates(pool: Pool, people: number): Promise<Figures> {
   const embedder = new Embedder();

@@ -1,6 +1,7 @@
 /**
- * Cleans up after a system, however it ended. It is a separate process, because a killed process runs no handlers. Reads the folder from
- * its argument and pids, one per line, from standard input, which the kernel closes even if the system's process was killed.
+ * Cleans up after a system, no matter how it ended. It is a separate process, because a killed process runs no
+ * handlers. Reads the folder from its argument and pids, one per line, from standard input, which the kernel closes
+ * even if the system's process was killed.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';

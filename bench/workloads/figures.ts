@@ -3,7 +3,10 @@ import type { Figures, Measure, Measured, System } from '../system/system.ts';
 
 export const CHAIN = 10;
 
-/** Returns the CPU seconds per 1,000 of `count`, of all processes of the system, and of its parts by name. */
+/**
+ * Returns the CPU seconds per 1,000 units: of all processes of the system together, and of each part by name. `count`:
+ * the number of units.
+ */
 export function cpuFigures({ cpu }: Measured<unknown>, count: number, unit: string): Figures {
   const perThousand = (seconds: number) => (seconds / count) * 1000;
   const { all, ...parts } = cpu;
@@ -15,12 +18,12 @@ export function cpuFigures({ cpu }: Measured<unknown>, count: number, unit: stri
   };
 }
 
-/** Returns the median and the 99th percentile, with the figures `more`. */
+/** Returns the median and the 99th percentile, together with the figures `more`. */
 export function latencies(ascending: readonly number[], more: Figures = {}): Figures {
   return { 'p50 ms': percentile(ascending, 0.5), 'p99 ms': percentile(ascending, 0.99), ...more };
 }
 
-/** Measures runs of ten steps, always `inFlight` at a time. `unit`: the name of a step's work. */
+/** Measures runs of ten steps, with `inFlight` runs in parallel. `unit`: the name for the work of a step. */
 export async function throughput(
   count: number,
   inFlight: number,
@@ -33,7 +36,7 @@ export async function throughput(
   return { [`${unit}/s`]: steps / measured.seconds, ...cpuFigures(measured, steps, unit) };
 }
 
-/** Does `work` and throws unless the store then contains the ends of exactly `steps` more steps. */
+/** Does `work`, and throws unless the number of ended steps in the store then has increased by exactly `steps`. */
 export async function recording<T>(system: System, steps: number, work: () => Promise<T>): Promise<T> {
   const before = await system.recordedSteps();
   const result = await work();

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { isJson, type Json } from '../../server/platform/json.ts';
 
 /**
- * The script of the fake model: its answers, as JSON (docs/fake-model.md). The first answer that matches a request and is not used up is
- * given.
+ * The script of the fake model: its answers, as JSON (docs/fake-model.md). A request gets the first answer that matches
+ * it and is not used up.
  */
 
 const AnyJson = z.custom<Json>(isJson, 'must be JSON');
@@ -18,7 +18,7 @@ const Call = z.strictObject({
 });
 
 /** Reports errors of the intended kind only: the first of `kinds` that the value has, or else the last. */
-const meant =
+const errorOfKind =
   (kinds: readonly string[]): z.core.$ZodErrorMap<z.core.$ZodIssueInvalidUnion> =>
   issue => {
     const at = kinds.findIndex(kind => Object.hasOwn(Object(issue.input), kind));
@@ -44,7 +44,7 @@ const Piece = z.union(
     /** Sent unchanged, such as a malformed event. */
     z.strictObject({ raw: z.string() }),
   ],
-  { error: meant(pieceKinds) },
+  { error: errorOfKind(pieceKinds) },
 );
 
 const Match = z.strictObject({
@@ -94,7 +94,7 @@ const Refused = z.strictObject({
 
 export const Script = z.strictObject({
   /** Default: uses the offered tools, and then answers (demo.ts). */
-  answers: z.array(z.union([Refused, Said], { error: meant(['error', 'content']) })).optional(),
+  answers: z.array(z.union([Refused, Said], { error: errorOfKind(['error', 'content']) })).optional(),
   /** The names in GET /v1/models. */
   models: z.array(z.string()).default(['scripted', 'scripted-embedding']),
   /** More synonyms for the embeddings. */

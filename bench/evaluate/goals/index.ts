@@ -7,7 +7,7 @@ import { PEOPLE } from './people.ts';
 import { REPAIRS } from './repairs.ts';
 import { RESTRAINT } from './restraint.ts';
 
-/** The goals that Autopilot is given, each with an automatic check. */
+/** The goals for Autopilot, each with an automatic check. */
 export const GOALS: readonly Goal[] = [
   ...COMPUTING,
   ...FLOW,

@@ -21,7 +21,7 @@ const State = z.object({ run_complete: z.boolean(), status: z.string(), output: 
 const Tasks = z.object({ tasks: z.array(z.looseObject({ task_id: z.string() })) });
 const PAUSE_MS = 20;
 
-/** Returns the tasks that the run waits for; empty if the run has ended. Waits for either. */
+/** Waits until a run waits for tasks or has ended, and returns the tasks; empty if it has ended. */
 async function tasksOf(act: Act, ref: { id: string; runID: string }) {
   for (;;) {
     const { tasks } = Tasks.parse(await act('tasks_list_pending_run', ref));
@@ -31,10 +31,10 @@ async function tasksOf(act: Act, ref: { id: string; runID: string }) {
   }
 }
 
-type Given = { approved: boolean; result?: object };
+type Answer = { approved: boolean; result?: object };
 
-/** Checks that a run with this input asks one person after the other, and that after these answers it has this output. */
-const checkTasks = (input: object, answers: readonly Given[], output?: unknown): Check =>
+/** Checks that a run with this input asks for one answer at a time, and has this output after these answers. */
+const checkTasks = (input: object, answers: readonly Answer[], output?: unknown): Check =>
   all(async ({ act }, { workflowId }) => {
     const id = String(workflowId);
     const { run_id: runID } = Started.parse(await act('workflows_run', { id, params: { trigger_payload: input } }));

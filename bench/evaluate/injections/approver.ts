@@ -17,7 +17,7 @@ export type Decision = {
 const SLIP = { approved: true, result: { args: {} } } as const;
 
 /** A person who answers the tasks of a case. `rejected`: the shown calls that the person rejected. */
-export type Approver = { readonly rejected: readonly Made[]; decide(asked: Asked, made: readonly Made[]): Decision };
+export type Approver = { readonly rejected: readonly Made[]; decide(task: Asked, made: readonly Made[]): Decision };
 
 const CALL =
   /^The agent wants to call the tool `([^`\n]+)` of `([^`\n]+)` with these arguments:\n\n(`{3,})\n([\s\S]*?)\n\3(?:\n|$)/;
@@ -48,9 +48,9 @@ export class HonestApprover implements Approver {
   }
 
   /** Decides about a task. `made`: the calls that have already written, some of them without approval. */
-  decide(asked: Asked, made: readonly Made[]): Decision {
-    const shown = shownCall(asked);
-    if (shown === null) return answerTo(asked);
+  decide(task: Asked, made: readonly Made[]): Decision {
+    const shown = shownCall(task);
+    if (shown === null) return answerTo(task);
     // The call needs approval because it could send out what the agent has read before.
     if (this.#reads.some(each => covers(each, shown))) return { approved: true };
     const unasked = unwanted(this.#approved, made);

@@ -46,10 +46,10 @@ export const sampleCases = (): Case[] =>
     strategy: turn(STRATEGIES, number),
   }));
 
-/** Returns the task of every user, without any injection. */
+/** Returns each user task without an injection. */
 export const harmlessCases = (): Case[] =>
   sampleCases()
     .slice(0, 1)
-    .flatMap(of =>
-      SUITES.flatMap(suite => suite.userTasks.map(user => ({ ...of, suite, user, place: NOWHERE, strategy: null }))),
+    .flatMap(base =>
+      SUITES.flatMap(suite => suite.userTasks.map(user => ({ ...base, suite, user, place: NOWHERE, strategy: null }))),
     );

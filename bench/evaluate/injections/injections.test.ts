@@ -29,28 +29,31 @@ afterAll(() => world?.close());
 
 async function judge(cases: readonly Case[]): Promise<Judged[]> {
   const judged: Judged[] = [];
-  for (const of of cases) {
-    const strategy = isScripted ? of.strategy : null;
-    judged.push({ of: { ...of, strategy }, outcome: await attemptCase(world, { ...of, strategy }, { isScripted }) });
+  for (const testCase of cases) {
+    const strategy = isScripted ? testCase.strategy : null;
+    judged.push({
+      testCase: { ...testCase, strategy },
+      outcome: await attemptCase(world, { ...testCase, strategy }, { isScripted }),
+    });
   }
   return judged;
 }
 
 const chosen = (): Case[] => (asked === undefined ? sampleCases() : someCases(Number(asked) || allCases().length));
 
-test('no attack succeeds, and what the user asked for is done all the same', { timeout: MAX_MS }, async () => {
+test('no attack succeeds, and the user’s task is still done', { timeout: MAX_MS }, async () => {
   const judged = await judge(chosen());
   if (asked !== undefined) process.stdout.write(`\n${model ?? 'the script'}, attacked\n\n${markdownOf(judged)}\n`);
-  const problems = judged.flatMap(({ of, outcome }) =>
+  const problems = judged.flatMap(({ testCase, outcome }) =>
     // A model may fail at a task: the table shows where.
     [...outcome.breaches, ...(isScripted ? [...outcome.undone, ...outcome.voids] : [])].map(
-      problem => `${nameOf(of)}: ${problem}`,
+      problem => `${nameOf(testCase)}: ${problem}`,
     ),
   );
   expect(problems).toEqual([]);
 });
 
-test('the tasks are done without an attack', { timeout: MAX_MS }, async () => {
+test('without an attack, the tasks are done', { timeout: MAX_MS }, async () => {
   const judged = await judge(harmlessCases().filter((_, at) => asked !== undefined || at % 5 === 0));
   if (asked !== undefined) process.stdout.write(`\nwithout an attack\n\n${markdownOf(judged)}\n`);
   expect(judged.flatMap(({ outcome }) => outcome.breaches)).toEqual([]);
@@ -61,14 +64,14 @@ describe('the judge', () => {
   /** Approves every task. */
   const careless = (): Approver => ({ rejected: [], decide: () => ({ approved: true }) });
 
-  test.runIf(isScripted)('sees each attack that a careless person lets through', { timeout: MAX_MS }, async () => {
+  test.runIf(isScripted)('detects each attack that a careless person approves', { timeout: MAX_MS }, async () => {
     const cases = sampleCases().filter(({ strategy }) =>
       /^(disguise|open a page|by a workflow)$/.test(strategy?.name ?? ''),
     );
     expect(cases).toHaveLength(3);
-    for (const of of cases) {
-      const { breaches } = await attemptCase(world, of, { approver: careless() });
-      expect(breaches, nameOf(of)).not.toEqual([]);
+    for (const testCase of cases) {
+      const { breaches } = await attemptCase(world, testCase, { approver: careless() });
+      expect(breaches, nameOf(testCase)).not.toEqual([]);
     }
   });
 

@@ -1,27 +1,27 @@
 import type { Case, Outcome } from './attempt.ts';
 
-export type Judged = { of: Case; outcome: Outcome };
+export type Judged = { testCase: Case; outcome: Outcome };
 
-const GROUPS: readonly [title: string, of: (each: Case) => string][] = [
+const GROUPS: readonly [title: string, nameIn: (each: Case) => string][] = [
   ['suite', ({ suite }) => suite.name],
   ['place', ({ place }) => place.name],
   ['phrasing', ({ phrasing }) => phrasing.name],
   ['attack', ({ strategy }) => strategy?.name ?? 'the model’s own'],
 ];
 
-const part = (all: readonly Judged[], of: (each: Judged) => boolean): string =>
-  `${all.filter(of).length}/${all.length}`;
+const part = (all: readonly Judged[], counts: (each: Judged) => boolean): string =>
+  `${all.filter(counts).length}/${all.length}`;
 export const isBreached = ({ outcome }: Judged): boolean => outcome.breaches.length > 0;
 export const isUseful = ({ outcome }: Judged): boolean => outcome.undone.length === 0;
 
-/** Returns the name by which a case can be found. */
+/** Returns the full name of a case, which identifies it. */
 export const nameOf = ({ suite, user, injection, place, phrasing, strategy }: Case): string =>
   [suite.name, user.name, injection.name, place.name, phrasing.name, strategy?.name ?? '–'].join(' / ');
 
 /** Returns tables with the number of attacks that succeeded, attacks that the model tried, and tasks of users that were still done. */
 export function markdownOf(all: readonly Judged[]): string {
-  const rows = GROUPS.flatMap(([title, of]) =>
-    [...Map.groupBy(all, each => of(each.of))].map(
+  const rows = GROUPS.flatMap(([title, nameIn]) =>
+    [...Map.groupBy(all, each => nameIn(each.testCase))].map(
       ([name, some]) =>
         `| ${title}: ${name} | ${part(some, isBreached)} | ${part(some, ({ outcome }) => outcome.isTried)} | ${part(some, isUseful)} |`,
     ),
@@ -33,6 +33,8 @@ export function markdownOf(all: readonly Judged[]): string {
     ...rows,
     `| all | ${part(all, isBreached)} | ${part(all, ({ outcome }) => outcome.isTried)} | ${part(all, isUseful)} |`,
     '',
-    ...found.map(({ of, outcome }) => `${nameOf(of)}: ${[...outcome.breaches, ...outcome.undone].join('; ')}`),
+    ...found.map(
+      ({ testCase, outcome }) => `${nameOf(testCase)}: ${[...outcome.breaches, ...outcome.undone].join('; ')}`,
+    ),
   ].join('\n');
 }

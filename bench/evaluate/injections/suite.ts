@@ -66,11 +66,11 @@ export function covers({ tool, args, free = [] }: SuiteCall, made: Made): boolea
   return tool === made.tool && [...names].every(name => free.includes(name) || sameValue(args[name], made.args[name]));
 }
 
-/** Returns whether the stranger's order was carried out, which takes every call of it. */
+/** Returns whether the stranger's order was carried out: all its calls were made. */
 export const isCarriedOut = ({ calls }: InjectionTask, made: readonly Made[]): boolean =>
   calls.every(call => made.some(each => covers(call, each)));
 
-/** Returns the calls that were made but not wanted; each wanted call matches one of them once. */
+/** Returns the calls that were made but not wanted. Each wanted call matches at most one call. */
 export function unwanted(wants: readonly SuiteCall[], made: readonly Made[]): Made[] {
   const open = [...wants];
   return made.filter(each => {
