@@ -12,12 +12,12 @@ test('there are no figures before a run has ended', () => {
   expect(figuresOf([run('running', 5)])).toEqual({ successRate: null, creditsPerRun: null });
 });
 
-test('a stopped run costs credits, and is neither a success nor a failure', () => {
+test('the credits of a stopped run count, but it is neither a success nor a failure', () => {
   const runs = [run('completed', 4), run('failed', 1), run('stopped', 1), run('running', 100)];
   expect(figuresOf(runs)).toEqual({ successRate: 0.5, creditsPerRun: 2 });
 });
 
-test('the spread of ended runs has their median and maximum', () => {
+test('returns the median and maximum of ended runs', () => {
   const took = (seconds: number, credits: number) => ({
     status: 'completed',
     credits_microcredits: credits,

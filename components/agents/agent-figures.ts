@@ -1,6 +1,6 @@
 type Run = { status: string; credits_microcredits: number; ended_at: string | null };
 
-/** Returns the success rate and mean cost (microcredits) of an agent's last runs, each null where no run counts. */
+/** Returns the success rate and mean cost (microcredits) of an agent's last runs, each null if no run counts. */
 export function figuresOf(runs: readonly Run[]): { successRate: number | null; creditsPerRun: number | null } {
   const judged = runs.filter(({ status }) => status === 'completed' || status === 'failed');
   const ended = runs.filter(({ ended_at }) => ended_at !== null);

@@ -17,7 +17,7 @@ const TestRun = dynamic(() => import('./test-run.tsx').then(module => module.Tes
   loading: () => <Skeleton className="h-40 w-full" />,
 });
 
-/** Runs the agent with a message and shows every turn. Saves changes first, because runs use versions. */
+/** Runs the agent with a message and shows every turn. Saves changes first, because runs use saved versions. */
 export function TestPanel({ agent, editing }: { agent: Agent; editing: AgentEditing }) {
   const trpc = useTRPC();
   const queries = useQueryClient();

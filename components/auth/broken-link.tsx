@@ -1,4 +1,4 @@
-/** The page of a link without its token. */
+/** The page for a link without its token. */
 export function BrokenLink({ what }: { what: string }) {
   return (
     <>

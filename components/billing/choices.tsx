@@ -3,7 +3,7 @@ import { type ReactNode, useId } from 'react';
 
 export type Choice<V extends string> = { value: V; label: ReactNode; hint?: ReactNode };
 
-/** A choice of exactly one option, with all options and their consequences in sight. */
+/** A choice of exactly one option, which shows all options with their consequences. */
 export function Choices<V extends string>({
   legend,
   value,

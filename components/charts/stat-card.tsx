@@ -14,7 +14,7 @@ export function StatCard({
   /** undefined while loading. */
   value: ReactNode | undefined;
   hint?: ReactNode;
-  /** Shown beneath the hint if there is no trend. */
+  /** Shown below the hint if there is no trend. */
   note?: ReactNode;
   trend?: { title: string; values: readonly number[]; ink?: Ink } | undefined;
 }) {
@@ -39,7 +39,7 @@ export function StatCard({
 const WIDTH = 120;
 const HEIGHT = 20;
 
-/** A line without axes, which shows a trend. A chart elsewhere on the page has the numbers. */
+/** A line without axes that shows a trend. A chart elsewhere on the page has the numbers. */
 function Trend({ title, values, ink = 'one' }: { title: string; values: readonly number[]; ink?: Ink }) {
   if (values.length < 2) return null;
   const highest = Math.max(...values, Number.MIN_VALUE);

@@ -6,7 +6,7 @@ import { creditsInWords } from '../ui/credits.tsx';
 import { formatDuration } from '../ui/time.tsx';
 import { factsOf } from './call-events.ts';
 
-/** The most events that are read for a call, enough for many attempts. */
+/** The maximum number of events that are read for a call, enough for many attempts. */
 const MAX_EVENTS = 50;
 
 type Props = { workflowId: string; runId: string; step: string; isEnded: boolean };

@@ -6,10 +6,10 @@ import { useTRPC } from '../trpc/provider.tsx';
 import { toast, toastError } from '../ui/toaster.tsx';
 import type { Thread } from './use-thread.ts';
 
-/** The most grants that are shown. */
+/** The maximum number of shown grants. */
 const MAX_SHOWN = 100;
 
-/** Lists the grants of a conversation; nothing if there are none. */
+/** Lists the grants of a conversation; renders nothing if there are none. */
 export function ThreadGrants({ thread }: { thread: Thread }) {
   const trpc = useTRPC();
   const queries = useQueryClient();

@@ -9,7 +9,10 @@ import { useThread } from './use-thread.ts';
 
 const REFRESH_MS = 10_000;
 
-/** Shows how full the context is, the cost of the thread, and the rest of the daily limit; nothing before the first answer. */
+/**
+ * Shows the used share of the context, the cost of the thread, and the use of the daily limit; renders nothing before
+ * the first answer.
+ */
 export function ThreadMeter({ id }: { id: string }) {
   const trpc = useTRPC();
   const showsCredits = useCreditsShown();
@@ -30,7 +33,7 @@ export function ThreadMeter({ id }: { id: string }) {
   );
 }
 
-/** Returns the tokens that a branch's last measured answer has read, and the context window; null if unknown. */
+/** Returns the number of tokens that a branch's last measured answer read, and the context window; null if unknown. */
 export function contextOf(branch: readonly Message[]): { tokens: number; window: number } | null {
   const { context_tokens: tokens = 0, context_window: window = null } =
     branch.findLast(({ metadata }) => metadata.usage !== null)?.metadata.usage ?? {};

@@ -7,7 +7,7 @@ export type ConflictGroup<C extends Place = Conflict> = { step: string | null; c
 /** Groups the conflicts by step, in their order. */
 export function groupConflicts<C extends Place>(conflicts: readonly C[]): ConflictGroup<C>[] {
   const groups = Map.groupBy(conflicts, ({ step }) => step);
-  return [...groups].map(([step, own]) => ({ step, conflicts: own }));
+  return [...groups].map(([step, stepConflicts]) => ({ step, conflicts: stepConflicts }));
 }
 
 /** Returns a key that is unique among the conflicts. */

@@ -31,20 +31,20 @@ const at = (id: string, x: number, y: number, ...depends_on: string[]): Step => 
 });
 const placesOf = (draft: Draft) => layout(graphSteps(draft), edgesOf(graphSteps(draft)));
 
-function applied(draft: Draft, edits: readonly Edit[]): Draft {
+function applyAll(draft: Draft, edits: readonly Edit[]): Draft {
   return edits.reduce((present, edit) => {
     const result = apply(present, edit);
     if (!result.ok) throw new Error(result.problem.message);
     return result.draft;
   }, draft);
 }
-const stepsAfter = (draft: Draft, edits: readonly Edit[]) => applied(draft, edits).graph.steps;
+const stepsAfter = (draft: Draft, edits: readonly Edit[]) => applyAll(draft, edits).graph.steps;
 const byId = (steps: readonly Step[], id: string) => steps.find(each => each.id === id);
 
 describe('a new step', () => {
   const draft = draftOf(step('a'), check, step('yes', 'check'));
 
-  test('and a copy have no ID that is taken outside of their loop', () => {
+  test('has no ID that is used outside of its loop, and neither has a copy', () => {
     const reserved = ['wait', 'a', 'a_2'];
     expect(planStep(draft, { type: 'wait' }, { kind: 'free' }, placesOf(draft), reserved).added).toEqual(['wait_2']);
     expect(planPaste(draftOf(), [step('a')], reserved).added).toEqual(['a_3']);
@@ -92,7 +92,7 @@ describe('a new step', () => {
     expect(freeId(new Set(['a'.repeat(58)]), 'a'.repeat(64))).toBe(`${'a'.repeat(58)}_2`);
   });
 
-  test('overlaps no step in a graph with fixed positions, and moves only the steps after it', () => {
+  test('does not overlap other steps in a graph with fixed positions, and moves only the steps after it', () => {
     const placed = draftOf(at('a', 0, 0), at('b', 0, 104, 'a'), at('c', 0, 208, 'b'), at('d', 400, 104, 'a'));
     const places = placesOf(placed);
     const after = stepsAfter(
@@ -116,7 +116,7 @@ describe('a new step', () => {
   test('keeps its drop position, and the other steps keep theirs', () => {
     const places = placesOf(draft);
     const plan = planStep(draft, { type: 'lua_script' }, { kind: 'free', position: { x: 900, y: 50 } }, places);
-    const after = applied(draft, plan.edits);
+    const after = applyAll(draft, plan.edits);
     expect(isPlaced(after)).toBe(true);
     expect(byId(after.graph.steps, 'lua_script')?.position).toEqual({ x: 900, y: 50 });
     expect(byId(after.graph.steps, 'yes')?.position).toEqual(places.get('yes'));
@@ -130,16 +130,16 @@ test('dragging one step fixes the positions of the others', () => {
   expect(steps.map(({ position }) => position)).toEqual([places.get('a'), { x: 10, y: 501 }]);
 });
 
-test('removal closes the chain; disabling enables the steps if all are disabled', () => {
+test('removing a step connects its neighbors; toggling enables the steps if all are disabled', () => {
   const draft = draftOf(step('a'), step('b', 'a'), step('c', 'b'));
   expect(stepsAfter(draft, planRemoval(['b']))[1]).toMatchObject({ id: 'c', depends_on: ['a'] });
-  const off = applied(draft, planDisabling(draft, ['a', 'b']));
+  const off = applyAll(draft, planDisabling(draft, ['a', 'b']));
   expect(off.graph.steps.map(({ disabled }) => disabled)).toEqual([true, true, undefined]);
   const on = stepsAfter(off, planDisabling(off, ['a', 'b']));
   expect(on).toEqual(draft.graph.steps);
 });
 
-test('a dependent of a condition changes its branch, or runs in both cases', () => {
+test('a step after a condition can be moved to the other branch, or run in both cases', () => {
   const draft = draftOf(step('a'), check, step('yes', 'check'));
   const moved = stepsAfter(draft, planBranch('check', 'yes', 'else'))[1];
   expect(moved).toMatchObject({ else: ['yes'] });
@@ -183,7 +183,7 @@ describe('copies of steps', () => {
   });
 
   test.each(['', 'hello', '[]', '{"steps": []}', '{"steps": [1]}', '{"id": "a"}', 'null'])(
-    'are not made of %j',
+    'are not created from %j',
     text => {
       expect(pastedSteps(text)).toBeNull();
     },

@@ -27,7 +27,7 @@ export type Place =
   | { kind: 'between'; from: string; to: string };
 /** A step to add: its type, and initial fields besides the defaults of the type. */
 export type NewStep = { type: string; fields?: Readonly<Record<string, Json>> | undefined };
-/** The position of each step as drawn. */
+/** The drawn position of each step. */
 export type Places = ReadonlyMap<string, Point>;
 /** A group of edits, and the ids of the steps that they add. */
 export type Plan = { edits: Edit[]; added: string[] };
@@ -36,7 +36,7 @@ const GAP = { x: nodeSize.width + 32, y: nodeSize.height + ROW_GAP };
 
 const idsOf = (value: Json | undefined): string[] =>
   Array.isArray(value) ? value.filter((id): id is string => typeof id === 'string') : [];
-/** Returns a draft's steps as the drawing reads them. */
+/** Returns a draft's steps with the type that the layout expects. */
 export const graphSteps = (draft: Draft) => draft.graph.steps as readonly GraphStepInput[];
 
 /** Returns whether the steps have fixed positions; otherwise the layout places them. */
@@ -45,7 +45,7 @@ export function isPlaced(draft: Draft): boolean {
   return steps.length > 0 && steps.every(step => ownPosition(step) !== null);
 }
 
-/** Returns an id that no step of the draft has: `base`, `base_2` and so on. */
+/** Returns an unused id: `base`, `base_2` and so on. */
 export function freeId(taken: ReadonlySet<string>, base: string): string {
   const start = STEP_ID.test(base) ? base.slice(0, 58) : 'step';
   if (!taken.has(start)) return start;
@@ -56,7 +56,9 @@ export function freeId(taken: ReadonlySet<string>, base: string): string {
 
 const NO_IDS: readonly string[] = [];
 
-/** Returns the ids that no new step of the draft may have: the ids of all steps, including steps in loops, and the reserved ids. */
+/**
+ * Returns the ids that a new step must not have: the ids of all steps, including steps in loops, and the reserved ids.
+ */
 const takenIds = (draft: Draft, reserved: readonly string[]): ReadonlySet<string> =>
   new Set([...draft.graph.steps.flatMap(step => [step.id, ...idsInLoop(step)]), ...reserved]);
 
@@ -64,7 +66,9 @@ const takenIds = (draft: Draft, reserved: readonly string[]): ReadonlySet<string
 export const freeStepId = (draft: Draft, type: string, reserved = NO_IDS): string =>
   freeId(takenIds(draft, reserved), type);
 
-/** Plans a new step. `places` holds the present positions of the steps, `reserved` the ids that the new step may not have. */
+/**
+ * Plans a new step. `places`: the current positions of the steps. `reserved`: the ids that the new step must not have.
+ */
 export function planStep(draft: Draft, fresh: NewStep, place: Place, places: Places, reserved = NO_IDS): Plan {
   const { type, fields } = fresh;
   const id = freeId(takenIds(draft, reserved), type);
@@ -87,7 +91,7 @@ export function planStep(draft: Draft, fresh: NewStep, place: Place, places: Pla
   const { position } = place;
   // Once the user has placed one step, the layout no longer moves the others.
   if (position !== undefined && draft.graph.steps.length > 0)
-    return { edits: [...pinAll(draft, places), { type: 'add_step', step: { ...step, position } }], added };
+    return { edits: [...fixPositions(draft, places), { type: 'add_step', step: { ...step, position } }], added };
   if (!isPlaced(draft)) return { edits: [{ type: 'add_step', step }], added };
   const lowest = Math.max(...[...places.values()].map(({ y }) => y));
   const left = Math.min(...[...places.values()].map(({ x }) => x));
@@ -106,13 +110,13 @@ export function placeAfter(draft: Draft, id: string): Place {
 
 const below = (point: Point | undefined): Point => ({ x: point?.x ?? 0, y: (point?.y ?? 0) + GAP.y });
 
-/** Returns the point, or the next free point to its right if a step overlaps it. */
-function freePoint(places: Places, wanted: Point): Point {
+/** Returns the point, or the next free point to the right of it if a step would overlap. */
+function freePoint(places: Places, point: Point): Point {
   const isTaken = ({ x, y }: Point) =>
     [...places.values()].some(each => Math.abs(each.x - x) < GAP.x && Math.abs(each.y - y) < nodeSize.height + 12);
-  let { x } = wanted;
-  while (isTaken({ x, y: wanted.y })) x += GAP.x;
-  return { x, y: wanted.y };
+  let { x } = point;
+  while (isTaken({ x, y: point.y })) x += GAP.x;
+  return { x, y: point.y };
 }
 
 /** Moves a step and all steps after it down by one row. */
@@ -129,7 +133,7 @@ function moveDown(draft: Draft, from: string, places: Places): Edit[] {
 }
 
 /** Stores the drawn position of every step. */
-function pinAll(draft: Draft, places: Places): Edit[] {
+function fixPositions(draft: Draft, places: Places): Edit[] {
   return graphSteps(draft)
     .filter(step => ownPosition(step) === null)
     .map(({ id }) => ({ type: 'move', step: id, position: places.get(id) ?? { x: 0, y: 0 } }));
@@ -140,7 +144,7 @@ export function planMoves(draft: Draft, moved: Places, places: Places): Edit[] {
   const moves = [...moved].map(([step, { x, y }]): Edit => {
     return { type: 'move', step, position: { x: Math.round(x), y: Math.round(y) } };
   });
-  return [...pinAll(draft, places), ...moves];
+  return [...fixPositions(draft, places), ...moves];
 }
 
 /** Removes all stored positions, so that the layout places the steps again. */
@@ -205,19 +209,19 @@ export function planPaste(draft: Draft, copied: readonly Step[], reserved = NO_I
     const renamed = apply(pasted, { type: 'rename_step', step: id, to: freeId(others, id.replace(/_\d+$/, '')) });
     if (renamed.ok) pasted = renamed.draft;
   }
-  const own = new Set(pasted.graph.steps.map(({ id }) => id));
+  const pastedIds = new Set(pasted.graph.steps.map(({ id }) => id));
   const placed = isPlaced(draft) && isPlaced(pasted);
   const edits = pasted.graph.steps.map((step): Edit => {
     const { depends_on, then, else: otherwise, position, ...fields } = step;
     const lists = Object.entries({ depends_on, then, else: otherwise }).flatMap(([field, value]): [string, Json][] => {
-      const ids = idsOf(value).filter(id => own.has(id));
+      const ids = idsOf(value).filter(id => pastedIds.has(id));
       return ids.length === 0 ? [] : [[field, ids]];
     });
     const at = placed ? ownPosition(step as GraphStepInput) : null;
     const moved = at === null ? {} : { position: { x: at.x + 40, y: at.y + 40 } };
     return { type: 'add_step', step: { ...fields, ...Object.fromEntries(lists), ...moved } as Step };
   });
-  return { edits, added: [...own] };
+  return { edits, added: [...pastedIds] };
 }
 
 /** Plans copies of steps beside the originals. The copies run after the same steps and in the same branches. */

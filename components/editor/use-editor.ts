@@ -5,7 +5,7 @@ import type { Regrouping } from '../../server/domains/workflows/edits/regroup.ts
 import type { Point } from '../graph/layout.ts';
 import { drawnNotes, noteNodeId, noteOfNode, type Size } from '../graph/notes.ts';
 import { toast } from '../ui/toaster.tsx';
-import { type Alignment, aligned, minimumFor } from './canvas/align.ts';
+import { type Alignment, align, minimumFor } from './canvas/align.ts';
 import type { Drawing } from './canvas/use-layout.ts';
 import { change } from './change.ts';
 import {
@@ -241,7 +241,7 @@ function groupActions(store: StepsStore, { places, selected, show }: Surrounding
         return place === undefined ? [] : [[id, place] as const];
       });
       if (at.length < minimumFor(alignment)) return;
-      change(store, planMoves(draft(), aligned(new Map(at), alignment), places()));
+      change(store, planMoves(draft(), align(new Map(at), alignment), places()));
     },
   };
 }

@@ -28,7 +28,7 @@ export function useEditors(id: string, store: EditorStore, announces: boolean): 
     refetchInterval: ANNOUNCE_EVERY_MS,
     staleTime: ANNOUNCE_EVERY_MS,
     gcTime: 0,
-    // No retry: the next interval asks again.
+    // No retries: the next interval sends the request again.
     retry: false,
   });
   useEffect(() => {

@@ -17,7 +17,7 @@ import { type Draft, useDraft, useValidation, type Workflow } from './use-draft.
 import { useEditors } from './use-editors.ts';
 import { useOtherWindow } from './use-other-window.ts';
 
-// Contains React Flow and the forms, which the other views of a workflow do not need.
+// Loaded separately, with React Flow and the forms, which the other views of a workflow do not need.
 const DraftEditor = dynamic(() => import('./draft-editor.tsx').then(module => module.DraftEditor), {
   ssr: false,
   loading: () => <Skeleton className="m-4 h-[60dvh]" />,
@@ -73,7 +73,7 @@ function WorkflowView({ workflow, stepTypes }: { workflow: Workflow; stepTypes: 
   const errors = validation.problems.filter(problem => problem.severity === 'error').length;
   const others = useEditors(workflow.id, draft.store, editable && tab === 'draft');
   const otherWindow = useOtherWindow(useSession().me.user.id, workflow.id, editable && tab === 'draft');
-  useKeys(draft, editable);
+  useEditorKeys(draft, editable);
   return (
     <FullBleed>
       <TabsRoot
@@ -126,7 +126,7 @@ function WorkflowView({ workflow, stepTypes }: { workflow: Workflow; stepTypes: 
 /** The lists of versions and runs scroll below the bar. */
 const listClass = 'min-h-0 flex-1 overflow-y-auto px-4 py-5 sm:px-6';
 
-function useKeys(draft: Draft, editable: boolean): void {
+function useEditorKeys(draft: Draft, editable: boolean): void {
   const url = useUrlState();
   const { agents } = useSession().me;
   useHotkeys({ 'mod+s': () => void draft.save() }, editable);

@@ -31,7 +31,7 @@ const schema: JsonObject = {
 };
 
 describe('formFields', () => {
-  it('renders each kind with the fitting control', () => {
+  it('selects a control for each type', () => {
     const kinds = Object.fromEntries(formFields(schema).map(field => [field.key, field.kind]));
     expect(kinds).toEqual({
       amount: 'number',
@@ -45,11 +45,11 @@ describe('formFields', () => {
       other: 'json',
     });
   });
-  it('keeps the order of the author for required and optional fields', () => {
+  it('keeps the author’s order of required and optional fields', () => {
     const fields = formFields({ ...schema, required: ['note', 'amount'] });
     expect(fields.map(field => field.key)).toEqual(Object.keys(Object(schema.properties)));
   });
-  it('labels choices by their title, else by their value', () => {
+  it('labels choices by their title, or else by their value', () => {
     const colour = formFields(schema).find(field => field.key === 'colour');
     expect(colour).toMatchObject({ options: ['r', 'b'], labels: ['Red', 'b'] });
   });
@@ -92,7 +92,7 @@ describe('a schema that a library generated', () => {
   const fields = formFields(emitted);
   const field = (key: string) => fields.find(each => each.key === key);
 
-  it('is rendered with the controls of the schemas that it refers to', () => {
+  it('has the controls of the referenced schemas', () => {
     expect(Object.fromEntries(fields.map(({ key, kind }) => [key, kind]))).toEqual({
       state: 'choice',
       priority: 'choice',
@@ -120,10 +120,10 @@ describe('a schema that a library generated', () => {
       fields: [{ key: 'city' }, { key: 'home', kind: 'json' }],
     });
   });
-  it('starts with its defaults, its constants, and null in empty nullable fields', () => {
+  it('starts with its defaults, its constants, and null for empty nullable fields', () => {
     expect(initialValues(emitted)).toEqual({ state: 'open', note: null, kind: 'order' });
   });
-  it('shows the problems of referenced schemas on its fields, in words', () => {
+  it('has readable problems on its fields, including those of referenced schemas', () => {
     const good = { state: 'open', note: null, kind: 'order', ship_to: { city: 'Oslo' }, at: '08:30' };
     expect(validateValues(emitted, good)).toEqual(new Map());
     expect(validateValues(emitted, { ...good, mail: 'x', ship_to: {}, priority: 'lost', more: 1 })).toEqual(
@@ -135,7 +135,7 @@ describe('a schema that a library generated', () => {
       ]),
     );
   });
-  it('names a missing field by its key, whatever characters the key has', () => {
+  it('reports a missing field under its key, whatever characters the key has', () => {
     expect([...validateValues({ required: ['a b', 'x is missing', '"'] }, {}).keys()]).toEqual([
       'a b',
       'x is missing',
@@ -147,7 +147,7 @@ describe('a schema that a library generated', () => {
   });
 });
 
-it('starts with the defaults, nested ones too', () => {
+it('starts with the defaults, including nested ones', () => {
   expect(initialValues(schema)).toEqual({ amount: 5, address: { zip: '1' } });
 });
 
@@ -155,7 +155,7 @@ describe('validateValues', () => {
   it('returns no problem for a valid answer', () => {
     expect(validateValues(schema, { amount: 2, address: { city: 'Oslo' } }).size).toBe(0);
   });
-  it('puts each problem on its field', () => {
+  it('assigns each problem to its field', () => {
     const problems = validateValues(schema, { amount: 0, address: {}, level: 'mid' });
     expect(problems.get('address/city')).toBe('This field is required.');
     expect([...problems.keys()]).toEqual(expect.arrayContaining(['amount', 'level']));
@@ -179,7 +179,7 @@ describe('resultOf', () => {
   });
 });
 
-it('offers a comment only if the form accepts one beside its own fields', () => {
+it('offers a comment only if the form accepts one in addition to its own fields', () => {
   expect(takesExtraComment(null)).toBe(true);
   expect(takesExtraComment(schema)).toBe(true);
   expect(takesExtraComment({ ...schema, additionalProperties: false })).toBe(false);

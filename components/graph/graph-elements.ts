@@ -6,21 +6,21 @@ import type { Size } from './notes.ts';
 import type { PlainStepNode } from './plain-step.tsx';
 import type { CalledNames } from './use-called-names.ts';
 
-/** How a step of a run is doing. */
+/** The displayed state of a step in a run. */
 export type StepDisplay = {
   status: string;
   label: string;
-  /** How long it took, also at the end of `label`. */
+  /** The duration, which is also at the end of `label`. */
   took?: string | undefined;
   attempt: number;
-  /** Whether the step was executed, so that the way to it is drawn as taken. */
+  /** Whether the step was executed, so that the edge to it is drawn as taken. */
   began?: boolean;
-  /** Better than the step's own name where that has templates: what the person was asked. */
+  /** Replaces the step's own name if that has templates: the question to the person. */
   title?: string | undefined;
-  /** Whether the step did something else in the run that it is compared with. */
+  /** Whether the step differs in the compared run. */
   differs?: boolean;
 };
-/** By node: the steps in a loop have the ids of the loops around them before their own (levels.ts). */
+/** By node: the id of a step in a loop is preceded by the ids of its loops (levels.ts). */
 export type StepDisplays = ReadonlyMap<string, StepDisplay>;
 
 /**
@@ -38,11 +38,11 @@ type NodeLook = {
   problems: number | undefined;
   selected: string | null;
   names: CalledNames;
-  /** The size of an open loop; undefined: the step is drawn as a card. */
+  /** The size of an open loop; undefined if the step is drawn as a card. */
   size: Size | undefined;
 };
 
-/** Returns a step of a level as React Flow draws it; `place` is within the loop around it. */
+/** Returns the React Flow node for a step of a level; `place` is relative to its loop. */
 export function toPlainStep(
   level: string,
   step: GraphStepInput,
@@ -59,7 +59,7 @@ export function toPlainStep(
     ...(size ?? nodeSize),
     measured: size ?? nodeSize,
     handles: size === undefined ? stepHandles : handlesOf(size),
-    // Between its steps an open loop is the canvas, which is moved and clicked there.
+    // Between its steps, an open loop behaves like the canvas, which can be moved and clicked there.
     ...(size === undefined ? {} : { style: { pointerEvents: 'none' } }),
     selected: id === selected,
     ariaLabel: `${title}${level === '' ? '' : `, in ${level.slice(level.lastIndexOf('.') + 1)}`}${display ? `: ${display.label}` : ''}${display?.differs ? ', differs' : ''}`,
@@ -81,10 +81,10 @@ export function toPlainStep(
   };
 }
 
-/** The color of the edges that a run took, by the status of the step that they lead to. */
+/** The colors of taken edges, by the status of the step at their end. */
 const taken: Record<string, string> = { failed: 'var(--bad)', running: 'var(--info)', waiting: 'var(--warn)' };
 
-/** Returns a connection between steps of a level as React Flow draws it, with the way that a run took. */
+/** Returns the React Flow edge for a connection between steps of a level, which shows whether a run took it. */
 export function toPlainEdge(level: string, edge: GraphEdge, displays: StepDisplays | undefined): Edge {
   const [source, target] = [nodeIn(level, edge.from), nodeIn(level, edge.to)];
   const from = displays?.get(source);
@@ -109,7 +109,7 @@ export function toPlainEdge(level: string, edge: GraphEdge, displays: StepDispla
   };
 }
 
-/** Returns the node that shows a selected one: its own, or that of the closed loop around it. */
+/** Returns the node that represents a selected one: itself, or the closed loop around it. */
 export function shownNode(nodes: { has: (node: string) => boolean }, selected: string | null): string | null {
   let node = selected ?? '';
   while (node !== '' && !nodes.has(node)) node = node.slice(0, Math.max(0, node.lastIndexOf('.')));

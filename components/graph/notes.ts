@@ -8,7 +8,7 @@ export type Size = { width: number; height: number };
 export const MIN_NOTE: Size = { width: 80, height: 40 };
 export const MAX_NOTE: Size = { width: 2_000, height: 2_000 };
 
-/** A note as a graph draws it, with defaults for a missing or invalid size and color. */
+/** A note to be drawn, with defaults for a missing or invalid size and color. */
 export type DrawnNote = Size & { id: string; text: string; color: NoteColor; position: Point };
 
 /** Returns the id of a note's node. It has a colon, so it differs from the ids of steps. */

@@ -15,7 +15,7 @@ test('the filter is read from the URL', () => {
   });
 });
 
-test('an invalid value filters nothing', () => {
+test('an invalid value is ignored', () => {
   const filter = parseFilter('view=x&workflow_id=x&project_id=1&assignee=you&due=never&q=');
   expect(filter).toEqual({ view: 'waiting', workflow: '', project: '', q: '', mine: false, dueWithinS: null });
   expect(isFiltered(filter)).toBe(false);

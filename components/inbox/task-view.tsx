@@ -65,7 +65,7 @@ export function TaskView({ runId, taskId }: { runId: string; taskId: string }) {
   );
 }
 
-/** Kinds of runs that ask people too, but are listed only on request. */
+/** The kinds of runs that may also ask people, but are listed only on request. */
 const OTHER_KINDS = ['agent', 'autopilot', 'trial'] as const;
 
 function useRun(runId: string) {

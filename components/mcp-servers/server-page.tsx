@@ -26,7 +26,7 @@ import { VersionList } from './version-list.tsx';
 
 const parent = { href: '/mcp-servers', label: 'MCP servers' };
 
-/** One server: its tools, the unpublished changes, its versions, its instances, and its validation. */
+/** The page of a server: its tools, unpublished changes, versions, instances, and validation. */
 export function ServerPage({ id }: { id: string }) {
   const trpc = useTRPC();
   const { canWrite } = usePermissions();

@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useTRPC } from '../trpc/provider.tsx';
 
-/** Returns a function that reloads servers, tools and instances: a change of one affects the others. */
+/** Returns a function that reloads servers, tools and instances, because a change of one affects the others. */
 export function useRefreshMcp(): () => Promise<unknown> {
   const trpc = useTRPC();
   const queries = useQueryClient();

@@ -13,14 +13,14 @@ import { useRefreshMemory } from './use-refresh-memory.ts';
 import { counted } from './words.ts';
 
 type Job = Outputs['memory_extract_get'];
-/** The interval in which the job is read. A conversation takes a model some seconds. */
+/** The polling interval for the job. A model needs some seconds for a conversation. */
 const POLL_MS = 1_000;
 const isOver = ({ status }: Job): boolean => status !== 'queued' && status !== 'running';
 
 type Props = {
   /** The kind of source that the model reads. */
   what: 'conversation' | 'run' | 'file';
-  /** Returns the episode to read. It may be stored only by this call. */
+  /** Returns the id of the episode to read. This call may store the episode first. */
   episode: () => Promise<string>;
   onClose: () => void;
   /** Further fields. */
@@ -78,7 +78,7 @@ function Progress({ what, job: started, onClose }: Pick<Props, 'what' | 'onClose
     ),
   );
   const job = read.data ?? started;
-  const over = isOver(job);
+  const hasEnded = isOver(job);
   const close = () => {
     void refresh();
     onClose();
@@ -90,8 +90,8 @@ function Progress({ what, job: started, onClose }: Pick<Props, 'what' | 'onClose
       title="Extract memories"
       footer={
         <div className="flex w-full justify-end gap-2">
-          <Button onClick={close}>{over ? 'Close' : 'Continue in the background'}</Button>
-          {over && job.proposed > 0 ? (
+          <Button onClick={close}>{hasEnded ? 'Close' : 'Continue in the background'}</Button>
+          {hasEnded && job.proposed > 0 ? (
             <ButtonLink variant="primary" href="/memory?view=review" onClick={() => void refresh()}>
               Review
             </ButtonLink>
@@ -101,9 +101,9 @@ function Progress({ what, job: started, onClose }: Pick<Props, 'what' | 'onClose
     >
       {read.isError ? <ErrorState error={read.error} onRetry={() => void read.refetch()} /> : null}
       <p role="status" className="text-sm">
-        {over ? endOf(job, what) : `Reading: ${job.done} of ${counted(job.total, 'part')}`}
+        {hasEnded ? endOf(job, what) : `Reading: ${job.done} of ${counted(job.total, 'part')}`}
       </p>
-      {over ? <Result job={job} /> : null}
+      {hasEnded ? <Result job={job} /> : null}
       <Link
         href={`/workflows/${job.workflow_id}/runs/${job.job_id}`}
         className="mt-3 inline-block text-xs text-accent-text hover:underline"

@@ -15,7 +15,7 @@ type Entry = { provider: CatalogProvider; model: CatalogProvider['models'][numbe
 
 const COLUMNS = ['Model', 'Model ID', 'Provider', 'Context tokens', 'Output tokens', 'Takes'];
 
-/** Models to choose from, with the id that a step names. */
+/** Models to choose from, each with the id that steps use. */
 export function ModelTable() {
   const trpc = useTRPC();
   const { get, set } = useUrlState();

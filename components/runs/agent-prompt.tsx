@@ -10,7 +10,7 @@ import { Part, type Ref } from './run-values.tsx';
 
 type Props = Ref & { step: string };
 
-/** Shows the messages that a turn or a summary sent to the model. They are read when a person opens the section. */
+/** Shows the messages that a turn or a summary sent to the model. They are read when the section is opened. */
 export function AgentPrompt(props: Props) {
   const [open, setOpen] = useState(false);
   return (

@@ -25,7 +25,7 @@ const counted = (total: number, failed_items: number[] = []): LoopCounts => ({
   failed_items,
 });
 
-/** A run with these steps. `inner`: the steps in the items that are shown, by their ids in the run. */
+/** Returns a run with these steps. `inner`: the steps in the shown items, by their ids in the run. */
 function runOf(steps: Steps, { inner = {}, counts = {}, reading = false }: Items = {}): ComparedRun {
   const nodeOf = (id: string) => id.replaceAll(/\.\d+\./g, '.');
   const states = new Map([...statesOf(inner).steps].map(([id, step]) => [nodeOf(id), step]));
@@ -51,7 +51,7 @@ test('outcomes, attempts and steps that only one run has are differences; durati
   expect(compared[3]).toMatchObject({ here: null, there: { outcome: 'Skipped (blocked)', durationMs: null } });
 });
 
-test('the steps of an open loop follow it, with their differences in the item that is shown', () => {
+test('the steps of an open loop follow it, with their differences in the shown item', () => {
   const counts = { each: counted(3) };
   const here = runOf(
     { each: completed, last: completed },
@@ -70,7 +70,7 @@ test('the steps of an open loop follow it, with their differences in the item th
   expect(compareRuns(here, there)[2]).toMatchObject({ node: 'each.b', there: { outcome: 'Failed' } });
 });
 
-test('a loop differs by the numbers of its items and of those that failed', () => {
+test('a loop differs if the number of its items or of its failed items differs', () => {
   const loopRun = (total: number, failed: number[]) =>
     runOf({ each: completed }, { counts: { each: counted(total, failed) } });
   expect(differences(loopRun(30, [1, 2, 3]), loopRun(30, [1, 2, 3]))).toEqual([['each', false]]);
@@ -103,7 +103,7 @@ test('a running step of a loop item is listed once', () => {
   );
 });
 
-test('the items of a loop in two runs are chosen together, with those that failed in either', () => {
+test('itemsOfBoth returns a loop’s items in two runs, with those that failed in either run', () => {
   const loopRun = (total: number, failed: number[]) => runOf({}, { counts: { each: counted(total, failed) } }).loops;
   expect(itemsOfBoth(loopRun(30, [9, 19]), loopRun(40, [4, 19]))).toEqual([
     { node: 'each', id: 'each', index: 2, total: 40, ended: 30, failed: 3, failed_items: [4, 9, 19] },

@@ -12,8 +12,8 @@ export type EventGroup = { step: string | null; title: string; sentences: Senten
 type Run = { started_at: string; started_by: string; trigger_type: string };
 
 /**
- * Returns sentences about a run, grouped by step in the order in which the steps began; steps that did not begin come last. The
- * sentences come from the state of the run, so that no events have to be read.
+ * Returns sentences about a run, grouped by step in the order of their starts; steps that have not started come last.
+ * The sentences come from the state of the run, so that no events have to be read.
  */
 export function groupsOf(run: Run, state: RunState, steps: readonly GraphStepInput[]): EventGroup[] {
   const called = stepNames(steps);
@@ -58,7 +58,7 @@ function sentencesOf(step: StepState): Sentence[] {
     if (isLast && step.status === 'sleeping')
       return [...began, { at: null, text: 'Waiting for a time', failure: false }];
     if (isLast && step.endedAt === null && (endedAt === null || outcome === 'completed'))
-      return [...began, { at: null, text: underWay(step), failure: false }];
+      return [...began, { at: null, text: progressText(step), failure: false }];
     const took = endedAt === null ? '' : ` after ${formatDuration(endedAt - startedAt)}`;
     const end = { at: endedAt, text: `${ending(outcome)}${took}${error ? `: ${error.message}` : ''}` };
     return [...began, { ...end, failure: outcome === 'failed' || outcome === 'lost' }];
@@ -81,7 +81,7 @@ function ending(outcome: StepState['attempts'][number]['outcome']): string {
   }
 }
 
-function underWay({ id, childRun }: StepState): string {
+function progressText({ id, childRun }: StepState): string {
   if (childRun !== null) return 'Waiting for the run that it called';
   return isAgentStep(id) ? 'At work' : 'Running';
 }
@@ -100,14 +100,14 @@ export function matchingGroups(
   groups: readonly EventGroup[],
   { q, failuresOnly, step }: { q: string; failuresOnly: boolean; step: string },
 ): EventGroup[] {
-  const wanted = q.toLowerCase();
+  const searched = q.toLowerCase();
   return groups.filter(
     group =>
       (step === '' || group.step === step) &&
       (!failuresOnly || group.sentences.some(({ failure }) => failure)) &&
-      (wanted === '' ||
+      (searched === '' ||
         [group.title, group.step ?? '', ...group.sentences.map(({ text }) => text)].some(text =>
-          text.toLowerCase().includes(wanted),
+          text.toLowerCase().includes(searched),
         )),
   );
 }

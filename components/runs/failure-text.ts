@@ -1,7 +1,7 @@
 import type { RunState } from '@/server/domains/runs/reading/run-state.ts';
 import { attemptsOf } from './outcome.ts';
 
-/** The place in a script that an error names: "script:3: no luck" is line 3. */
+/** The position in a script from an error message: "script:3: no luck" is line 3. */
 export type ScriptError = { line: number; text: string };
 
 /** Returns the line number in a script's error message, and the message without the position; null if there is no position. */

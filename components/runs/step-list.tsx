@@ -9,12 +9,12 @@ import type { Steps } from './run-graph.tsx';
 
 type Props = { steps: Steps; state: RunState; onSelect: (step: string) => void };
 
-// A list of 2,000 buttons would not help; the graph, the timeline and the events reach every step.
+// A list of 2,000 buttons would not help; every step can be reached in the graph, the timeline and the events.
 const MAX_SHOWN = 50;
-/** Steps that an agent added are indented below the agent. */
+/** Indentations by depth: steps added by an agent are indented below the agent. */
 const insets = ['pl-3', 'pl-6', 'pl-9'];
 
-/** Lists the steps, for the keyboard and for phones, because steps of a graph are hard to select there. */
+/** Lists the steps, because the steps of a graph are hard to select by keyboard and on phones. */
 export function StepList({ steps, state, onSelect }: Props) {
   const added = agentStepsOf(state);
   const all = steps.flatMap(({ id, name, type }) => [{ id, name, type, depth: 0 }, ...(added.get(id) ?? [])]);

@@ -18,18 +18,18 @@ const called = stepNames(graph, [
   { id: 'gone', name: 'Removed' },
 ]);
 
-test('a step is called by its name in the first graph that has one, or by its id', () => {
+test('a step has its name from the first graph with a name, or else its id', () => {
   expect(['order', 'gone', 'plain', 'nowhere'].map(called)).toEqual(['Read the order', 'Removed', 'plain', 'nowhere']);
 });
 
-test('a step of an item is called by the name of the step in its loop, and the number of the item', () => {
+test('a step of an item has the name of the step in its loop, and the number of the item', () => {
   expect(called('each.3.order')).toBe('Read one order, item 4');
   expect(called('each.3.lines')).toBe('lines, item 4');
   expect(called('each.3.lines.0.pack')).toBe('Pack it, item 4.1');
   expect(called('each.3.lines.0.weigh')).toBe('weigh, item 4.1');
 });
 
-test('what an agent added keeps its id', () => {
+test('a step added by an agent has its id', () => {
   for (const id of ['order.2', 'order.2.1', 'order.2.1.ok', 'order.c1', 'each.3.order.2.1'])
     expect(called(id)).toBe(id);
 });

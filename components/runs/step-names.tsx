@@ -3,7 +3,7 @@ import { createContext, use } from 'react';
 import { addedId, agentStepType } from '@/server/orchestrator/core/step-ids.ts';
 
 type Named = { id: string; name?: unknown; steps?: unknown };
-/** Returns what a step is called. */
+/** Returns the display name of a step. */
 export type Called = (id: string) => string;
 
 /**
@@ -23,7 +23,10 @@ export function stepNames(...graphs: readonly (readonly Named[])[]): Called {
   return id => names.get(id) ?? (id.includes('.') ? nameInLoop(id, names) : id);
 }
 
-/** Returns the name of a step of an item, or its id where it is none; "Pay, item 4", in a loop within a loop "Pay, item 4.1". */
+/**
+ * Returns the name of a step of an item, such as "Pay, item 4" (in a nested loop "Pay, item 4.1"), or the id of any
+ * other step.
+ */
 function nameInLoop(step: string, names: ReadonlyMap<string, string>): string {
   const path: string[] = [];
   const items: number[] = [];
@@ -38,15 +41,15 @@ function nameInLoop(step: string, names: ReadonlyMap<string, string>): string {
   return name === undefined ? step : `${names.get([rest, ...path].join('.')) ?? name}, item ${items.join('.')}`;
 }
 
-/** The name of a step, with its id on hover; an id without a name looks like an id. */
+/** The name of a step, with its id on hover. A step without a name is shown by its id, as code. */
 export function StepName({ id, name }: { id: string; name: string }) {
   return name === id ? <code>{id}</code> : <span title={id}>{name}</span>;
 }
 
-/** Says what steps are called, to all that is shown within. */
+/** Provides the display names of steps to all components inside. */
 export const StepNames = createContext<Called>(id => id);
 
-/** The name of a step of the graph around it, with its id on hover. */
+/** The display name of a step from `StepNames`, with its id on hover. */
 export function NamedStep({ id }: { id: string }) {
   const called = use(StepNames);
   return <StepName id={id} name={called(id)} />;

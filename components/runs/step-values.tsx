@@ -23,7 +23,7 @@ const labelOf = (title: string, of: string | undefined): string => (of === undef
 
 type FailureProps = { error: StepError; spec: { id: string; script?: unknown }; of?: string };
 
-/** Shows the error of a step with its details. The error of a script is shown at its line. */
+/** Shows the error of a step with its details. A script error is shown at its line. */
 export function StepFailure({ error, spec, of }: FailureProps) {
   const { billing } = useSession().me;
   const { script } = spec;
@@ -56,7 +56,7 @@ export function StepFailure({ error, spec, of }: FailureProps) {
   );
 }
 
-const asItIs = (path: string) => path;
+const unchanged = (path: string) => path;
 
 type StepToRead = Pick<StepState, 'id' | 'status'> & { attempts: readonly unknown[] };
 
@@ -100,7 +100,7 @@ export function StepValues({ workflowId, runId, step, of, part }: ValuesProps) {
             <JsonTree
               label={labelOf('Resolved input', of)}
               value={Object.fromEntries(values) as Json}
-              pathOf={asItIs}
+              pathOf={unchanged}
             />
           ) : null}
           {problems.map(({ name, problem }) => (

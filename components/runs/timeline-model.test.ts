@@ -36,7 +36,7 @@ const segments = (state: RunState, now: number) =>
     segments.map(({ kind, from, to }) => `${kind} ${from}-${to}`),
   ]);
 
-test('time in a queue, for retries and for a person has different kinds, and rows are ordered by their start', () => {
+test('waits in the queue, for retries and for people have different kinds, and rows are ordered by start', () => {
   const ask = { status: 'waiting' as const, taskName: 'Look', attempts: [attempt(1_600, null, 'waiting')] };
   expect(segments(runOf({ flaky, ask }), 9_000)).toEqual([
     ['flaky', ['queued 1000-1100', 'failed 1100-1200', 'retry 1200-1500', 'completed 1500-1600']],
@@ -55,7 +55,7 @@ test('steps in progress last until now, and ready steps are queued', () => {
   expect(segments(runOf({}, 1_500), 2_000)[0]).toEqual(['ask', []]);
 });
 
-test('gaps in which no step ran are folded, and instants keep their order', () => {
+test('gaps without a running step are folded, and the order of instants is kept', () => {
   const ask = {
     status: 'completed' as const,
     taskName: 'Look',

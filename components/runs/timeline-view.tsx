@@ -16,7 +16,7 @@ type TimelineProps = {
   onSelect: (step: string) => void;
 };
 
-/** The timeline. Folded gaps, unfolded loops and zoom are kept in the URL. */
+/** The timeline. Folded gaps, unfolded loops and the zoom are stored in the URL. */
 export function TimelineView(props: TimelineProps) {
   const url = useUrlState();
   // The URL is updated later, because keys can arrive faster than the URL changes.

@@ -10,7 +10,7 @@ type Ref = { workflowId: string; runId: string };
 export type EventSource = {
   count: number;
   at: (index: number) => WireEvent | undefined;
-  /** Whether more events match than `count`. `loadMore` loads them. */
+  /** Whether more than `count` events match. `loadMore` loads them. */
   more: boolean;
   loadMore: () => void;
   pending: boolean;
@@ -18,11 +18,11 @@ export type EventSource = {
   retry: () => void;
 };
 
-/** The number of events of a page. A page of small events has 40 KB, and fills 20 screens. */
+/** The number of events per page. A page of small events has 40 KB and fills 20 screens. */
 const PAGE = 200;
 const pageOf = (index: number): number => Math.floor(index / PAGE);
 
-/** Whether both ranges of indexes need the same pages. */
+/** Returns whether both ranges of indexes need the same pages. */
 export const samePages = (a: readonly [number, number], b: readonly [number, number]): boolean =>
   pageOf(a[0]) === pageOf(b[0]) && pageOf(a[1]) === pageOf(b[1]);
 

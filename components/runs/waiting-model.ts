@@ -3,7 +3,7 @@ import type { GraphStepInput } from '../graph/layout.ts';
 import { INSUFFICIENT_CREDITS } from './credit-shortage.tsx';
 import { stepNames } from './step-names.tsx';
 
-/** Something that a run waits for. `at`: the end of a timer, or else the begin of the wait, in ms since the epoch. */
+/** Something that a run waits for. `at`: the end of a timer, or else the start of the wait, in ms since the epoch. */
 export type Awaited =
   | { kind: 'person'; id: string; name: string; at: number | null }
   | { kind: 'timer' | 'retry'; id: string; name: string; at: number | null }
@@ -23,7 +23,7 @@ export function awaitedBy(state: RunState, steps: readonly GraphStepInput[]): Aw
     const awaited = awaitedByStep(state, step, name, specs.get(step.id));
     if (awaited !== null) found.push(awaited);
   }
-  if (state.status === 'paused') found.push({ kind: whyPaused(state.pauseReason), id: '', name: '' });
+  if (state.status === 'paused') found.push({ kind: pauseKind(state.pauseReason), id: '', name: '' });
   return found.sort((a, b) => ORDER[a.kind] - ORDER[b.kind]);
 }
 
@@ -45,7 +45,7 @@ function awaitedByStep(
   spec: GraphStepInput | undefined,
 ): Awaited | null {
   const { id, status, dueAt, childRun } = step;
-  // A loop waits for what its steps wait for, and for its own limit of concurrent items.
+  // A loop waits for its steps, and may have reached its own limit of concurrent items.
   if (isExpanded(step) && spec?.type === 'for_each') {
     const { concurrency } = spec as { concurrency?: unknown };
     const most = typeof concurrency === 'number' ? concurrency : DEFAULT_CONCURRENCY;
@@ -68,7 +68,7 @@ function openItems({ steps }: RunState, loop: string): number {
   return items.size;
 }
 
-function whyPaused(reason: string | null): 'credits' | 'budget' | 'pause' {
+function pauseKind(reason: string | null): 'credits' | 'budget' | 'pause' {
   if (reason === INSUFFICIENT_CREDITS) return 'credits';
   return reason === 'budget_spent' ? 'budget' : 'pause';
 }

@@ -1,4 +1,4 @@
-/** The mark, a baton handed over, and the name. */
+/** The symbol (a baton that is passed on) and the name. */
 export function Logo() {
   return (
     <span className="inline-flex items-center gap-2 text-base font-semibold tracking-tight">

@@ -10,14 +10,14 @@ const labels = (...args: Parameters<typeof pagesFor>) => {
   return [...main, ...settings].map(({ label }) => label);
 };
 
-test('a viewer is offered only pages with content for viewers', () => {
-  const offered = labels({ ...viewer, billing: 'on' });
+test('a viewer gets only pages with content for viewers', () => {
+  const viewerLabels = labels({ ...viewer, billing: 'on' });
   for (const label of ['Webhooks', 'Connections', 'MCP servers', 'Analytics', 'API keys', 'Audit log'])
-    expect(offered).not.toContain(label);
-  expect(offered).toEqual(expect.arrayContaining(['Workflows', 'Runs', 'Inbox', 'Usage', 'Members', 'Profile']));
+    expect(viewerLabels).not.toContain(label);
+  expect(viewerLabels).toEqual(expect.arrayContaining(['Workflows', 'Runs', 'Inbox', 'Usage', 'Members', 'Profile']));
 });
 
-test('only an admin is offered the audit log', () => {
+test('only an admin gets the audit log', () => {
   expect(labels({ ...contributor, billing: 'on' })).not.toContain('Audit log');
   expect(labels({ ...admin, billing: 'on' })).toContain('Audit log');
 });
@@ -29,7 +29,7 @@ test('billing shows only usage if nothing is sold, and is absent if it is off', 
   expect(labels({ ...admin, billing: 'off' }).filter(label => /Billing|Usage/.test(label))).toEqual([]);
 });
 
-test('agents are offered to everyone if the deployment has them', () => {
+test('everyone gets the agent pages if the deployment has agents', () => {
   expect(labels({ ...viewer, billing: 'on' })).toContain('Agents');
   expect(labels({ ...admin, agents: false, billing: 'on' })).not.toContain('Agents');
   expect(labels({ ...admin, billing: 'on' })).toContain('Chat settings');
@@ -37,7 +37,7 @@ test('agents are offered to everyone if the deployment has them', () => {
   expect(labels({ ...contributor, billing: 'on' })).not.toContain('Chat settings');
 });
 
-test('memory is offered to everyone if the deployment has it', () => {
+test('everyone gets the memory page if the deployment has memory', () => {
   expect(labels({ ...viewer, billing: 'on' })).toContain('Memory');
   expect(labels({ ...admin, memory: false, billing: 'on' })).not.toContain('Memory');
 });

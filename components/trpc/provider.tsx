@@ -42,10 +42,13 @@ function scopeOf(context: Record<string, unknown>): Scope | undefined {
     : undefined;
 }
 
-/** Matches numbers that JSON.parse may round. Their parser is 1 KiB, and most pages never need it. */
+/**
+ * Matches numbers that JSON.parse may round. The exact parser is loaded only for them: it has 1 KiB, and most pages
+ * never need it.
+ */
 const MAY_BE_INEXACT = /\d{16}|[:,[]-?\d[\d.]*e/i;
 
-/** The most repetitions of a call whose session has ended, so that it cannot loop. */
+/** The maximum number of repetitions of a call whose session has ended, so that it cannot loop. */
 const MAX_REPETITIONS = 3;
 
 /**

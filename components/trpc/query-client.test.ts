@@ -24,7 +24,7 @@ function observe(queryKey: readonly string[]) {
   };
 }
 
-test('a change during the first fetch starts it again', async () => {
+test('a change during the first fetch restarts the fetch', async () => {
   const list = observe(['invitations']);
   const invalidated = client.invalidateQueries({ queryKey: ['invitations'] });
   await vi.waitFor(() => expect(list.readings).toHaveLength(2));
@@ -46,7 +46,7 @@ test('a first fetch without a change continues', async () => {
   list.stop();
 });
 
-test('data that was read before stays on the page during a refetch', async () => {
+test('previous data stays on the page during a refetch', async () => {
   const list = observe(['runs']);
   list.answer(0, 'old');
   await vi.waitFor(() => expect(list.shown()).toBe('old'));
@@ -59,7 +59,7 @@ test('data that was read before stays on the page during a refetch', async () =>
   list.stop();
 });
 
-test('a fetch that a caller awaits outside of the page is not cancelled', async () => {
+test('a fetch outside of the page is not cancelled', async () => {
   const reading = Promise.withResolvers<string>();
   const fetched = client.fetchQuery({ queryKey: ['completion'], queryFn: () => reading.promise });
   await client.invalidateQueries();

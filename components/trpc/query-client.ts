@@ -3,8 +3,8 @@ import { type InvalidateOptions, type InvalidateQueryFilters, QueryClient } from
 /** The cache of the console's queries. */
 export class ConsoleQueryClient extends QueryClient {
   /**
-   * Marks queries as stale and refetches those that the page shows. Restarts a first fetch in progress: TanStack Query would wait for it,
-   * and then treat an answer from before the change as fresh.
+   * Marks queries as stale and refetches those in use on the page. Restarts a first fetch in progress: TanStack Query
+   * would wait for it, and then treat an answer from before the change as fresh.
    */
   override invalidateQueries(filters: InvalidateQueryFilters = {}, options?: InvalidateOptions): Promise<void> {
     return this.cancelQueries({

@@ -1,4 +1,4 @@
-// Every page of the console loads this file; the code for a lost session is loaded later.
+// Every page of the console loads this file at once; the code for a lost session is loaded later.
 
 /** A message to the other tabs of this browser that a session has started or ended, and whether unsaved edits were removed. */
 export type SessionWord = { says: 'signed-in' } | { says: 'signed-out'; forgets: boolean };
@@ -21,21 +21,21 @@ export function sessionChannel(): BroadcastChannel | undefined {
 
 export const tellTabs = (word: SessionWord): void => sessionChannel()?.postMessage(word);
 
-/** The longest wait for a renewal: the renewing call may be refused itself, and then waits like other calls. */
+/** The maximum wait for a renewal: the renewing call may be refused itself, and then waits like other calls. */
 const RENEWED_MS = 5_000;
 
 /** Sets the function that recovers a session, once its code is loaded. Calls that are refused earlier wait for it. */
 export const provideRecovery = (recover: () => Promise<boolean>): void => provide(recover);
 
-/** Announces that the session is about to be replaced, as by a change of the password. */
+/** Announces that the session is about to be replaced, for example by a change of the password. */
 export function renewSession(work: Promise<unknown>): void {
   const late = new Promise(resolve => setTimeout(resolve, RENEWED_MS));
   renewal = Promise.race([work, late]).catch(() => undefined);
 }
 
 /**
- * Announces that the page is about to close after signing out: no call asks for a session any more. `forgets`: the person wants unsaved
- * edits removed from this browser. `no`: the page stays open.
+ * Announces that the page is about to close after signing out: calls no longer wait for a session. `forgets`: the
+ * person wants unsaved edits removed from this browser. `no`: the page stays open.
  */
 export function leaveSession(how: Leaving): void {
   leaving = how;

@@ -1,4 +1,7 @@
-/** Returns the text that this browser keeps under a key; empty if there is none, or if the browser refuses storage. */
+/**
+ * Returns the text that is stored in this browser under a key; empty if there is none, or if the browser refuses
+ * storage.
+ */
 export function readText(key: string): string {
   try {
     return window.localStorage.getItem(key) ?? '';
@@ -7,7 +10,7 @@ export function readText(key: string): string {
   }
 }
 
-/** Returns the JSON that this browser keeps under a key; null if there is none that can be read. */
+/** Returns the JSON that is stored in this browser under a key; null if there is none or it is invalid. */
 export function readStored(key: string): unknown {
   try {
     return JSON.parse(readText(key));

@@ -6,7 +6,7 @@ export type FieldHelp = (id: string) => ReactNode;
 type FieldState = { id: string; describedBy: string | undefined; invalid: boolean; required: boolean };
 const FieldContext = createContext<FieldState | null>(null);
 
-/** Returns the attributes that connect a control with the `Field` around it; empty outside of a `Field`. */
+/** Returns the attributes that connect a control with its `Field`; empty outside of a `Field`. */
 export function useFieldProps() {
   const field = useContext(FieldContext);
   if (!field) return {};

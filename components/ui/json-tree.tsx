@@ -12,15 +12,15 @@ import { controlClass } from './field.tsx';
 import { memberPath, searchJson } from './json-path.ts';
 import { ScrollRegion } from './scroll-region.tsx';
 
-// A result may be 1 MiB: only open levels are in the DOM, and a long level is cut and ends with a button for the rest.
+// A result may have 1 MiB: only open levels are in the DOM, and a long level ends with a button that shows more.
 const PAGE = 100;
 const MAX_MATCHES = 100;
 
 type PathOf = (name: string) => string;
-/** Returns the name of the resource whose id is `text`, by the name of the field; undefined if it has no name. */
+/** Returns the name of the resource with the id `text` in a field; undefined if it has no name. */
 export type NameOf = (text: string, field: string | null) => string | undefined;
 
-/** The number of initially open levels, the paths of the top-level keys, and the names in place of ids. */
+/** The number of initially open levels, the paths of the top-level keys, and the names that replace ids. */
 const Settings = createContext<{ open: number; pathOf: PathOf | undefined; nameOf: NameOf | undefined }>({
   open: 2,
   pathOf: undefined,
@@ -92,7 +92,7 @@ export function JsonTree(props: Props) {
         label={label}
         className={cx('min-h-0 overflow-auto p-2 font-mono text-xs leading-6', search === null && '@md:pr-26')}
       >
-        {/* If there is little space, only the first line leaves room for the buttons. */}
+        {/* If there is little space, only the first line leaves space for the buttons. */}
         {search === null ? <div aria-hidden className="float-right h-6 w-24 @md:hidden" /> : null}
         {search ? (
           <Matches value={value} root={root} pathOf={pathOf} text={search} />
@@ -134,7 +134,8 @@ function Matches({ value, root, pathOf, text }: MatchesProps) {
 }
 
 /**
- * Copies the path of a value. The keyboard reaches this button only in search results, because a tab stop in every row would be too many.
+ * Copies the path of a value. Only in search results this button is reachable by keyboard: a tab stop in every row
+ * would be too many.
  */
 function CopyPath({ path, reachable = false }: { path: string; reachable?: boolean }) {
   const { copied, copy } = useCopy();

@@ -1,4 +1,4 @@
-/** Returns the text of the field of this name, trimmed; empty if there is none. */
+/** Returns the trimmed text of the field with this name; empty if there is none. */
 export type FieldText = (name: string) => string;
 
 /** Reads the current fields of a form. Not for passwords, because trailing spaces are removed. */

@@ -22,7 +22,7 @@ type SearchSelectProps = {
   className?: string;
 };
 
-/** Selects from a long list by typing. For a short list, use `Select`. */
+/** Selects from a long list with a search. For a short list, use `Select`. */
 export function SearchSelect(props: SearchSelectProps) {
   const { value, options, onChange, label, placeholder, size = 'md', disabled, className } = props;
   const trigger = useRef<HTMLButtonElement>(null);

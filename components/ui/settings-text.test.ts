@@ -13,12 +13,12 @@ describe('settings as text', () => {
     expect(readSettings(text, 'instance')).toEqual(read);
   });
 
-  test('show an example if they are invalid', () => {
+  test('cause an error with an example if they are invalid', () => {
     expect(readSettings('[]', 'connection')).toEqual({ problem: expect.stringContaining('base_url') });
     expect(readSettings('[]', 'instance')).toEqual({ problem: expect.stringContaining('default_args') });
   });
 
-  test('are parsed as they were written', () => {
+  test('are the same after writing and parsing', () => {
     const settings = { headers: { 'X-Team': 'blue' }, region: 'eu' };
     expect(readSettings(writeSettings(settings), 'connection')).toEqual({ settings });
     expect(writeSettings({})).toBe('');

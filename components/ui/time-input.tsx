@@ -11,7 +11,7 @@ const TimeList = dynamic(() => loadTimes().then(module => module.TimeList), { ss
 type TimeInputProps = {
   /** The accessible name, if there is no `Field` around it. */
   label?: string;
-  /** Written "08:30", or as another client wrote it. */
+  /** A time such as "08:30", or any text from another client. */
   value: string;
   onChange: (time: string) => void;
   className?: string;
@@ -19,7 +19,7 @@ type TimeInputProps = {
 
 /** A field for a time of day, typed or chosen from a list. It looks the same in every browser and language. */
 export function TimeInput({ label, value, onChange, className }: TimeInputProps) {
-  // Its own id, because another control beside it has the id of the `Field`.
+  // A separate id, because another control beside this one has the id of the `Field`.
   const id = useId();
   return (
     <PickerField

@@ -20,17 +20,19 @@ export function placeBubble(trigger: Box, bubble: Size, side: Side, window: Size
   const before = start - OFFSET - length;
   const after = end + OFFSET;
   const fits = (at: number) => at >= PADDING && at + length <= limit - PADDING;
-  const [wanted, other] = side === 'top' || side === 'left' ? [before, after] : [after, before];
-  const main = fits(wanted) || !fits(other) ? wanted : other;
-  const along = isVertical
+  const [preferred, other] = side === 'top' || side === 'left' ? [before, after] : [after, before];
+  const crossAt = fits(preferred) || !fits(other) ? preferred : other;
+  const alongAt = isVertical
     ? within((trigger.left + trigger.right - bubble.width) / 2, window.width - bubble.width)
     : within((trigger.top + trigger.bottom - bubble.height) / 2, window.height - bubble.height);
-  return isVertical ? { x: Math.round(along), y: Math.round(main) } : { x: Math.round(main), y: Math.round(along) };
+  return isVertical
+    ? { x: Math.round(alongAt), y: Math.round(crossAt) }
+    : { x: Math.round(crossAt), y: Math.round(alongAt) };
 }
 
-const within = (at: number, most: number): number => Math.max(PADDING, Math.min(at, most - PADDING));
+const within = (at: number, limit: number): number => Math.max(PADDING, Math.min(at, limit - PADDING));
 
-/** Whether a point is on one of the boxes, or so close that it may be on its way from one to the other. */
+/** Returns whether a point is on one of the boxes, or so close that it may be moving from one to the other. */
 export function isAround({ x, y }: Point, boxes: readonly Box[]): boolean {
   return boxes.some(
     box => x >= box.left - OFFSET && x <= box.right + OFFSET && y >= box.top - OFFSET && y <= box.bottom + OFFSET,

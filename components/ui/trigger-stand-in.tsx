@@ -2,8 +2,8 @@
 import { type Ref, type RefObject, useLayoutEffect } from 'react';
 
 /**
- * Registers `element` as the trigger of the Radix root around it, and renders nothing. Pass it to a Radix `Trigger` with `asChild`. The
- * element itself is rendered before Radix is loaded, and keeps its place and its focus afterwards.
+ * Registers `element` as the trigger of the enclosing Radix root, and renders nothing. Pass it to a Radix `Trigger`
+ * with `asChild`. The element itself is rendered before Radix is loaded, and keeps its place and its focus afterwards.
  */
 export function TriggerStandIn({
   element,

@@ -7,14 +7,14 @@ type Props = {
   preset: PresetName;
   username: string | null;
   url: string;
-  /** Null if the person knows the secret already, or only the sender has it. */
+  /** Null if the user already knows the secret, or if only the sender has it. */
   secret: string | null;
   /** A new verify token, with which the sender tests the address. */
   verifyToken?: string | null;
   note: string;
 };
 
-/** A new secret, shown once, with its address and how to use both. */
+/** A new secret, shown once, with its address and instructions for both. */
 export function SecretShown({ preset, username, url, secret, verifyToken = null, note }: Props) {
   const label = preset === 'basic' ? 'Password' : 'Signing secret';
   return (

@@ -19,12 +19,14 @@ const RenameFolder = dynamic(() => loadRename().then(module => module.RenameFold
 
 type Places = Outputs['workflows_list_folders'];
 
-/** The path to the current folder, the folders inside it, and the chosen tags. Renders nothing if there are none. */
+/**
+ * Shows the path to the current folder, the folders inside it, and the chosen tags. Renders nothing if there are none.
+ */
 export function FolderBar({ places: { folders } }: { places: Places }) {
   const { get, set } = useUrlState();
   const { canWrite } = usePermissions();
-  const [renames, setRenames] = useState(false);
-  const hasRename = useOpened(renames);
+  const [isRenaming, setIsRenaming] = useState(false);
+  const hasRename = useOpened(isRenaming);
   const shown = get('folder');
   const tags = readTags(get);
   const inside = foldersIn(shown, folders);
@@ -54,7 +56,7 @@ export function FolderBar({ places: { folders } }: { places: Places }) {
                 variant="ghost"
                 icon={<FolderPen aria-hidden className="size-3.5" />}
                 {...loadingBeforeClick(loadRename)}
-                onClick={() => setRenames(true)}
+                onClick={() => setIsRenaming(true)}
               >
                 Rename folder
               </Button>
@@ -81,7 +83,9 @@ export function FolderBar({ places: { folders } }: { places: Places }) {
           <X aria-hidden className="size-3.5" />
         </Button>
       ))}
-      {hasRename ? <RenameFolder key={shown} folder={shown} open={renames} onClose={() => setRenames(false)} /> : null}
+      {hasRename ? (
+        <RenameFolder key={shown} folder={shown} open={isRenaming} onClose={() => setIsRenaming(false)} />
+      ) : null}
     </nav>
   );
 }
@@ -94,11 +98,11 @@ type TargetProps = {
   children: ReactNode;
 };
 
-/** Opens a folder, and receives workflows that are dropped on it. */
+/** A button that opens a folder, and accepts workflows that are dropped on it. */
 function Target({ folder, onOpen, isCurrent = false, isChip = false, children }: TargetProps) {
   const move = useMoveWorkflows();
   const [isOver, setIsOver] = useState(false);
-  const over = (event: DragEvent) => {
+  const allowDrop = (event: DragEvent) => {
     if (!dragsWorkflows(event)) return;
     event.preventDefault();
     setIsOver(true);
@@ -114,8 +118,8 @@ function Target({ folder, onOpen, isCurrent = false, isChip = false, children }:
       type="button"
       aria-current={isCurrent ? 'page' : undefined}
       onClick={() => onOpen(folder)}
-      onDragEnter={over}
-      onDragOver={over}
+      onDragEnter={allowDrop}
+      onDragOver={allowDrop}
       onDragLeave={() => setIsOver(false)}
       onDrop={drop}
       className={cx(

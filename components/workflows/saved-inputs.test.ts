@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { withSavedInput } from './saved-inputs.tsx';
 
-test('an input with a new name is added at the end, and one with a used name replaces the old one', () => {
+test('an input with a new name is appended, and one with an existing name replaces that input', () => {
   const saved = [
     { name: 'Small', input: { n: 1 } },
     { name: 'Large', input: { n: 9 } },

@@ -89,7 +89,7 @@ export function ProposalCanvas({ ghosts, notes, onClose }: Props) {
   );
 }
 
-/** Returns the first step, at which the arrow keys begin without a selection. */
+/** Returns the first step, where the arrow keys start if nothing is selected; null if `at` is a step. */
 function firstOf(places: ReadonlyMap<string, unknown>, at: string): string | null {
   return places.has(at) ? null : (places.keys().next().value ?? null);
 }

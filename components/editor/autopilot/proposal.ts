@@ -11,7 +11,7 @@ export type CheckOp = Check['op'];
 /** A step that a trial replaces, or that a live trial executes, with the reason. */
 export type Effect = Omit<Trial['stand_ins'][number], 'source'>;
 
-/** The interval in which an open proposal is read again, because assistants may edit it and people the draft. */
+/** The polling interval for an open proposal, because assistants may edit it, and people may edit the draft. */
 export const PROPOSAL_REFRESH_MS = 3_000;
 
 /** Returns whether a proposal can be tried, applied and discarded. */
@@ -32,12 +32,12 @@ export const statusLooks: Record<ProposalHead['status'], { label: string; tone: 
 /** Returns the changes of a proposal. */
 export const diffOf = ({ diff }: Proposal): DraftDiff => diff as DraftDiff;
 
-/** Returns whether a proposal changes more than steps. These changes are left out if only some steps are applied. */
+/** Returns whether a proposal changes more than steps. These changes are not applied if only some steps are applied. */
 export function changesOutside({ graph, notes, run_setup, details, reordered }: DraftDiff): boolean {
   return reordered || [graph, notes, run_setup, details].some(({ length }) => length > 0);
 }
 
-/** The fields that name other steps. */
+/** The fields that refer to other steps. */
 const LINKS = ['depends_on', 'then', 'else'] as const;
 
 /**
@@ -74,13 +74,13 @@ export const opLabels: Record<CheckOp, string> = {
   completed: 'has completed',
   skipped: 'was skipped',
 };
-const ALONE: readonly CheckOp[] = ['exists', 'absent', 'completed', 'skipped'];
-const ABOUT_STEP: readonly CheckOp[] = ['completed', 'skipped'];
+const OPS_WITHOUT_VALUE: readonly CheckOp[] = ['exists', 'absent', 'completed', 'skipped'];
+const OPS_WITHOUT_PATH: readonly CheckOp[] = ['completed', 'skipped'];
 
 /** Returns whether an operator needs a value. */
-export const takesValue = (op: CheckOp): boolean => !ALONE.includes(op);
+export const takesValue = (op: CheckOp): boolean => !OPS_WITHOUT_VALUE.includes(op);
 /** Returns whether an operator needs a path in the result. */
-export const takesPath = (op: CheckOp): boolean => !ABOUT_STEP.includes(op);
+export const takesPath = (op: CheckOp): boolean => !OPS_WITHOUT_PATH.includes(op);
 
 /** Returns a check as a sentence: "Total: sum equals 12". */
 export function describeCheck({ step, path, op, value }: Check, called: (id: string) => string = id => id): string {
@@ -92,7 +92,7 @@ export function describeCheck({ step, path, op, value }: Check, called: (id: str
 /** The form of a check. */
 export type CheckText = { step: string; path: string; op: CheckOp; value: string };
 
-/** The most checks of a trial. */
+/** The maximum number of checks of a trial. */
 export const MAX_CHECKS = 50;
 
 /** Returns the form of a check. */
@@ -101,10 +101,10 @@ export function checkText({ step, path = '', op, value }: Check): CheckText {
   return { step, path, op, value: takesValue(op) ? text : '' };
 }
 
-/** The form of a trial's data: `run` continued from `step`, or `input` if `run` is empty. */
+/** The form for a trial's data: `run` continued from `step`, or `input` if `run` is empty. */
 export type TrialSource = { run: string; step: string; input: string };
 
-/** Returns the check of a form. A value that is no JSON is a text. */
+/** Returns the check of a form. A value that is not JSON is a text. */
 export function readCheck({ step, path, op, value }: CheckText): Check {
   return {
     step,

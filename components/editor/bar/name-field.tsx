@@ -8,17 +8,17 @@ type NameProps = {
   name: string;
   editable: boolean;
   /** Whether the field takes the focus, because the user chose to rename the workflow elsewhere. */
-  asked: boolean;
+  hasRenameRequest: boolean;
   onAsked: () => void;
   onRename: (name: string) => void;
 };
 
 /** The workflow name as the heading of the page. A click turns the heading into a field. Enter renames, Escape keeps the old name. */
-export function NameField({ name, editable, asked, onAsked, onRename }: NameProps) {
+export function NameField({ name, editable, hasRenameRequest, onAsked, onRename }: NameProps) {
   const [text, setText] = useState<string | null>(null);
   const button = useRef<HTMLButtonElement>(null);
   const isLeft = useRef(false);
-  const open = editable && (text !== null || asked);
+  const open = editable && (text !== null || hasRenameRequest);
   const close = (next: string | null, byKey: boolean) => {
     if (isLeft.current) return;
     isLeft.current = true;

@@ -64,7 +64,7 @@ export function WorkflowBar(props: BarProps) {
         <NameField
           name={draft.state.draft.name}
           editable={editable}
-          asked={renaming}
+          hasRenameRequest={renaming}
           onAsked={() => setRenaming(false)}
           onRename={name => change(draft.store, [{ type: 'set_details', name }])}
         />

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { nodeSize } from '../../graph/layout.ts';
-import { type Alignment, aligned } from './align.ts';
+import { type Alignment, align } from './align.ts';
 
 const places = new Map([
   ['a', { x: 0, y: 10 }],
@@ -67,7 +67,7 @@ test.each<[Alignment, [number, number][]]>([
     ],
   ],
 ])('%s', (alignment, expected) => {
-  const after = aligned(places, alignment);
+  const after = align(places, alignment);
   expect(['a', 'b', 'c'].map(id => [after.get(id)?.x, after.get(id)?.y])).toEqual(expected);
 });
 
@@ -75,7 +75,7 @@ test('distributed steps keep their order and never overlap', () => {
   const at = fc.record({ x: fc.integer({ min: -5_000, max: 5_000 }), y: fc.integer({ min: -5_000, max: 5_000 }) });
   fc.assert(
     fc.property(fc.array(at, { minLength: 3, maxLength: 9 }), points => {
-      const after = aligned(new Map(points.map((point, n) => [`s${n}`, point])), 'across');
+      const after = align(new Map(points.map((point, n) => [`s${n}`, point])), 'across');
       const xs = [...after.values()].map(({ x }) => x);
       for (const [n, x] of xs.entries()) if (n > 0) expect(x - (xs[n - 1] ?? 0)).toBeGreaterThanOrEqual(nodeSize.width);
       expect(Math.min(...xs)).toBe(Math.min(...points.map(({ x }) => x)));
@@ -83,8 +83,8 @@ test('distributed steps keep their order and never overlap', () => {
   );
 });
 
-test('a single step keeps its place, and two steps are not distributed', () => {
+test('does not move a single step, and does not distribute two steps', () => {
   const two = new Map([...places].slice(0, 2));
-  expect(aligned(two, 'across')).toBe(two);
-  expect(aligned(new Map([...places].slice(0, 1)), 'left').get('a')).toEqual({ x: 0, y: 10 });
+  expect(align(two, 'across')).toBe(two);
+  expect(align(new Map([...places].slice(0, 1)), 'left').get('a')).toEqual({ x: 0, y: 10 });
 });

@@ -8,7 +8,7 @@ export type Alignment = 'left' | 'center' | 'right' | 'top' | 'middle' | 'bottom
 export const minimumFor = (alignment: Alignment): number => (alignment === 'across' || alignment === 'down' ? 3 : 2);
 
 /** Returns the positions of all steps after an alignment, including unchanged positions. All steps have the same size. */
-export function aligned(places: Places, alignment: Alignment): Places {
+export function align(places: Places, alignment: Alignment): Places {
   if (places.size < minimumFor(alignment)) return places;
   const [xs, ys] = [[...places.values()].map(({ x }) => x), [...places.values()].map(({ y }) => y)];
   const all = (point: (at: Point) => Point) => new Map([...places].map(([id, at]) => [id, point(at)]));

@@ -90,9 +90,9 @@ function useSteps(props: CanvasProps, dragged: Places | null): EditorFlowNode[] 
         const drawn = level.drawn.get(step.id);
         const place = dragged?.get(id) ?? (drawn && { x: drawn.x + inset.x, y: drawn.y + inset.y });
         const last = keptNodes.current.get(id);
-        const isThere = last?.place?.x === place?.x && last?.place?.y === place?.y;
-        // A key press changes one step of a thousand; this check skips the comparison of all other steps.
-        if (last?.step === step && isThere && isSame(last.state, state)) return last.node;
+        const isSamePlace = last?.place?.x === place?.x && last?.place?.y === place?.y;
+        // A key press changes one step of perhaps a thousand; this check avoids rendering the others.
+        if (last?.step === step && isSamePlace && isSame(last.state, state)) return last.node;
         const isNew = last?.isNew ?? wasDrawn;
         const drawnNode = toEditorNode(level.node, step, place, state);
         // A new step fades in at its place.
@@ -126,7 +126,7 @@ function useNotes(
   );
 }
 
-/** Returns the note that React Flow's changes select (null if they deselect it); undefined if the changes concern no note. */
+/** Returns the note that React Flow's changes select; null if they deselect it; undefined if they concern no note. */
 function noteAfter(changes: readonly NodeChange<CanvasNode>[]): string | null | undefined {
   const about = changes.flatMap(change => {
     const note = change.type === 'select' ? noteOfNode(change.id) : null;

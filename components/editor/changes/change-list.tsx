@@ -23,7 +23,7 @@ type Props = {
   called?: (id: string) => string;
   /** Whether added and removed steps also show their fields. */
   whole?: boolean;
-  /** Called when the user asks to see a step on the graph. */
+  /** Called when the user wants to see a step on the graph. */
   onShow?: (step: string) => void;
 };
 
@@ -72,12 +72,12 @@ type ChangeProps = Omit<Props, 'diff' | 'called'> & Called & { change: StepChang
 
 function Change({ change, before, selected, whole = false, onShow, called, names }: ChangeProps) {
   const { step } = change;
-  const own = stepNames(
+  const ownNames = stepNames(
     change.change === 'added' ? [change.after] : change.change === 'removed' ? [change.before] : [],
   );
   const level = step.slice(0, step.lastIndexOf('.') + 1);
   const isNamed = names !== NO_NAMES;
-  const name = !isNamed ? step : level === '' ? own(called(step)) : nameWithLoops(step, called);
+  const name = !isNamed ? step : level === '' ? ownNames(called(step)) : nameWithLoops(step, called);
   // The fields of a step in a loop refer to the steps beside it.
   const calledBeside = (id: string) => (called(level + id) === level + id ? id : called(level + id));
   return (

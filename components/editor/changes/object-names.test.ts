@@ -27,7 +27,7 @@ test('two objects with the same name get different names', () => {
   expect(names.get(a)).not.toBe(names.get(b));
 });
 
-test('names are read only if the changes contain ids', () => {
+test('hasIds returns whether the changes contain ids, so that names are needed', () => {
   expect(hasIds({ ...none, graph: [{ field: 'output', after: 'x' }] })).toBe(false);
   expect(hasIds({ ...none, graph: [{ field: 'on_failure', after: { workflow_id: a } }] })).toBe(true);
 });

@@ -12,8 +12,8 @@ const data: CompletionData = {
   loop: null,
 };
 
-/** Returns the labels offered after a text; null if there are none. */
-function offered(text: string, language: CodeLanguage, loop: CompletionData['loop'] = null) {
+/** Returns the labels of the suggestions after a text; null if there are none. */
+function labelsAfter(text: string, language: CodeLanguage, loop: CompletionData['loop'] = null) {
   const typing = typingAt(text, language);
   const found = typing && suggestionsFor(typing, language, { ...data, loop });
   return found ? found.options.map(({ label }) => label) : null;
@@ -21,27 +21,27 @@ function offered(text: string, language: CodeLanguage, loop: CompletionData['loo
 
 describe('completion in Lua and CEL', () => {
   test('follows a path into the input and the results', () => {
-    expect(offered('return input.', 'lua')).toEqual(['customer', 'items', 'currency']);
-    expect(offered('return input.cu', 'lua')).toEqual(['customer', 'currency']);
-    expect(offered('input.customer.', 'cel')).toEqual(['name']);
-    expect(offered('local a = steps.', 'lua')).toEqual(['total', 'ask-first']);
-    expect(offered('steps.total.', 'cel')).toEqual(['result', 'error']);
-    expect(offered('steps.total.result.', 'cel')).toEqual(['sum', 'odd name']);
-    expect(offered('steps["ask-first"].result.', 'lua')).toEqual(['approved']);
-    expect(offered('steps.total.error.', 'cel')).toEqual(['code', 'message']);
+    expect(labelsAfter('return input.', 'lua')).toEqual(['customer', 'items', 'currency']);
+    expect(labelsAfter('return input.cu', 'lua')).toEqual(['customer', 'currency']);
+    expect(labelsAfter('input.customer.', 'cel')).toEqual(['name']);
+    expect(labelsAfter('local a = steps.', 'lua')).toEqual(['total', 'ask-first']);
+    expect(labelsAfter('steps.total.', 'cel')).toEqual(['result', 'error']);
+    expect(labelsAfter('steps.total.result.', 'cel')).toEqual(['sum', 'odd name']);
+    expect(labelsAfter('steps["ask-first"].result.', 'lua')).toEqual(['approved']);
+    expect(labelsAfter('steps.total.error.', 'cel')).toEqual(['code', 'message']);
   });
 
-  test('reads any entry of a list as the first entry', () => {
-    expect(offered('return input.items[1].', 'lua')).toEqual(['price']);
-    expect(offered('input.items[0].', 'cel')).toEqual(['price']);
-    expect(offered('input.items.', 'cel')).toBeNull();
+  test('treats any entry of a list like the first entry', () => {
+    expect(labelsAfter('return input.items[1].', 'lua')).toEqual(['price']);
+    expect(labelsAfter('input.items[0].', 'cel')).toEqual(['price']);
+    expect(labelsAfter('input.items.', 'cel')).toBeNull();
   });
 
-  test('offers names of the language after their first letter', () => {
-    expect(offered('return in', 'lua')).toEqual(['input']);
-    expect(offered('return st', 'lua')).toEqual(['steps', 'string']);
-    expect(offered('ha', 'cel')).toEqual(['has']);
-    expect(offered('return ', 'lua')).toBeNull();
+  test('suggests names of the language after their first letter', () => {
+    expect(labelsAfter('return in', 'lua')).toEqual(['input']);
+    expect(labelsAfter('return st', 'lua')).toEqual(['steps', 'string']);
+    expect(labelsAfter('ha', 'cel')).toEqual(['has']);
+    expect(labelsAfter('return ', 'lua')).toBeNull();
   });
 
   test('offers nothing for other paths, numbers, unknown names and complete names', () => {
@@ -54,38 +54,41 @@ describe('completion in Lua and CEL', () => {
       'input.currency',
       'input',
     ])
-      expect(offered(text, 'lua'), text).toBeNull();
+      expect(labelsAfter(text, 'lua'), text).toBeNull();
     for (const text of ['return {accepted = true}', 'return {amount = input.amount or 250}'])
-      expect(offered(text, 'lua'), text).toBeNull();
-    expect(offered('steps.order.result.amount > 100', 'cel')).toBeNull();
+      expect(labelsAfter(text, 'lua'), text).toBeNull();
+    expect(labelsAfter('steps.order.result.amount > 100', 'cel')).toBeNull();
   });
 });
 
 describe('completion in text and JSON', () => {
   test('is offered only within a template', () => {
-    expect(offered('Dear input.', 'text')).toBeNull();
-    expect(offered('Dear {{', 'text')).toEqual(['input', 'steps']);
-    expect(offered('Dear {{ in', 'text')).toEqual(['input']);
-    expect(offered('Dear {{input.customer.', 'text')).toEqual(['name']);
-    expect(offered('{"to": "{{steps.ask-first.result.', 'json')).toEqual(['approved']);
-    expect(offered('{{input.customer}} and input.', 'text')).toBeNull();
+    expect(labelsAfter('Dear input.', 'text')).toBeNull();
+    expect(labelsAfter('Dear {{', 'text')).toEqual(['input', 'steps']);
+    expect(labelsAfter('Dear {{ in', 'text')).toEqual(['input']);
+    expect(labelsAfter('Dear {{input.customer.', 'text')).toEqual(['name']);
+    expect(labelsAfter('{"to": "{{steps.ask-first.result.', 'json')).toEqual(['approved']);
+    expect(labelsAfter('{{input.customer}} and input.', 'text')).toBeNull();
   });
 
   test('is offered for every path of a template, but not in its literals', () => {
-    expect(offered('{{input.customer ?? ', 'text')).toEqual(['input', 'steps']);
-    expect(offered('{{input.customer ?? in', 'text')).toEqual(['input']);
-    expect(offered('{{input.x??steps.ask-first.result ?? steps.total.result.', 'json')).toEqual(['sum', 'odd name']);
+    expect(labelsAfter('{{input.customer ?? ', 'text')).toEqual(['input', 'steps']);
+    expect(labelsAfter('{{input.customer ?? in', 'text')).toEqual(['input']);
+    expect(labelsAfter('{{input.x??steps.ask-first.result ?? steps.total.result.', 'json')).toEqual([
+      'sum',
+      'odd name',
+    ]);
     for (const literal of ['"in', '"a input.', '"a" ', '1', '\\"see input.'])
-      expect(offered(`{{input.customer ?? ${literal}`, 'text'), literal).toBeNull();
-    for (const braces of ["{{ '{{", "{{ '{{in", "{{ 'input."]) expect(offered(braces, 'text'), braces).toBeNull();
-    expect(offered("{{ '{{' }} {{in", 'text')).toEqual(['input']);
+      expect(labelsAfter(`{{input.customer ?? ${literal}`, 'text'), literal).toBeNull();
+    for (const braces of ["{{ '{{", "{{ '{{in", "{{ 'input."]) expect(labelsAfter(braces, 'text'), braces).toBeNull();
+    expect(labelsAfter("{{ '{{' }} {{in", 'text')).toEqual(['input']);
   });
 
   test('replaces the partly typed name', () => {
     expect(typingAt('Dear {{input.cu', 'text')).toEqual({ from: 13, path: ['input'], name: 'cu' });
   });
 
-  test('knows which names need brackets', () => {
+  test('distinguishes names that need brackets', () => {
     expect(isPlainName('ask-first', 'text')).toBe(true);
     expect(isPlainName('ask-first', 'lua')).toBe(false);
     expect(isPlainName('odd name', 'text')).toBe(false);
@@ -96,17 +99,17 @@ describe('completion in the steps of a loop', () => {
   const loop = { item: { sku: 'a', price: 1 } };
 
   test('offers the item and its fields, in every language', () => {
-    expect(offered('{{', 'text', loop)).toEqual(['item', 'index', 'input', 'steps']);
-    expect(offered('return it', 'lua', loop)).toEqual(['item']);
-    expect(offered('ind', 'cel', loop)).toEqual(['index']);
-    expect(offered('{{item.', 'json', loop)).toEqual(['sku', 'price']);
-    expect(offered('return item.p', 'lua', loop)).toEqual(['price']);
-    expect(offered('item.', 'cel', { item: null })).toBeNull();
+    expect(labelsAfter('{{', 'text', loop)).toEqual(['item', 'index', 'input', 'steps']);
+    expect(labelsAfter('return it', 'lua', loop)).toEqual(['item']);
+    expect(labelsAfter('ind', 'cel', loop)).toEqual(['index']);
+    expect(labelsAfter('{{item.', 'json', loop)).toEqual(['sku', 'price']);
+    expect(labelsAfter('return item.p', 'lua', loop)).toEqual(['price']);
+    expect(labelsAfter('item.', 'cel', { item: null })).toBeNull();
   });
 
   test('is not offered outside of a loop', () => {
-    expect(offered('return it', 'lua')).toBeNull();
-    expect(offered('{{item.', 'text')).toBeNull();
-    expect(offered('{{i', 'text')).toEqual(['input']);
+    expect(labelsAfter('return it', 'lua')).toBeNull();
+    expect(labelsAfter('{{item.', 'text')).toBeNull();
+    expect(labelsAfter('{{i', 'text')).toEqual(['input']);
   });
 });

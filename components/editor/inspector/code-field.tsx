@@ -16,7 +16,7 @@ import type { UnfinishedFields } from './unfinished-fields.ts';
 
 export type SchemaFieldProps = {
   field: StepField;
-  /** The workflow that is edited. */
+  /** The edited workflow. */
   workflowId: string;
   /** The step that the field belongs to. */
   step: Step;
@@ -35,7 +35,7 @@ export type SchemaFieldProps = {
 export function useTyped({ field, value, onChange, unfinished, id, problem }: SchemaFieldProps) {
   const [text, setText] = useState(() => unfinished.get(id) ?? fieldText(field.kind, value));
   const read = readFieldText(field, text);
-  // The value was changed by Undo or elsewhere.
+  // The value was changed by Undo, or elsewhere.
   const isStale = 'value' in read && fieldText(field.kind, read.value) !== fieldText(field.kind, value);
   const shown = isStale && !unfinished.has(id) ? fieldText(field.kind, value) : text;
   const type = (next: string) => {
@@ -47,8 +47,8 @@ export function useTyped({ field, value, onChange, unfinished, id, problem }: Sc
       onChange(result.value);
     }
   };
-  const own = readFieldText(field, shown);
-  return { text: shown, type, error: 'problem' in own ? `Not saved yet: ${own.problem}` : problem };
+  const shownResult = readFieldText(field, shown);
+  return { text: shown, type, error: 'problem' in shownResult ? `Not saved yet: ${shownResult.problem}` : problem };
 }
 
 /** A code editor for a field with any JSON. */
@@ -78,7 +78,7 @@ type CodeAreaProps = {
   label: string;
   hint: string | undefined;
   required: boolean;
-  /** The step whose earlier steps completion offers. */
+  /** The step that contains the field. Completion suggests the values of its earlier steps. */
   step: Step;
   /** Whether the text contains the steps of the loop `step`. */
   isLoop?: boolean;
@@ -89,7 +89,10 @@ type CodeAreaProps = {
   readOnly: boolean;
 };
 
-/** A labeled code editor. It is named by an attribute of its own, because a label cannot point to the element that CodeMirror draws. */
+/**
+ * A labeled code editor. Its accessible name is an attribute of the editor, because a label cannot refer to
+ * CodeMirror's element.
+ */
 export function CodeArea(props: CodeAreaProps) {
   const { label, hint, required, step, isLoop = false, language, text, onChange, problem, readOnly } = props;
   const id = useId();

@@ -13,7 +13,7 @@ export type StepFormProps = Pick<InspectorProps, 'workflowId' | 'loop' | 'store'
   readOnly: boolean;
   /** Renders a field by its schema, with its problems; null if the type has no such field. */
   draw: (name: string) => ReactNode;
-  /** Changes fields in one edit that a single undo reverts; undefined removes a field. */
+  /** Changes fields in one edit, which a single undo reverts; undefined removes a field. */
   set: (values: Readonly<Record<string, Json | undefined>>) => void;
   /** Returns the first problem of a field. */
   problemOf: (name: string, severity: Problem['severity']) => string | undefined;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Json } from '@/server/platform/json.ts';
 import { argumentText, readArgument, type ToolArgument, toolArguments, withArgument } from './tool-arguments.ts';
 
-test('the arguments of a tool come from its schema, required ones first', () => {
+test('the arguments of a tool are read from its schema, required ones first', () => {
   const schema = {
     properties: {
       limit: { type: 'integer', description: 'At most' },

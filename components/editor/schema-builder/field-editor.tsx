@@ -82,15 +82,15 @@ const ANSWERS = [
   { value: 'false', label: 'No' },
 ];
 
-/** The default value of a field, edited with the same control that people will fill in. */
+/** Edits the default value of a field with the same control that people will use. */
 function Default({ view, onChange }: Pick<Props, 'view' | 'onChange'>) {
-  const { default: present, ...rest } = view;
+  const { default: current, ...rest } = view;
   const change = (value: Json | undefined) => onChange(value === undefined ? rest : { ...rest, default: value });
   if (view.kind === 'yes_no')
     return (
       <Field label="Default" optional>
         <Select
-          value={present === undefined ? '' : String(present)}
+          value={current === undefined ? '' : String(current)}
           options={ANSWERS}
           onChange={next => change(next === '' ? undefined : next === 'true')}
         />
@@ -100,7 +100,7 @@ function Default({ view, onChange }: Pick<Props, 'view' | 'onChange'>) {
   return (
     <JsonForm
       fields={formFields({ type: 'object', properties: { default: schema } })}
-      values={present === undefined ? {} : { default: present }}
+      values={current === undefined ? {} : { default: current }}
       problems={NO_PROBLEMS}
       onChange={values => {
         const value = values.default;
@@ -162,7 +162,7 @@ type LimitProps = { label: string; value: Limit; isCount: boolean; onChange: (va
 function Limit({ label, value, isCount, onChange }: LimitProps) {
   const [typed, setTyped] = useState(() => (value === undefined ? '' : String(value)));
   const read = readLimit(typed, isCount);
-  // The limit was changed by Undo or elsewhere.
+  // The limit was changed by Undo, or elsewhere.
   const isStale = read !== null && read.limit !== value;
   const shown = isStale ? (value === undefined ? '' : String(value)) : typed;
   return (
@@ -186,7 +186,9 @@ function Limit({ label, value, isCount, onChange }: LimitProps) {
 
 type NameProps = Pick<Props, 'name' | 'taken' | 'onRename'>;
 
-/** The name of a field in the data, applied on blur: a partly typed name is nothing to refer to. */
+/**
+ * Edits the name of a field in the data. It is applied on blur, because steps must not refer to a partly typed name.
+ */
 export function NameField({ name, taken, onRename }: NameProps) {
   const [text, setText] = useState(name);
   const problem = text === name ? null : nameProblem(text.trim(), taken);

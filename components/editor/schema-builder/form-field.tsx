@@ -14,11 +14,14 @@ type Props = SchemaFieldProps & {
   empty: string;
   /** Shown beside the heading. */
   action?: ReactNode;
-  /** Called instead of `onChange` for a change that renamed one field. */
+  /** Called instead of `onChange` for a change that renames one field. */
   onRename?: (value: JsonObject | undefined, renamed: FieldRename) => void;
 };
 
-/** The JSON Schema of an object: a form builder, or JSON if the schema says more or the user prefers it. */
+/**
+ * Edits the JSON Schema of an object: in a form builder, or as JSON if the builder does not support the schema or the
+ * user prefers JSON.
+ */
 export function FormField({ list, empty, action, onRename, ...props }: Props) {
   const { field, value, onChange, problem, readOnly, unfinished, id } = props;
   const [prefersJson, setPrefersJson] = useState(() => unfinished.has(id));

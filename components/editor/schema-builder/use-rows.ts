@@ -9,21 +9,21 @@ export function useRows(names: readonly string[]): readonly Row[] {
     return last.current;
   };
   const [rows, setRows] = useState<readonly Row[]>(() => rowsOf([], names, next));
-  const present = rowsOf(rows, names, next);
-  if (present !== rows) setRows(present);
-  return present;
+  const current = rowsOf(rows, names, next);
+  if (current !== rows) setRows(current);
+  return current;
 }
 
 /** Returns a key for each entry of a list without names, and a function to call when an entry is removed. */
 export function useKeys(count: number): { keys: readonly number[]; forget: (index: number) => void } {
   const last = useRef(count);
   const [keys, setKeys] = useState<readonly number[]>(() => Array.from({ length: count }, (_, index) => index));
-  const present =
+  const current =
     keys.length === count
       ? keys
       : keys.length > count
         ? keys.slice(0, count)
         : [...keys, ...Array.from({ length: count - keys.length }, () => last.current++)];
-  if (present !== keys) setKeys(present);
-  return { keys: present, forget: index => setKeys(present.toSpliced(index, 1)) };
+  if (current !== keys) setKeys(current);
+  return { keys: current, forget: index => setKeys(current.toSpliced(index, 1)) };
 }

@@ -22,10 +22,12 @@ export function stepsBefore(edges: readonly GraphEdge[], step: string): string[]
   return [...found];
 }
 
-/** A step, or a loop around it, with the edges of its level. */
+/** A step, or one of its outer loops, with the edges of its level. */
 type Level = { edges: readonly GraphEdge[]; id: string };
 
-/** Returns the levels of a step and of the loops around it, the step first. `path` holds their ids, the outermost first. */
+/**
+ * Returns the levels of a step and of its outer loops, from the inside out. `path` has their ids, from the outside in.
+ */
 export function levelsOf(steps: readonly Step[], path: readonly string[]): Level[] {
   const levels: Level[] = [];
   let level = steps;

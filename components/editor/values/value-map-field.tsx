@@ -16,7 +16,7 @@ type Props = SchemaFieldProps & {
   empty: string;
 };
 
-/** An object as a table of names and values, or JSON if it is no object or the user prefers it. */
+/** An object as a table of names and values, or as JSON if it is not an object or the user prefers it. */
 export function ValueMapField({ empty, ...props }: Props) {
   const { field, value, onChange, problem, readOnly, unfinished, id } = props;
   const heading = useId();

@@ -1,10 +1,12 @@
 import { isObject } from '@/server/platform/json.ts';
 import type { Json } from '../../../server/domains/workflows/edits/index.ts';
 
-/** A table of names. Each name has a text that may contain templates, or any other JSON, which is not edited. */
+/**
+ * A table of names and values. A value is a text that may contain templates, or any other JSON, which cannot be edited.
+ */
 export type ValueMap = readonly (readonly [name: string, value: Json])[];
 
-/** Returns an object as a table; null for JSON that is no object. An absent value is an empty table. */
+/** Returns an object as a table; null for JSON that is not an object. An absent value is an empty table. */
 export function readMap(value: Json | undefined): ValueMap | null {
   if (value === undefined) return [];
   return isObject(value) ? (Object.entries(value) as [string, Json][]) : null;

@@ -13,7 +13,7 @@ import { valueTree, visibleRows } from './value-tree.ts';
 describe('an inserted value', () => {
   const path = ['steps', 'my-step', 'result', 'lines', 0, 'unit price'];
 
-  test('is written in the syntax of the language of the field', () => {
+  test('has the syntax of the field’s language', () => {
     expect(pathText(path, 'text')).toBe('steps["my-step"].result.lines[0]["unit price"]');
     expect(pathText(path, 'cel')).toBe('steps["my-step"].result.lines[0]["unit price"]');
     expect(pathText(path, 'lua')).toBe('steps["my-step"].result.lines[1]["unit price"]');
@@ -35,7 +35,7 @@ describe('an inserted value', () => {
     expect(JSON.parse(text)).toEqual({ a: `{{${pathText(path, 'json')}}}`, b: `x {{${pathText(path, 'json')}}}` });
   });
 
-  test('is a path that the template engine reads back, the same as “Copy path” gives', () => {
+  test('is a path that the template engine parses, and equals the result of “Copy path”', () => {
     const part = fc.oneof(
       fc.string({ minLength: 1 }),
       fc.constantFrom('a', '_b', 'a-b', '__proto__', 'x"y'),
@@ -50,7 +50,7 @@ describe('an inserted value', () => {
     );
   });
 
-  test('comes from a dragged text, if it is a path', () => {
+  test('is parsed from a dragged text, if that is a path', () => {
     expect(readPath('["input","a",0]')).toEqual(['input', 'a', 0]);
     for (const other of ['', 'input.a', '[]', '{}', '[null]', '["a",{}]']) expect(readPath(other)).toBeNull();
   });
@@ -87,7 +87,7 @@ describe('the tree of values', () => {
     ]);
     const [input, , order] = tree;
     expect(input?.children.map(({ label, kind, sample }) => [label, kind, sample])).toEqual([
-      // Only declared: the empty example text is no value.
+      // Only declared: the empty example text is not a value.
       ['email', 'text', undefined],
       ['total', 'number', '5'],
     ]);

@@ -19,7 +19,10 @@ const icons = { stop: OctagonX, rerun: RotateCcw, continue: Wrench };
 
 type Props = { selection: Selection; workflowId: string | undefined };
 
-/** Offers actions on the selected runs, or on all runs that match the filters. Renders nothing while no run is selected. */
+/**
+ * Buttons for actions on the selected runs, or on all runs that match the filters. Renders nothing while no run is
+ * selected.
+ */
 export function BulkBar({ selection, workflowId }: Props) {
   const { get } = useUrlState();
   const [action, setAction] = useState<BulkAction | null>(null);
@@ -71,7 +74,7 @@ export function BulkBar({ selection, workflowId }: Props) {
   );
 }
 
-/** Returns how many runs match the filters, active or not; null while the number is loading. */
+/** Returns the number of runs that match the filters, both active and ended, as text; null while it is loading. */
 function useMatching(filter: ReturnType<typeof bulkFilterOf>, enabled: boolean): string | null {
   const trpc = useTRPC();
   const client = useTRPCClient();

@@ -23,7 +23,7 @@ export function readRunFilters(get: (key: string) => string, workflowId?: string
   };
 }
 
-/** Whether a text is the status of a run. */
+/** Returns whether a text is the status of a run. */
 export const isRunStatus = (text: string): boolean => RUN_STATUSES.some(each => each === text);
 
 export type Kind = '' | 'test' | 'all';
@@ -36,7 +36,7 @@ export const KINDS: readonly { value: Kind; label: string }[] = [
 export const kindOf = (get: (key: string) => string): Kind =>
   KINDS.find(({ value }) => value === get('kind'))?.value ?? '';
 
-/** Returns whether the URL asks for test runs. By default they are not listed. */
+/** Returns the filter for test runs. By default they are not listed. */
 function readRunKind(get: (key: string) => string): Pick<Filters, 'test'> {
   const kind = kindOf(get);
   // A run that continues another run with the draft is not a test of the draft.

@@ -5,8 +5,8 @@ import { type Outputs, useTRPC } from '../../trpc/provider.tsx';
 
 type Stop = Outputs['runs_list_stops']['stops'][number];
 
-/** The maximum number of unfinished bulk stops that are shown. */
-const SHOWN = 3;
+/** The maximum number of shown unfinished bulk stops. */
+const MAX_SHOWN = 3;
 
 /** Shows the progress of the workspace's unfinished bulk stops. Renders nothing without any. */
 export function StopProgress() {
@@ -25,11 +25,11 @@ export function StopProgress() {
   if (working.length === 0) return null;
   return (
     <ul aria-label="Runs that are being stopped" className="mb-4 flex flex-col gap-2 rounded-lg border bg-surface p-3">
-      {working.slice(0, SHOWN).map(stop => (
+      {working.slice(0, MAX_SHOWN).map(stop => (
         <Progress key={stop.stop_id} stop={stop} />
       ))}
-      {working.length > SHOWN ? (
-        <li className="text-xs text-muted">{working.length - SHOWN} more are queued.</li>
+      {working.length > MAX_SHOWN ? (
+        <li className="text-xs text-muted">{working.length - MAX_SHOWN} more are queued.</li>
       ) : null}
     </ul>
   );

@@ -103,7 +103,7 @@ function useOpenView(columns: Columns): (view: View, how?: { push: boolean }) =>
   };
 }
 
-/** Opens the person's default view, once, if the page was opened without filters. */
+/** Opens the person's default view once, if the page was opened without filters. */
 function useDefault(views: readonly View[], open: ReturnType<typeof useOpenView>): void {
   const { get } = useUrlState();
   const isDone = useRef(namesFilters(get));

@@ -71,7 +71,7 @@ export function FieldPicker({ label, value, onChange, context, autoFocus = false
   );
 }
 
-/** More fields than fit without scrolling; the search finds the others. */
+/** The maximum number of shown fields; the search finds the others. */
 const MAX_SHOWN = 60;
 
 function Fields({ choices, onChoose }: { choices: readonly FieldChoice[]; onChoose: (path: string) => void }) {
@@ -105,7 +105,7 @@ function Fields({ choices, onChoose }: { choices: readonly FieldChoice[]; onChoo
             {fields.map(({ path, label, type }) => (
               <Command.Item key={path} value={path} onSelect={() => onChoose(path)} className={itemClass}>
                 <span className="min-w-0 flex-1 truncate">{label}</span>
-                <span className="text-xs text-muted">{TYPE_WORDS[type]}</span>
+                <span className="text-xs text-muted">{TYPE_LABELS[type]}</span>
               </Command.Item>
             ))}
           </Command.Group>
@@ -122,7 +122,7 @@ function Fields({ choices, onChoose }: { choices: readonly FieldChoice[]; onChoo
   );
 }
 
-const TYPE_WORDS: Readonly<Record<FieldChoice['type'], string>> = {
+const TYPE_LABELS: Readonly<Record<FieldChoice['type'], string>> = {
   text: 'text',
   number: 'number',
   truth: 'yes or no',

@@ -14,7 +14,7 @@ const unfinished: RuleGroup = {
   rules: [rule, { ...emptyRule(), field: 'input.region' }, emptyRule()],
 };
 
-test('unfinished rules are kept beside the expression of the finished rules', () => {
+test('unfinished rules are kept in addition to the expression of the finished rules', () => {
   const text = keptText(unfinished);
   expect(readKept(text ?? '', printRules(unfinished))).toEqual(unfinished);
   expect(keptText({ ...unfinished, rules: [rule] })).toBeNull();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { expectText, readExpected } from './expected-statuses.ts';
 
-test('statuses are written as people name them', () => {
+test('statuses are parsed and printed in the usual notation', () => {
   expect(readExpected('2xx, 404')).toEqual(['2xx', 404]);
   expect(readExpected('2XX 301,')).toEqual(['2xx', 301]);
   expect(readExpected(' ')).toBeUndefined();

@@ -25,15 +25,15 @@ type Props = {
 
 /** A table of names and values. Typing into the empty last line adds a new line. */
 export function KeyValueTable({ step, noun, value, onChange, readOnly, completion, repeats, placeholder }: Props) {
-  const present = rowsOf(value) ?? [];
-  const [rows, setRows] = useState<Row[]>(() => [...present, newRow()]);
+  const current = rowsOf(value) ?? [];
+  const [rows, setRows] = useState<Row[]>(() => [...current, newRow()]);
   // The value was changed by Undo, a paste, or elsewhere.
-  if (!sameMap(rows, present)) setRows([...present, newRow()]);
+  if (!sameMap(rows, current)) setRows([...current, newRow()]);
   const changeRows = (next: Row[]) => {
     const last = next.at(-1);
-    const ended = last === undefined || last.name !== '' || last.value !== '' ? [...next, newRow()] : next;
-    setRows(ended);
-    onChange(mapOf(ended));
+    const withEmptyLine = last === undefined || last.name !== '' || last.value !== '' ? [...next, newRow()] : next;
+    setRows(withEmptyLine);
+    onChange(mapOf(withEmptyLine));
   };
   const list = useRef<HTMLUListElement>(null);
   const remove = (key: number, index: number) => {
@@ -45,7 +45,7 @@ export function KeyValueTable({ step, noun, value, onChange, readOnly, completio
     changeRows(rows.map(row => (row.key === key ? { ...row, ...patch } : row)));
   const shown = readOnly ? rows.slice(0, -1) : rows;
   const names = rows.map(({ name }) => name).filter(name => name !== '');
-  const twice = repeats ? undefined : names.find((name, index) => names.indexOf(name) !== index);
+  const duplicate = repeats ? undefined : names.find((name, index) => names.indexOf(name) !== index);
   return (
     <div className="flex flex-col gap-1.5">
       {shown.length === 0 ? <p className="text-xs text-muted">None</p> : null}
@@ -84,9 +84,9 @@ export function KeyValueTable({ step, noun, value, onChange, readOnly, completio
           </li>
         ))}
       </ul>
-      {twice === undefined ? null : (
+      {duplicate === undefined ? null : (
         <p role="alert" className="text-xs text-bad">
-          “{twice}” is there twice: give it one value.
+          “{duplicate}” is there duplicate: give it one value.
         </p>
       )}
     </div>

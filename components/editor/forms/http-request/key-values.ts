@@ -3,10 +3,10 @@ import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts'
 /** A line of a table of names and values. `key` identifies the line while other lines are added and removed. */
 export type Row = { key: number; name: string; value: Json };
 
-let made = 0;
+let lastKey = 0;
 export function newRow(name = '', value: Json = ''): Row {
-  made += 1;
-  return { key: made, name, value };
+  lastKey += 1;
+  return { key: lastKey, name, value };
 }
 
 const isFlat = (value: Json): boolean => typeof value !== 'object' || value === null;
@@ -24,7 +24,7 @@ export function rowsOf(value: unknown): Row[] | null {
   return rows;
 }
 
-/** Returns the map of lines; a repeated name has a list. undefined if there are no lines. */
+/** Returns the map for lines; a repeated name has a list as its value. undefined if there are no lines. */
 export function mapOf(rows: readonly Row[]): JsonObject | undefined {
   const map = new Map<string, Json>();
   const lists = new Map<string, Json[]>();
@@ -37,7 +37,7 @@ export function mapOf(rows: readonly Row[]): JsonObject | undefined {
   return map.size === 0 ? undefined : Object.fromEntries(map);
 }
 
-/** Returns whether two states of a table have the same map. */
+/** Returns whether two tables have the same map. */
 export function sameMap(rows: readonly Row[], others: readonly Row[]): boolean {
   return JSON.stringify(mapOf(rows)) === JSON.stringify(mapOf(others));
 }

@@ -8,7 +8,7 @@ const people = [
   { email: 'eve@example.com', name: 'Eve', tenant_admin: false, role: 'project_viewer' },
 ];
 
-test('a task is assigned to roles and to people who may answer', () => {
+test('a task can be assigned to roles and to people who may answer', () => {
   const candidates = candidatesOf(people);
   expect(candidates.map(({ label }) => label)).toEqual([
     'All contributors',
@@ -27,7 +27,7 @@ test('a task is assigned to roles and to people who may answer', () => {
   for (const text of ['', 'ann', 'a b@c', '{{input.email']) expect(isAssignee(text)).toBe(false);
 });
 
-test('a time limit is read and written in the unit that fits', () => {
+test('a time limit is shown in the largest fitting unit, and parsed back', () => {
   expect([30, 90, 5400, 7200, 86_400].map(inUnit)).toEqual([
     { amount: 30, unit: 'seconds' },
     { amount: 90, unit: 'seconds' },

@@ -15,7 +15,7 @@ type Props = {
   onClose: () => void;
 };
 
-/** The task as the person who answers it will see it in the inbox. Nothing is sent. */
+/** Shows the task as it will look in the inbox. Nothing is sent. */
 export function TaskPreview({ name, instructions, form, onClose }: Props) {
   const [values, setValues] = useState(() => (form === null ? {} : initialValues(form)));
   const [comment, setComment] = useState('');

@@ -67,11 +67,11 @@ export function WaitForm(props: StepFormProps) {
 function LengthField({ step, set, readOnly }: StepFormProps) {
   const seconds = typeof step.seconds === 'number' ? step.seconds : null;
   const [unit, setUnit] = useState<Unit>(() => unitOf(seconds ?? 0));
-  const shownAs = (inUnit: Unit) => (seconds === null ? '' : String(amountIn(seconds, inUnit)));
-  const [typed, setTyped] = useState(() => shownAs(unit));
+  const textIn = (inUnit: Unit) => (seconds === null ? '' : String(amountIn(seconds, inUnit)));
+  const [typed, setTyped] = useState(() => textIn(unit));
   const read = readAmount(typed, unit);
-  // The value was changed by Undo or elsewhere.
-  const text = read === null || read === seconds ? typed : shownAs(unit);
+  // The value was changed by Undo, or elsewhere.
+  const text = read === null || read === seconds ? typed : textIn(unit);
   const changeAmount = (next: string, inUnit: Unit) => {
     setTyped(next);
     setUnit(inUnit);

@@ -20,7 +20,7 @@ test('a duration is shown in the largest unit that fits', () => {
   );
 });
 
-test('invalid text is no duration', () => {
+test('an invalid text is not a duration', () => {
   for (const none of ['', 'x', '-1', '1e3', '1,5', '{{input.s}}', '.']) expect(readAmount(none, 'seconds')).toBeNull();
   expect(readAmount('1.5', 'minutes')).toBe(90);
   expect(readAmount('0.1', 'seconds')).toBe(0.1);

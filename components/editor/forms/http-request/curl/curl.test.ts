@@ -59,7 +59,7 @@ describe('a command is split into words', () => {
     )
     .map(words => `curl ${words.join(' ')}`);
 
-  test('like a real shell', () => {
+  test('as by a real shell', () => {
     const commands = fc.sample(command, 600);
     const own = commands.map(each => splitCommand(each)).map(each => ('words' in each ? each.words.slice(1) : each));
     expect(own).toEqual(shellWords('bash', commands));
@@ -77,7 +77,7 @@ describe('a command is split into words', () => {
     for (const open of ["curl 'a", 'curl "a', "curl $'a"]) expect(words(open)).toHaveProperty('problem');
   });
 
-  test('like Windows, if it was copied for Windows', () => {
+  test('as by Windows, if it was copied for Windows', () => {
     const text = 'curl ^"https://a.test/?q=1^&r=2^" ^\r\n  -H ^"x: say ^\\^"hi^\\^"^" ^\r\n  --data-raw ^"a^%^b^"';
     expect(splitCommand(text)).toEqual({
       words: ['curl', 'https://a.test/?q=1&r=2', '-H', 'x: say "hi"', '--data-raw', 'a%b'],
@@ -166,14 +166,14 @@ describe('a curl command becomes a request', () => {
     ["'https://a.test/?api_key=s3cret'", { auth: { type: 'query', name: 'api_key', credential: 'api_key' } }],
     ["-H 'Authorization: Token s3cret'", { preset: 'header', auth: { type: 'header' } }],
   ];
-  test.each(secrets)('%s is not written into the step', (option, found) => {
+  test.each(secrets)('%s is not stored in the step', (option, found) => {
     const { fields, credentials } = read(`curl ${option} ${option.includes('a.test') ? '' : 'https://a.test'}`);
     expect(JSON.stringify(fields)).not.toMatch(/s3cret|Authorization/i);
     expect(credentials).toHaveLength(1);
     expect(credentials[0]).toMatchObject(found as object);
   });
 
-  test('and a template is no secret', () => {
+  test('and a template is not a secret', () => {
     const { fields, credentials } = read("curl https://a.test -H 'Authorization: Bearer {{input.token}}'");
     expect(fields.headers).toEqual({ Authorization: 'Bearer {{input.token}}' });
     expect(credentials).toEqual([]);
@@ -303,7 +303,7 @@ const step = fc
   .map(parts => Object.assign({}, ...parts) as { [field: string]: unknown });
 
 describe('a step becomes a command', () => {
-  test('that becomes the same step when it is pasted', () => {
+  test('that becomes the same step when pasted', () => {
     fc.assert(
       fc.property(step, each => {
         const { text: command, left } = writeCurl(each);
