@@ -1,9 +1,9 @@
-/** The options of a page's Content-Security-Policy: what it allows besides the page's own server. */
+/** The options of a page's Content-Security-Policy: the sources that it allows besides the page's own server. */
 export type PolicyOptions = {
   nonce: string;
   /** React's development build uses eval to rebuild server stacks; the production build does not. */
   development: boolean;
-  /** Stripe's form and the banks' pages (3DS) are frames of Stripe's, so that we receive no card data. */
+  /** Stripe's form and the banks' pages (3DS) are in Stripe's frames, so that we receive no card data. */
   stripe: boolean;
 };
 
@@ -22,7 +22,8 @@ export function contentSecurityPolicy({ nonce, development, stripe }: PolicyOpti
   const ifStripe = (sources: readonly string[]) => (stripe ? sources.map(source => ` ${source}`).join('') : '');
   return [
     "default-src 'self'",
-    // With 'strict-dynamic', only old browsers use the host. Other browsers trust the scripts that our own script loads.
+    // With 'strict-dynamic', only old browsers use the host. Other browsers trust the scripts that are loaded by our
+    // own script.
     `script-src 'self' 'nonce-${nonce}' 'strict-dynamic'${development ? " 'unsafe-eval'" : ''}${ifStripe(stripeSources.script)}`,
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data: blob:",

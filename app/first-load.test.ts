@@ -5,7 +5,10 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 
-/** Measures how much JavaScript the console's pages load, from the build's files: gzip, in KiB, without a cache. */
+/**
+ * Measures the JavaScript that each page of the console loads, from the build's files: compressed with gzip, in KiB,
+ * without a cache.
+ */
 const built = fileURLToPath(new URL('../.next', import.meta.url));
 if (!existsSync(join(built, 'BUILD_ID'))) throw new Error('The console is not built. Run npm run build first.');
 
@@ -37,7 +40,7 @@ test.each([...signedOut, 'reset-password'])('/%s loads at most 157 KiB', route =
   expect(firstLoad(`/${route}`)).toBeLessThan(157);
 });
 
-// The pages that a member opens first. Next and React take 129 KiB of each; Radix's dialogs and lists are loaded later.
+// The pages that a member opens first. Next and React are 129 KiB of each; Radix's dialogs and lists are loaded later.
 test.each(['workflows', 'inbox', 'runs', 'analytics'])('/%s loads at most 200 KiB', route => {
   expect(firstLoad(`/${route}`)).toBeLessThan(200);
 });
@@ -48,7 +51,7 @@ test('the page of a workflow loads at most 216 KiB without its editor, and at mo
   // The editor with its code fields, the forms of all step types, every dialog and every other view.
   const onDemand = new Set(Object.values(loadable).flatMap(({ files }) => files));
   for (const file of routes.get('/workflows/[id]') ?? []) onDemand.delete(file);
-  // The manifest also names chunks that Turbopack does not write, where one on-demand module loads another.
+  // The manifest also lists chunks that Turbopack does not write, if one on-demand module loads another.
   for (const file of onDemand) if (!existsSync(join(built, file))) onDemand.delete(file);
   expect(kibibytes(onDemand)).toBeGreaterThan(100);
   expect(kibibytes(onDemand)).toBeLessThanOrEqual(350);

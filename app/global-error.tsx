@@ -1,6 +1,6 @@
 'use client';
 
-/** Shown when the root layout itself failed, so it can use only the browser. */
+/** Shown when the root layout itself failed, so it cannot use anything from the console. */
 export default function GlobalError({ reset }: { error: Error; reset: () => void }) {
   return (
     <html lang="en">

@@ -9,11 +9,11 @@ const KILLS = 4;
 const LOOP_ITEMS = 60;
 const CALL_ITEMS = 40;
 
-/** Work of about 1 ms, long enough for a kill to hit some executions. */
-const work = 'local x = 0; for i = 1, 20000 do x = x + i % 7 end;';
+/** Work that takes about 1 ms, long enough for a kill to interrupt some executions. */
+const WORK = 'local x = 0; for i = 1, 20000 do x = x + i % 7 end;';
 const lua = (id: string, script: string, depends_on: string[] = []) => ({ id, type: 'lua_script', script, depends_on });
 
-/** A run that is to be killed midway. */
+/** A run that is killed in the middle. */
 type Long = {
   workflow: string;
   runId: string;
@@ -45,9 +45,9 @@ async function startLoop(scenario: Scenario): Promise<Long> {
         concurrency: 4,
         // The wait makes the loop last for more than a second on any machine.
         steps: [
-          lua('a', `${work} return item.n`),
+          lua('a', `${WORK} return item.n`),
           { id: 'pause', type: 'wait', seconds: 0.1, depends_on: ['a'] },
-          lua('b', `${work} return {item.n, index, steps.a.result * 2}`, ['a', 'pause']),
+          lua('b', `${WORK} return {item.n, index, steps.a.result * 2}`, ['a', 'pause']),
         ],
       },
     ],
@@ -58,7 +58,7 @@ async function startLoop(scenario: Scenario): Promise<Long> {
   return { workflow, runId, done: () => count(scenario, ended, runId) };
 }
 
-/** Starts runs that call runs, for each item of a list. */
+/** Starts a run that calls a run for each item of a list; each called run calls another one. */
 async function startCalls(scenario: Scenario): Promise<Long> {
   const child = await scenario.publish('called', {
     steps: [
@@ -110,9 +110,9 @@ async function expectEachCallOnce(scenario: Scenario, calls: Long): Promise<void
   const { runId } = calls;
   const { events } = (await readRun(scenario.pool, runId)) ?? { events: [] };
   const called = events.flatMap(event => (event.type === 'child_called' ? [event.data.run_id] : []));
-  const over = events.flatMap(event => (event.type === 'child_ended' ? [event.data.run_id] : []));
+  const endedIds = events.flatMap(event => (event.type === 'child_ended' ? [event.data.run_id] : []));
   expect(called).toHaveLength(CALL_ITEMS);
-  expect(over.toSorted()).toEqual(called.toSorted());
+  expect(endedIds.toSorted()).toEqual(called.toSorted());
   // Each of the two levels has one run for each item, and all of them are completed.
   const runs = `SELECT count(*)::int AS count FROM child_runs c JOIN runs r ON r.id = c.run_id
                 WHERE r.status = 'completed' AND (c.parent_run_id = $1
@@ -127,29 +127,30 @@ async function expectEachCallOnce(scenario: Scenario, calls: Long): Promise<void
 }
 
 test(
-  'SIGKILL of the service in the middle of a loop, and between the starts and the ends of called runs, again and again: each item ends once, each run is started once, and none is lost',
+  'after repeated SIGKILL of the service during a loop and during called runs, each item has ended once, and each run was started once',
   async () => {
     await using db = await createTestDatabase();
     await using scenario = await Scenario.open('loops', { databaseUrl: db.url });
     scenario.client.mayDisconnect = true;
     const calls = await startCalls(scenario);
     const loop = await startLoop(scenario);
-    // Both runs are killed together, because the restarts of the service are most of the test's cost.
-    const within = new Map([loop, calls].map(long => [long, 0]));
+    // Both runs are killed together, because most of the test's cost is the restarts of the service.
+    const killsDuring = new Map([loop, calls].map(long => [long, 0]));
     for (let kill = 0; kill < KILLS; kill++) {
       await Promise.all(
         [loop, calls].map(async long => {
           const before = await long.done();
-          const moved = async () => (await long.done()) > before || (await statusOf(scenario, long)) === 'completed';
-          await expect.poll(moved, { interval: 2 }).toBe(true);
+          const hasProgressed = async () =>
+            (await long.done()) > before || (await statusOf(scenario, long)) === 'completed';
+          await expect.poll(hasProgressed, { interval: 2 }).toBe(true);
         }),
       );
       await scenario.service.kill();
-      for (const [long, times] of within)
-        if ((await statusOf(scenario, long)) === 'running') within.set(long, times + 1);
+      for (const [long, times] of killsDuring)
+        if ((await statusOf(scenario, long)) === 'running') killsDuring.set(long, times + 1);
       await scenario.relaunch();
     }
-    expect(Math.min(...within.values())).toBeGreaterThan(0);
+    expect(Math.min(...killsDuring.values())).toBeGreaterThan(0);
     await expect.poll(() => statusOf(scenario, loop)).toBe('completed');
     await expect.poll(() => statusOf(scenario, calls)).toBe('completed');
     await expectEachItemOnce(scenario, loop);

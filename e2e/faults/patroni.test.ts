@@ -7,19 +7,19 @@ import { Scenario } from './scenario.ts';
 const missing = process.env.BATON_TEST_PATRONI === '1' ? await missingForPatroni() : 'BATON_TEST_PATRONI=1';
 if (missing !== undefined) process.stdout.write(`Patroni is left out: there is no ${missing} (docs/testing.md)\n`);
 
-/** Patroni's least time to live, and what a search for the new primary and a takeover may take beside it. */
+/** Patroni's minimum time to live, and the additional time for finding the new primary and taking over. */
 const TTL_MS = 20_000;
 const MARGIN_MS = 3_000;
 
 const measured: string[] = [];
 afterAll(() => void process.stdout.write(measured.map(line => `${line}\n`).join('')));
 
-/** Returns the longest time without an acknowledged start, from `act` until `more` further ones. */
-async function longestGap(load: Load, act: () => Promise<void>, more = 30): Promise<number> {
+/** Returns the maximum time without an acknowledged start, from `injectFault` until `more` further starts. */
+async function longestGap(load: Load, injectFault: () => Promise<void>, more = 30): Promise<number> {
   await load.progress(5);
   const goal = load.started + more;
   let [longest, since, seen] = [0, performance.now(), load.started];
-  await act();
+  await injectFault();
   while (load.started < goal) {
     await delay(5);
     const now = performance.now();
@@ -32,7 +32,7 @@ async function longestGap(load: Load, act: () => Promise<void>, more = 30): Prom
 }
 
 test.skipIf(missing !== undefined).each(['proxyUrl', 'listUrl'] as const)(
-  'Patroni, through %s: PostgreSQL, the synchronous replica and the machine of the primary killed under load',
+  'Patroni, through %s: survives kills of PostgreSQL, of the synchronous replica and of the primary’s machine under load',
   async address => {
     await using cluster = await PatroniCluster.start();
     await using scenario = await Scenario.open(`patroni ${address}`, { databaseUrl: cluster[address] });

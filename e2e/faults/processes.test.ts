@@ -29,18 +29,18 @@ const READY_WITHIN_MS = 60_000;
 let folder: string;
 let dataDir: string;
 let cluster: Cluster;
-const begun: number[] = [];
+const startedPids: number[] = [];
 
 beforeAll(async () => {
   dataDir = await newDataDir();
-  // The cluster is opened once, because that starts programs, and the tests inspect it repeatedly.
+  // The cluster is opened only once, because opening it starts programs, and the tests inspect it repeatedly.
   cluster = await openCluster(join(dataDir, 'postgres'));
   folder = await mkdtemp(join(tmpdir(), 'baton-npm-'));
   await writeFile(join(folder, 'package.json'), JSON.stringify({ scripts: { start: `node ${starter}` } }));
 });
 // A failed test must not leave a service behind.
 afterEach(async () => {
-  for (const pid of begun.splice(0)) if (pid > 0 && (await isAlive(pid))) process.kill(pid, 'SIGKILL');
+  for (const pid of startedPids.splice(0)) if (pid > 0 && (await isAlive(pid))) process.kill(pid, 'SIGKILL');
 });
 afterAll(async () => {
   await stopCluster(cluster, 'immediate');
@@ -52,10 +52,10 @@ type Started = {
   child: ChildProcess;
   port: number;
   output(): string;
-  /** Resolves when the service says that it is ready, once for each call. */
+  /** Resolves when the service has reported that it is ready, once for each call. */
   announced(): Promise<void>;
 };
-/** The processes from npm down to the service; `shell` is npm itself if the shell replaced itself with its command. */
+/** The processes from npm to the service; `shell` is npm itself if the shell replaced itself with its command. */
 type Chain = { npm: number; shell: number; start: number; serve: number };
 
 /** Starts `npm start` in a separate shell, which waits for npm or (`detached`) ends immediately. */
@@ -78,7 +78,7 @@ async function launch({ detached = false } = {}): Promise<Started> {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
-  let looked = 0;
+  let searchedUntil = 0;
   const printed = new EventEmitter();
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', chunk => {
@@ -87,11 +87,11 @@ async function launch({ detached = false } = {}): Promise<Started> {
     });
   const announced = async () => {
     const deadline = AbortSignal.timeout(READY_WITHIN_MS);
-    while (output.indexOf(READY, looked) < 0)
+    while (output.indexOf(READY, searchedUntil) < 0)
       await once(printed, 'more', { signal: deadline }).catch((cause: Error) => {
         throw new Error(`the service did not become ready:\n${output}`, { cause });
       });
-    looked = output.indexOf(READY, looked) + READY.length;
+    searchedUntil = output.indexOf(READY, searchedUntil) + READY.length;
   };
   await expect.poll(() => output).toMatch(/npm is \d+/);
   return { npm: Number(/npm is (\d+)/.exec(output)?.[1]), child, port, output: () => output, announced };
@@ -104,8 +104,8 @@ const status = (port: number): Promise<number> =>
   );
 
 /** Waits until the service serves; returns its processes. */
-async function ready({ npm, port, output, announced }: Started): Promise<Chain> {
-  // Without this wait, a refused request every 20 ms during a start would cost as much as the start.
+async function waitForService({ npm, port, output, announced }: Started): Promise<Chain> {
+  // Without this wait, refused requests every 20 ms during a start would cost as much CPU as the start.
   await announced();
   await expect.poll(() => status(port), { message: output() }).toBe(200);
   const below = [npm];
@@ -115,7 +115,7 @@ async function ready({ npm, port, output, announced }: Started): Promise<Chain> 
     if (pid !== undefined) below.push(pid);
     if (processes.some(one => one.pid === pid && one.command.includes('bin/serve.mjs'))) break;
   }
-  begun.push(...below);
+  startedPids.push(...below);
   const [serve = 0, start = 0, shell = 0] = below.reverse();
   return { npm, shell, start, serve };
 }
@@ -136,14 +136,14 @@ async function waitForEnd({ npm, shell, start, serve }: Chain, { output }: Start
   await expect.poll(isAnyAlive, { message: output(), interval: 50 }).toBe(false);
 }
 
-test('npm start continues when its shell ends, restarts a killed service, and ends with a killed npm', async () => {
+test('npm start survives the end of its shell, restarts a killed service, and ends when npm is killed', async () => {
   const started = await launch({ detached: true });
-  const first = await ready(started);
+  const first = await waitForService(started);
   expect(await isAlive(started.child.pid ?? 0)).toBe(false);
 
   process.kill(first.serve, 'SIGKILL');
   await expect.poll(started.output).toMatch(/the service was killed by SIGKILL; starting it again in 1 s/);
-  const second = await ready(started);
+  const second = await waitForService(started);
   expect(second).toEqual({ ...first, serve: second.serve });
   expect(second.serve).not.toBe(first.serve);
 
@@ -154,11 +154,11 @@ test('npm start continues when its shell ends, restarts a killed service, and en
 
 test('a service with an uncaught error that cannot shut down is killed and started again', async () => {
   const started = await launch();
-  const first = await ready(started);
+  const first = await waitForService(started);
   process.kill(first.serve, 'SIGUSR2');
   await expect.poll(started.output).toMatch(/the service was killed by SIGKILL; starting it again/);
   expect(started.output()).toContain('a defect made by a test');
-  const second = await ready(started);
+  const second = await waitForService(started);
   expect(second.serve).not.toBe(first.serve);
   process.kill(second.start, 'SIGTERM');
   await waitForEnd(second, started);
@@ -167,7 +167,7 @@ test('a service with an uncaught error that cannot shut down is killed and start
 const endings = [
   ['npm', 'SIGTERM'],
   ['start', 'SIGKILL'],
-  // The end of these processes is noticed in one of the ways above.
+  // The end of these processes is noticed in the same ways as above.
   ['npm', 'SIGHUP'],
   ['shell', 'SIGTERM'],
   ['shell', 'SIGKILL'],
@@ -178,16 +178,16 @@ test.each(rounds > 1 ? endings : endings.slice(0, 2))(
   '%s ended by %s ends the service and PostgreSQL in order',
   async (name, signal) => {
     const started = await launch();
-    const chain = await ready(started);
+    const chain = await waitForService(started);
     process.kill(chain[name], signal);
     await waitForEnd(chain, started);
     expect(started.output()).toContain('"msg":"stopping"');
   },
 );
 
-test('a stop while a killed service is about to be restarted ends the PostgreSQL that it left behind', async () => {
+test('a stop before the restart of a killed service also ends its PostgreSQL', async () => {
   const started = await launch();
-  const chain = await ready(started);
+  const chain = await waitForService(started);
   process.kill(chain.serve, 'SIGKILL');
   await expect.poll(started.output).toMatch(/starting it again in 1 s/);
   expect(await postmaster(join(dataDir, 'postgres'))).toBeDefined();

@@ -2,7 +2,7 @@ import { operations } from '../../server/api/operations.ts';
 import { createRegistry } from '../../server/api/registry.ts';
 import type { Source } from './source.ts';
 
-/** Values, documents and messages that a client may send, partly valid. */
+/** Partly valid values, documents and messages that a client may send. */
 
 const registry = createRegistry(operations);
 /** Each operation's name, method, path, and fields. */

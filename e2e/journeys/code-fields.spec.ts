@@ -15,7 +15,7 @@ test.describe('the code of a step', () => {
     ],
   };
 
-  test('is completed from the last run and from the graph, and Tab and Escape leave it', async ({ member, api }) => {
+  test('is completed from the last run and from the graph; Tab and Escape leave the field', async ({ member, api }) => {
     const { id } = await api.call('POST', '/v1/workflows', { name: 'Completion', graph });
     const path = `/v1/workflows/${String(id)}`;
     await api.call('POST', `${path}/versions`, { changelog: 'First' });
@@ -30,7 +30,8 @@ test.describe('the code of a step', () => {
     await expect(text).toBeFocused();
     await member.keyboard.insertText('Accept {{steps.order.result.');
     await expect(completions(member).getByRole('option')).toHaveText([/^amount/, /^currency/]);
-    // The list is not redrawn when the server reports the template as unfinished, so a click at that moment still counts.
+    // The list is not rendered again when the server reports the template as unfinished, so a click at that moment is
+    // not lost.
     await completions(member).evaluate(list => list.setAttribute('data-first', ''));
     await expect(text).toHaveAttribute('aria-invalid', 'true');
     expect(await member.locator('.cm-tooltip-autocomplete:not([class*=disabled]) > [data-first]').count()).toBe(1);
@@ -62,7 +63,7 @@ test.describe('the code of a step', () => {
     await expect(completions(member)).toHaveCount(0);
   });
 
-  test('is completed in the output of a workflow, which reads every step', async ({ member, api }) => {
+  test('is completed in the output of a workflow, with all steps', async ({ member, api }) => {
     const { id } = await api.call('POST', '/v1/workflows', { name: 'Output', graph });
     await member.goto(`/workflows/${String(id)}`);
     await formOf(member).getByText('Input, output and failure handling').click();
@@ -75,7 +76,7 @@ test.describe('the code of a step', () => {
     await expect(completions(member).getByRole('option')).toHaveText([/^order/, /^ask/, /^check/]);
   });
 
-  test('is completed in the steps of a loop, which read its items', async ({ member, api }) => {
+  test('is completed in the steps of a loop, with the item', async ({ member, api }) => {
     const only = { id: 'only', type: 'lua_script' };
     const loop = { id: 'each', type: 'for_each', items: '{{input.orders}}', steps: [{ ...only, script: 'return 1' }] };
     const { id } = await api.call('POST', '/v1/workflows', {

@@ -3,7 +3,7 @@ import { expect, expectThemesAccessible, open, publishApproval, startApproval, t
 
 test.use({ viewport: { width: 390, height: 844 }, hasTouch: true });
 
-/** Returns the list of this name once it has rows, after checking that neither the list nor its content is cut off or scrolls sideways. */
+/** Returns the list with this name once it has rows. Expects that it does not scroll horizontally. */
 async function cardsOf(page: Page, name: string) {
   const list = page.getByRole('region', { name, exact: true });
   await expect(page.locator('[data-skeleton]')).toHaveCount(0);
@@ -13,14 +13,16 @@ async function cardsOf(page: Page, name: string) {
   return list;
 }
 
-/** Returns the widths of the times of a list while each shows this text. A wider text may wrap, and moves every card below. */
+/**
+ * Returns the widths of the times in a list if each shows this text. A wider text could wrap and move every card below.
+ */
 const widthsAt = (list: Locator, time: string) =>
   list.locator('[data-ticks]').evaluateAll((times, text) => {
     for (const each of times) each.textContent = text;
     return times.map(each => each.getBoundingClientRect().width);
   }, time);
 
-test('lists are cards on a phone: the main facts are visible, and links and menus can be reached', async ({
+test('on a phone, lists are cards whose main facts are visible, and whose links and menus can be reached', async ({
   member,
   api,
 }) => {
@@ -65,7 +67,7 @@ test('lists are cards on a phone: the main facts are visible, and links and menu
   await expect(members.getByRole('switch').first()).toBeInViewport({ ratio: 1 });
 });
 
-test('the problems of a draft are folded on a phone, and cover less than a third of the canvas when opened', async ({
+test('on a phone, the problems of a draft are collapsed, and cover less than a third of the canvas when expanded', async ({
   member,
   api,
 }) => {
@@ -75,11 +77,11 @@ test('the problems of a draft are folded on a phone, and cover less than a third
   const problems = member.getByRole('region', { name: 'Problems' });
   await expect(problems).toContainText('6 problems');
   await expect(problems.getByRole('listitem')).toHaveCount(0);
-  // Anywhere on the bar.
+  // A tap anywhere on the bar opens it.
   await problems.tap({ position: { x: 40, y: 18 } });
   await expect(problems.getByRole('listitem')).toHaveCount(6);
   const canvas = member.getByRole('region', { name: 'Graph of the draft' });
-  const heightOf = async (of: Locator) => (await of.boundingBox())?.height ?? Number.NaN;
+  const heightOf = async (element: Locator) => (await element.boundingBox())?.height ?? Number.NaN;
   expect((await heightOf(problems)) / (await heightOf(canvas))).toBeLessThan(0.34);
   await expectThemesAccessible(member);
   await problems.getByRole('button', { name: 'Hide' }).tap();

@@ -1,10 +1,10 @@
 import { expect, expectAccessible, expectPagesAccessibleOnAllScreens, open, test } from '../fixtures/console.ts';
 
-test('register the demo server, discover and publish its tools, bind it, and run a workflow that calls a tool', async ({
+test('the demo server is registered, its tools are discovered and published, and a workflow calls one', async ({
   member,
   api,
 }) => {
-  // From the catalog, with one click.
+  // Add the server from the catalog.
   await open(member, '/mcp-servers');
   await member.getByRole('button', { name: 'Browse the catalog' }).click();
   await member.getByRole('button', { name: 'Add Baton demo' }).click();
@@ -12,7 +12,7 @@ test('register the demo server, discover and publish its tools, bind it, and run
   await expect(member.getByRole('heading', { level: 1 })).toContainText('Baton demo');
   await expect(member.getByText('No tools discovered yet')).toBeVisible();
 
-  // Discover and look at a tool.
+  // Discover the tools, and open one.
   await member.getByRole('button', { name: 'Discover tools' }).click();
   await member.getByRole('button', { name: 'Discover', exact: true }).click();
   const tools = member.getByRole('list', { name: 'Discovered tools' });
@@ -24,7 +24,7 @@ test('register the demo server, discover and publish its tools, bind it, and run
   await expect(member.getByRole('region', { name: 'Arguments of lookup_exchange_rate' })).toContainText('amount');
   await expectAccessible(member);
 
-  // Publish it, with a note.
+  // Publish the tools, with a changelog.
   await member.getByRole('button', { name: 'Publish', exact: true }).click();
   const publishing = member.getByRole('dialog', { name: 'Publish version 1' });
   await expect(publishing.getByText('nothing published yet')).toBeVisible();
@@ -38,7 +38,7 @@ test('register the demo server, discover and publish its tools, bind it, and run
   await expect(member.getByText('All checks passed.')).toBeVisible();
   await expectAccessible(member);
 
-  // A connection, and an instance that binds the two.
+  // Create a connection, and an instance with the server and the connection.
   await member.goto('/connections?create=credentials');
   const connecting = member.getByRole('dialog', { name: 'Create connection' });
   await connecting.getByLabel('Name', { exact: true }).fill('Demo key');
@@ -68,7 +68,7 @@ test('register the demo server, discover and publish its tools, bind it, and run
   await expect(member.getByRole('switch', { name: 'in euros is active' })).toBeChecked();
   await expectAccessible(member);
 
-  // A workflow of two steps is imported like a person would; its first step calls the tool.
+  // Import a workflow of two steps; the first step calls the tool.
   const document = {
     baton: 1,
     kind: 'workflow',
@@ -116,7 +116,7 @@ test('register the demo server, discover and publish its tools, bind it, and run
     .click();
   await expect(member.getByRole('region', { name: 'Result' })).toContainText('EUR');
 
-  // The instance lists where it is used, and cannot be deleted while it is.
+  // The instance lists the workflows that use it, and cannot be deleted while it is used.
   await member.goto(`/mcp-servers/instances/${instance}`);
   await expect(member.getByRole('link', { name: 'Convert' })).toBeVisible();
   await member.getByRole('button', { name: 'Delete', exact: true }).click();
@@ -143,7 +143,7 @@ test('errors are shown where they occurred', async ({ member }) => {
   await expectAccessible(member);
 });
 
-test('the pages are accessible in light and dark, and on a phone', async ({ member, api }) => {
+test('the pages are accessible in both themes and on a phone', async ({ member, api }) => {
   const { adapters } = await api.call('GET', '/v1/mcp/platform-catalog');
   const [demo] = adapters as { canonical_url: string }[];
   const server = await api.call('POST', '/v1/mcp/servers', { name: 'Phone demo', canonical_url: demo?.canonical_url });

@@ -19,7 +19,7 @@ test('a wrong password shows an error and never enters the URL', async ({ page, 
   expect(page.url()).not.toContain('password');
 });
 
-test('the form is disabled until the page is alive, and uses POST', async ({ browser, server }) => {
+test('the form is disabled until hydration, and uses POST', async ({ browser, server }) => {
   const context = await browser.newContext({ javaScriptEnabled: false, baseURL: server.url });
   const page = await context.newPage();
   await page.goto('/sign-in');
@@ -58,7 +58,7 @@ for (const next of ['//example.com/', '/.//example.com/'])
     await expect(page).toHaveURL(`${server.url}/workflows`);
   });
 
-test('pages carry a policy without eval and refuse framing', async ({ page }) => {
+test('pages have a policy without eval and refuse framing', async ({ page }) => {
   const response = await page.goto('/sign-in');
   const policy = response?.headers()['content-security-policy'] ?? '';
   expect(policy).toMatch(/script-src 'self' 'nonce-[0-9a-f]{32}' 'strict-dynamic';/);

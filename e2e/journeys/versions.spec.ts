@@ -1,6 +1,6 @@
 import { expect, expectThemesAccessible, open, test } from '../fixtures/console.ts';
 
-test('unpublished changes are listed and shown before publishing, and can be compared and restored afterwards', async ({
+test('unpublished changes are shown before publishing, and can be compared and restored afterwards', async ({
   member,
   api,
 }) => {
@@ -49,7 +49,7 @@ test('unpublished changes are listed and shown before publishing, and can be com
   expect(await api.call('GET', `/v1/workflows/${String(id)}`)).toMatchObject({ graph: { steps: [first] } });
 });
 
-test('the changes of a version are marked on the steps in loops, at any depth @phone', async ({ member, api }) => {
+test('the changes of a version are marked on steps in nested loops @phone', async ({ member, api }) => {
   const lua = (id: string, script: string) => ({ id, type: 'lua_script', script });
   const loop = (id: string, name: string, steps: object[]) => ({ id, type: 'for_each', name, items: '[1, 2]', steps });
   const graphOf = (script: string, inner: object) => ({

@@ -12,9 +12,9 @@ import { testSeed } from '../../server/testing/seed.ts';
 import { pathIn, registry, startTestWorlds, type TestWorlds } from '../../server/testing/world.ts';
 
 /**
- * Draws requests from the OpenAPI document for every operation: each request is answered with a status and a body that the document
- * describes, and never with a server error. The long form: BATON_TEST_REQUEST_CASES=500 vitest run (this file); BATON_TEST_SEED draws
- * others.
+ * Draws requests from the OpenAPI document for every operation: the status and the body of each answer are as the
+ * document describes, and never with a server error. The long form: BATON_TEST_REQUEST_CASES=500 vitest run (this
+ * file); BATON_TEST_SEED draws others.
  */
 const cases = Number(process.env.BATON_TEST_REQUEST_CASES || 6);
 
@@ -74,10 +74,10 @@ function requests(entry: RegisteredOperation): fc.Arbitrary<Drawn> {
     );
   return fc
     .record({
-      // A deleted object is missing for the following requests, so most ids are of no existing object.
+      // A deleted object is missing for the following requests, so DELETE only gets ids without an object.
       path: entry.operation.method === 'DELETE' ? elsewhere : fc.oneof({ weight: 3, arbitrary: own }, elsewhere),
       ...queryAndBody(place('query'), schema),
-      headers: some(place('header')).map(values =>
+      headers: anyOf(place('header')).map(values =>
         Object.fromEntries(values.map(([name, value]) => [name, printable(asText(value))])),
       ),
     })
@@ -86,7 +86,7 @@ function requests(entry: RegisteredOperation): fc.Arbitrary<Drawn> {
 
 function queryAndBody(query: Parameter[], schema: Schema | undefined) {
   const fine = fc
-    .tuple(some(query), schema === undefined ? fc.constant(undefined) : draws.valid(schema))
+    .tuple(anyOf(query), schema === undefined ? fc.constant(undefined) : draws.valid(schema))
     .map(([values, body]) => ({ query: queryOf(values), body: JSON.stringify(body), broken: null }));
   const broken = invalidRequests(query, schema);
   return { sent: broken === null ? fine : fc.oneof({ weight: 2, arbitrary: fine }, broken) };
@@ -95,7 +95,7 @@ function queryAndBody(query: Parameter[], schema: Schema | undefined) {
 /** Returns requests in which exactly one field violates the document. */
 function invalidRequests(query: Parameter[], schema: Schema | undefined) {
   const inQuery = query.flatMap(({ name, schema: described }) => {
-    // A single value in a query is read as a list of one.
+    // A single value in a query is parsed as a list with one item.
     const wrong = draws.invalid(described.type === 'array' ? Object(described.items) : described);
     return wrong === null
       ? []
@@ -118,7 +118,7 @@ function invalidRequests(query: Parameter[], schema: Schema | undefined) {
   return all.length === 0 ? null : fc.oneof(...all);
 }
 
-const some = (parameters: Parameter[]) =>
+const anyOf = (parameters: Parameter[]) =>
   fc
     .tuple(
       ...parameters.map(({ name, required, schema }) => {
@@ -134,8 +134,8 @@ const queryOf = (values: readonly (readonly [string, unknown])[]) => {
 };
 
 const validators = new Map<string, Validator>();
-/** Returns the part of a body that the document does not allow; null if there is none. */
-function mistake(schema: Schema, body: unknown): string | null {
+/** Returns the validation errors of a body; null if the document allows it. */
+function validationErrors(schema: Schema, body: unknown): string | null {
   const key = JSON.stringify(schema);
   const validator =
     validators.get(key) ?? new Validator({ ...schema, components: document.components }, '2020-12', false);
@@ -145,8 +145,8 @@ function mistake(schema: Schema, body: unknown): string | null {
 }
 
 /**
- * Fields with a rule that a schema cannot express: two fields exclude each other, or a field must name an existing object. The ids of
- * events differ between streams.
+ * Fields with a rule that a schema cannot express: two fields exclude each other, or a field must refer to an existing
+ * object. The ids of events differ between streams.
  */
 const beyondSchemas: ReadonlySet<string> = new Set([
   'window',
@@ -174,7 +174,10 @@ function wronglyRefusedFields(body: unknown): unknown[] {
   return details.filter(({ path }) => !beyondSchemas.has(path.split(/[.[]/)[0] ?? ''));
 }
 
-/** A wait of up to this long for the end of a run may time out. For a longer wait, of up to 60 s, a person ends the run. */
+/**
+ * A request that waits for the end of a run for at most this time may time out. During a longer wait, of up to 60 s, a
+ * person ends the run.
+ */
 const PATIENCE_S = 10;
 
 /** Waits for the answer to a request. If the request itself waits for long, answers the task of the newest run meanwhile. */
@@ -238,7 +241,7 @@ describe(`${cases} requests of each operation, drawn from the document with seed
       const described = draws.resolve(response ?? {}) as { content?: Record<string, { schema?: Schema }> };
       const schema = described.content?.['application/json']?.schema;
       expect(isJson, about).toBe(schema !== undefined);
-      if (schema !== undefined) expect(mistake(schema, body), about).toBeNull();
+      if (schema !== undefined) expect(validationErrors(schema, body), about).toBeNull();
     }
   });
 });
