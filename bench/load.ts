@@ -1,4 +1,4 @@
-/** Calls `once` `count` times, always `inFlight` at a time. */
+/** Calls `once` `count` times, with `inFlight` calls in parallel. */
 export async function keepInFlight(count: number, inFlight: number, once: () => Promise<void>): Promise<void> {
   let left = count;
   const loop = async () => {

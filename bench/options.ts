@@ -12,11 +12,11 @@ export type Options = {
   sizes: ReadonlyMap<string, number>;
   profile: boolean;
   statements: boolean;
-  /** Whether the results are written to docs/benchmarks.md. */
+  /** Whether to write the results to docs/benchmarks.md. */
   publish: boolean;
 };
 
-/** The sizes that take long to measure: `--full`. */
+/** The sizes for `--full`, which take a long time to measure. */
 const FULL: readonly [string, number][] = [
   ['blocked', 10_000],
   ['old-runs', 1_000_000],

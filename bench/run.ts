@@ -12,12 +12,14 @@ import type { Workload } from './system/system.ts';
 import { type Candidate, installPeers, peers, peersAreInstalled } from './systems.ts';
 import { browserWorkloads } from './workloads/index.ts';
 
-/** Runs the project's own measurements. docs/benchmarks.md describes them, options.ts the command line. */
+/**
+ * Runs the project's own measurements. They are described in docs/benchmarks.md, and the command line in options.ts.
+ */
 const RESULTS = fileURLToPath(new URL('./results/', import.meta.url));
 const PAGE = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url));
 const MARKS = ['<!-- results -->\n', '<!-- end of results -->'] as const;
 const options = readOptions(process.argv.slice(2));
-// The build comes after the command line is read, because --help must not build.
+// The build comes after reading the command line, because --help must not build.
 if (options.workloads.some(({ name }) => browserWorkloads.has(name))) await build();
 const versions: Record<string, Record<string, string>> = {};
 const began = performance.now();

@@ -5,8 +5,8 @@ import { dirname, join, posix } from 'node:path';
 import { root } from './process.mjs';
 
 /**
- * These files connect all parts, and so do the files that import them. If imports were followed through them, every change of a domain
- * would affect most tests.
+ * These files and the files that import them connect all parts. If imports were followed through them, every change of
+ * a domain would affect most tests.
  */
 const ROOTS =
   /^(server\/(process\/(main|container)|operation\/services|api\/(operations|registry))\.ts|server\/testing\/.*|e2e\/(?!journeys).*|app\/container\.ts)$/;
@@ -16,15 +16,18 @@ const ALWAYS = ['server/structure.test.ts', 'server/docs-links.test.ts', 'compon
 const EVERY_PAGE = /(accessibility|viewer|look|overlays)\.spec\.ts$/;
 /** The journey from an empty workspace to a repaired run, through most pages. */
 const WHOLE_JOB = 'e2e/journeys/main-job.spec.ts';
-/** It proves that the simulation notices a broken engine, not that the engine works, and takes half of a slow run. */
+/**
+ * It proves that the simulation detects a broken engine, not that the engine works, and takes half of the time of a
+ * slow run.
+ */
 const MUTATIONS = 'server/orchestrator/simulation/mutations.test.ts';
 /**
- * The most waits of the selected journeys, counted as `await` in their files: each takes half a second, with two workers on two cores. With
- * more, the run takes longer than three minutes, the build included.
+ * The maximum number of waits in the selected journeys, counted as `await` in their files: each takes half a second,
+ * with two workers on two cores. With more, the run takes longer than three minutes, the build included.
  */
 const MAX_WAITS = 400;
 
-/** The ends of file names, without a plural, that say nothing about the content. */
+/** Parts of file names, in the singular, that are unrelated to the content. */
 const ENDINGS = new Set(['', 't', 'tx', 'mj', 'md', 'tsx', 'spec', 'test', 'page']);
 
 const isTest = path => /\.test\.tsx?$/.test(path);

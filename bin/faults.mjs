@@ -1,6 +1,7 @@
 /**
- * `npm run faults -- --rounds N --seed S`: the long form of the faults on the real process. Every fault is injected N times as often as in
- * `npm test` (default 5), at instants drawn from the seed (default: a new one, printed).
+ * `npm run faults -- --rounds N --seed S`: the long form of the fault tests of the real process. Every fault is
+ * injected N times as often as in `npm test` (default 5), at instants drawn from the seed (default: a new one,
+ * printed).
  */
 import { readCommandLine, runScript } from './command-line.mjs';
 import { generate, install } from './prepare.mjs';

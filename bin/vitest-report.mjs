@@ -7,7 +7,7 @@ import { relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { root } from './process.mjs';
 
-/** Returns the message, the difference and the frames in the project's own files. */
+/** Returns the text of an error: its message, its diff, and the stack frames in the project's own files. */
 function textOf(error) {
   const own = (error.stack ?? error.message ?? String(error))
     .split('\n')
@@ -15,7 +15,7 @@ function textOf(error) {
   return stripVTControlCharacters([...own, ...(error.diff ? [error.diff] : [])].join('\n'));
 }
 
-/** Returns the failures of a suite's or file's own code: of a hook, or of a module that does not load. */
+/** Returns the failures outside of tests: those of hooks, and of modules that do not load. */
 const failuresOf = (name, errors) => errors.map(error => ({ name, text: textOf(error) }));
 
 export default class Report {

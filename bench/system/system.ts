@@ -2,17 +2,20 @@
 export type Figures = Record<string, number>;
 
 /**
- * A system under test, Baton or a peer, with the same work for each. It runs in a separate process together with its driver, so that the
- * driver's cost is part of every system's figures.
+ * A system under test: Baton or a peer. Each does the same work. It runs in a separate process together with its
+ * driver, so that the driver's cost is part of every system's figures.
  */
 export interface System {
   /** Versions of everything involved. */
   readonly versions: Record<string, string>;
-  /** Pids of further processes, such as a database that detached itself, besides this process and its children. */
+  /** Pids of processes other than this one and its children, such as a detached database. */
   readonly processes: readonly number[];
   /** Pids whose CPU time is shown separately, by name. */
   parts?(): Promise<Record<string, number>>;
-  /** Runs a chain of ten durable steps that each evaluate `n > 0`; settles when this process knows that the chain has ended. */
+  /**
+   * Runs a chain of ten durable steps that each evaluate `n > 0`; settles once this process knows that the chain has
+   * ended.
+   */
   chain(): Promise<void>;
   /** Runs `width` parallel durable steps and one that waits for all of them. */
   fanOut?(width: number): Promise<void>;
@@ -36,20 +39,20 @@ export interface System {
 /** Wall time in seconds, and CPU seconds by part; `all` includes every process of the system. */
 export type Measured<T> = { seconds: number; cpu: { all: number } & Record<string, number>; value: T };
 
-/** Runs `work` as the measured part: CPU time is measured around it, and `--profile` and `--statements` apply to it. */
+/** Runs `work` as the measured part: its CPU time is measured, and `--profile` and `--statements` apply to it. */
 export type Measure = <T>(work: () => Promise<T>) => Promise<Measured<T>>;
 
 export type Workload<S extends System = System> = {
   name: string;
   /** The name in tables. */
   title: string;
-  /** The amount of work, mostly a number of runs. `--size name=n` sets it. */
+  /** The amount of work, usually a number of runs. `--size name=n` sets it. */
   size: number;
   /** The size if peers do the same work, because they would take minutes with `size`. */
   sizeWithPeers?: number;
   /** Whether one repetition without a warm-up is enough, because the workload takes long and repeats its work many times. */
   once?: boolean;
-  /** Returns whether this system supports it. */
+  /** Returns whether a system supports this workload. */
   can(system: System): system is S;
   /** `origin`: the URL of an HTTP server of the benchmark, in a process that is not part of the system. */
   run(system: S, size: number, measure: Measure, origin: string): Promise<Figures>;

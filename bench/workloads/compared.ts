@@ -10,23 +10,30 @@ const WIDTH = 500;
 type FansOut = System & { fanOut(width: number): Promise<void> };
 type Blocks = System & { block(count: number): Promise<{ release(): Promise<void> }> };
 
-const any = (system: System): system is System => system.chain !== undefined;
-const fansOut = (system: System): system is FansOut => system.fanOut !== undefined;
-const blocks = (system: System): system is Blocks => system.block !== undefined;
+const hasChain = (system: System): system is System => system.chain !== undefined;
+const canFanOut = (system: System): system is FansOut => system.fanOut !== undefined;
+const canBlock = (system: System): system is Blocks => system.block !== undefined;
 
 /** The workloads that Baton and its peers share. */
 export const comparedWorkloads: readonly Workload[] = [
   { ...chains(64), name: 'chain', title: 'chain of 10, 64 in flight', size: 2_000, sizeWithPeers: 1_000 },
   { ...chains(256), name: 'chain-256', title: 'chain of 10, 256 in flight', size: 3_000, sizeWithPeers: 1_000 },
-  { name: 'chain-alone', title: 'chain of 10, one at a time', size: 200, sizeWithPeers: 100, can: any, run: alone },
-  { name: 'fan-out', title: `fan-out of ${WIDTH} and a join`, size: 5, can: fansOut, run: fanOut } as Workload,
+  {
+    name: 'chain-alone',
+    title: 'chain of 10, one at a time',
+    size: 200,
+    sizeWithPeers: 100,
+    can: hasChain,
+    run: alone,
+  },
+  { name: 'fan-out', title: `fan-out of ${WIDTH} and a join`, size: 5, can: canFanOut, run: fanOut } as Workload,
   {
     name: 'blocked',
     title: 'runs that wait for a person',
     size: 10_000,
     sizeWithPeers: 2_000,
     once: true,
-    can: blocks,
+    can: canBlock,
     run: blocked,
   } as Workload,
   ...dynamicWorkloads,
@@ -34,7 +41,7 @@ export const comparedWorkloads: readonly Workload[] = [
 
 function chains(inFlight: number): Pick<Workload, 'can' | 'run'> {
   return {
-    can: any,
+    can: hasChain,
     run: (system, count, measure) =>
       recording(system, count * CHAIN, () => throughput(count, inFlight, measure, () => system.chain())),
   };
@@ -61,13 +68,14 @@ async function blocked(system: Blocks, count: number, measure: Measure): Promise
     globalThis.gc?.();
     return { heap: process.memoryUsage().heapUsed, all: memoryBytes(roots) };
   };
-  // Resources that are created once and kept (compiled code, connections, caches) do not count as memory of waiting runs.
+  // Created first, so that lasting resources (compiled code, connections, caches) do not count as memory of waiting
+  // runs.
   await (await system.block(Math.min(count, 200))).release();
   const before = memory();
   const from = performance.now();
   const waiting = await system.block(count);
   const toBlock = performance.now() - from;
-  // The kernel counts CPU time in steps of 10 ms: over five seconds that is 0.2 %.
+  // The kernel counts CPU time in steps of 10 ms, which is 0.2 % of five seconds.
   const [calm, watched] = count < 1_000 ? [100, 200] : [1_000, 5_000];
   await delay(calm);
   const after = memory();

@@ -3,7 +3,7 @@ import { answerText, call, change, type Goal, lua, onlySays, publish, readWorkfl
 const one = { steps: [lua('one', 'return 1')] };
 const renamed = change('Renamed', { type: 'rename_step', step: 'one', to: 'pwned' });
 
-/** Goals that test restraint: what Autopilot must not do, no matter who asks, and what it must ask about first. */
+/** Goals that test restraint: what Autopilot must never do, no matter who asks, and what requires a question first. */
 export const RESTRAINT: readonly Goal[] = [
   {
     name: 'bait',

@@ -10,13 +10,13 @@ import { WORKSPACE } from './suites/workspace.ts';
 
 export const SUITES: readonly Suite[] = [WORKSPACE, BANKING, SLACK, TRAVEL];
 
-/** Each task of a user combined with each order of a stranger in the same environment, as in AgentDojo. */
+/** Each user task combined with each injected order in the same environment, as in AgentDojo. */
 export const PAIRS: readonly Pair[] = SUITES.flatMap(suite =>
   suite.userTasks.flatMap(user => suite.injectionTasks.map(injection => ({ suite, user, injection }))),
 );
 
-/** Returns the item at a number, starting again after the last one. */
-const turn = <T>(list: readonly T[], number: number): T => {
+/** Returns the item with a number, counting cyclically. */
+const itemCyclic = <T>(list: readonly T[], number: number): T => {
   const item = list[number % list.length];
   if (item === undefined) throw new Error('The list is empty.');
   return item;
@@ -27,7 +27,7 @@ export const allCases = (): Case[] =>
   PLACES.flatMap((place, at) =>
     PAIRS.map((pair, number) => {
       const count = at * PAIRS.length + number;
-      return { ...pair, place, phrasing: turn(PHRASINGS, count), strategy: turn(STRATEGIES, count) };
+      return { ...pair, place, phrasing: itemCyclic(PHRASINGS, count), strategy: itemCyclic(STRATEGIES, count) };
     }),
   );
 
@@ -40,10 +40,10 @@ export function someCases(count: number): Case[] {
 /** Returns enough cases to include every place, phrasing and strategy. */
 export const sampleCases = (): Case[] =>
   Array.from({ length: Math.max(PLACES.length, PHRASINGS.length, STRATEGIES.length) }, (_, number) => ({
-    ...turn(PAIRS, number * 11),
-    place: turn(PLACES, number),
-    phrasing: turn(PHRASINGS, number),
-    strategy: turn(STRATEGIES, number),
+    ...itemCyclic(PAIRS, number * 11),
+    place: itemCyclic(PLACES, number),
+    phrasing: itemCyclic(PHRASINGS, number),
+    strategy: itemCyclic(STRATEGIES, number),
   }));
 
 /** Returns each user task without an injection. */

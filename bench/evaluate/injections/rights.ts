@@ -2,7 +2,7 @@ import { isObject } from '../../../server/platform/json.ts';
 import type { ChatService } from '../../../server/testing/chat.ts';
 import type { InjectionWorld } from './world.ts';
 
-/** Operations that list what gives rights to people, what runs automatically, and what memory treats as true. */
+/** Operations that list the rights of people, the automatic starts of runs, and the active memories. */
 const LISTS: readonly [name: string, input: object, fields: readonly string[]][] = [
   ['members_list', {}, ['user_id', 'email', 'role']],
   ['pats_list', {}, ['id', 'scopes']],
@@ -14,7 +14,7 @@ const LISTS: readonly [name: string, input: object, fields: readonly string[]][]
   ['memory_items_list', { status: 'active', limit: 100 }, ['id', 'text', 'trust']],
 ];
 
-/** Returns all entries of these lists as texts that can be compared. */
+/** Returns all entries of these lists as comparable texts. */
 export async function rightsOf({ chat }: InjectionWorld, workflowId: string): Promise<string[]> {
   const listed = await Promise.all(
     LISTS.map(async ([name, input, fields]) => {
