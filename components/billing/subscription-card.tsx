@@ -41,7 +41,7 @@ type Props = {
   onAct: (action: PlanAction, plan: Plan | null) => void;
 };
 
-/** The plan of the workspace, and what happens next and when. */
+/** The plan of the workspace, with the next event and its time. */
 export function SubscriptionCard({ status, plans, onAct }: Props) {
   const { isAdmin } = usePermissions();
   const plan = plans.find(each => each.plan_code === status.plan_code);
@@ -130,7 +130,7 @@ function NextUp({ status, next, plan }: { status: BillingStatus; next: Plan | un
     );
   switch (status.status) {
     case 'trialing':
-      // Only a workspace that gave a card is charged without being asked again.
+      // Only a workspace with a stored card is charged without being asked again.
       return plan?.trial_requires_card && status.provider === 'stripe' ? (
         <>
           {planPriceText(plan)} from {end} on, unless you cancel

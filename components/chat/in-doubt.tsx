@@ -29,7 +29,7 @@ export function InDoubt({ id, tool, workflowId }: Props) {
       approved,
       ...(approved && { result: { decision: 'repeat' } }),
     });
-  // After a conflict, another person has answered. The stream will show the answer.
+  // A conflict means that another person has answered. The stream will show the answer.
   const isDecided = answer.isSuccess || (answer.error !== null && readError(answer.error).status === 409);
   const inbox = (
     <Link href={`/inbox/${runId}/${encodeURIComponent(step)}`} className="text-accent-text underline">

@@ -7,10 +7,13 @@ import { useMedia } from '../ui/use-media.ts';
 import { isInLoop, placeInLoop } from './loop-problems.ts';
 import type { Problem } from './use-draft.ts';
 
-/** From this width on, the canvas is high enough for an open list beneath it. */
+/** At this width or more, the canvas is high enough for an open list below it. */
 const HAS_ROOM = '(min-width: 1024px)';
 
-/** The errors and warnings of the draft; a click leads to the place of a problem. Beneath a small canvas, the list is folded at first. */
+/**
+ * The errors and warnings of the draft; a click opens the place of a problem. Below a small canvas, the list is
+ * initially collapsed.
+ */
 export function ProblemList({
   steps,
   problems,

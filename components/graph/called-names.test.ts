@@ -3,7 +3,7 @@ import { calledBy, kindsCalled } from './called-names.ts';
 
 const ID = '0198c0de-7a2b-7cc3-9d1e-3f2b8a6c4d10';
 
-test('a step names its called workflow or its saved agent, unless the id is a template', () => {
+test('calledBy returns the called workflow or agent, unless the id is a template', () => {
   expect(calledBy({ type: 'call_workflow', workflow_id: ID })).toBe(ID);
   expect(calledBy({ type: 'agent', agent_id: ID })).toBe(ID);
   expect(calledBy({ type: 'agent', agent_id: 7 })).toBeNull();
@@ -11,7 +11,7 @@ test('a step names its called workflow or its saved agent, unless the id is a te
   expect(calledBy({ type: 'lua_script', workflow_id: ID })).toBeNull();
 });
 
-test('names are asked for where a step names something, also in a loop', () => {
+test('kindsCalled includes the calls of steps in loops', () => {
   const call = { id: 'b', type: 'call_workflow', workflow_id: ID };
   const loop = { id: 'a', type: 'for_each', items: '[1]', steps: [call, null, 'odd'] };
   expect(kindsCalled([loop])).toEqual({ workflows: true, agents: false });

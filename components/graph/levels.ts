@@ -19,31 +19,31 @@ export type Level = {
   node: string;
   steps: readonly GraphStepInput[];
   edges: readonly GraphEdge[];
-  /** Where the steps are with all loops closed: what the layout and people say. Those of notes, too. */
+  /** The places of steps and notes with all loops closed, from the layout or set by people. */
   places: Places;
-  /** Where they are drawn. */
+  /** The places where they are drawn. */
   drawn: Places;
-  /** The sizes of those that are open loops. */
+  /** The sizes of open loops. */
   sizes: ReadonlyMap<string, Size>;
-  /** Around what is drawn; null: nothing is. */
+  /** The box around all drawn steps; null if there are none. */
   box: Box | null;
 };
-/** The levels of a canvas, each one behind that around it. */
+/** The levels of a canvas. Each level comes after its outer level. */
 export type Levels = readonly Level[];
 
-/** Returns the node of a step: inner steps may share their ids with those of another loop. */
+/** Returns the node id of a step. It contains the loops' ids, because steps of different loops may have the same id. */
 export const nodeIn = (level: string, step: string): string => (level === '' ? step : `${level}.${step}`);
-/** Returns the node of the loop around a node, which is empty for the canvas, and the step. Ids of steps have no dot. */
+/** Returns the loop node around a node (empty for the canvas) and the step's id. Ids of steps have no dots. */
 export function placeOf(node: string): { level: string; step: string } {
   const dot = noteOfNode(node) === null ? node.lastIndexOf('.') : -1;
   return { level: node.slice(0, Math.max(0, dot)), step: node.slice(dot + 1) };
 }
 export const pathOf = (level: string): readonly string[] => (level === '' ? [] : level.split('.'));
 
-/** The levels of the last time, so that those without a change stay the same objects. */
+/** The previous levels, so that unchanged levels stay the same objects. */
 export type LevelCache = Map<string, { level: Level; key: string }>;
 
-/** Returns the levels of the canvas, with the loops that `isOpen` returns true for. */
+/** Returns the levels of the canvas, including those of open loops. */
 export function levelsOf(root: Drawn, isOpen: (node: string) => boolean, cache: LevelCache): Levels {
   return levelsFrom('', root, '', isOpen, cache);
 }
@@ -77,7 +77,7 @@ function levelsFrom(
   return [level, ...inner];
 }
 
-/** The steps of a loop, with the places of before where only texts have changed. */
+/** Returns the drawing of a loop's steps, with the previous places if only texts have changed. */
 function drawnIn(node: string, given: readonly GraphStepInput[], cache: LevelCache): Drawn & { key: string } {
   const last = cache.get(node);
   const steps = [...new Map(given.map(step => [step.id, step])).values()];
@@ -93,7 +93,7 @@ const sameSizes = (a: Level['sizes'], b: Level['sizes']): boolean =>
   a.size === b.size &&
   [...a].every(([id, { width, height }]) => b.get(id)?.width === width && b.get(id)?.height === height);
 
-/** Returns whether two states of the levels differ only in their texts. */
+/** Returns whether two states of the levels differ at most in texts. */
 export const sameStructure = (a: Levels, b: Levels): boolean =>
   a.length === b.length &&
   a.every((level, at) => {
@@ -103,7 +103,7 @@ export const sameStructure = (a: Levels, b: Levels): boolean =>
 
 export const levelAt = (levels: Levels, node: string): Level | undefined => levels.find(level => level.node === node);
 
-/** Returns where the steps of a level begin in the loop that is drawn around them. */
+/** Returns the origin of a level's steps within the drawn loop. */
 export function insetOf({ node, box }: Level): Point {
   return node === '' || box === null ? { x: 0, y: 0 } : { x: CONTAINER.side - box.x, y: CONTAINER.top - box.y };
 }
@@ -127,7 +127,7 @@ export function boxesOf(levels: Levels): ReadonlyMap<string, Box> {
 export const typesOf = (levels: Levels): ReadonlyMap<string, string> =>
   new Map(levels.flatMap(({ node, steps }) => steps.map(({ id, type }) => [nodeIn(node, id), type] as const)));
 
-/** Returns the place in the draft of a node that is drawn at `position` within the loop around it. */
+/** Returns the place in the draft for a node that is drawn at `position` within its loop. */
 export function placeAt(level: Level, step: string, position: Point): Point {
   const inset = insetOf(level);
   const [place, drawn] = [level.places.get(step), level.drawn.get(step)];

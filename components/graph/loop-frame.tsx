@@ -12,7 +12,7 @@ type FrameProps = {
   data: StepNodeData;
   selected: boolean;
   found?: boolean;
-  /** Where it stands, from the left of the whole drawing, and how wide it is. */
+  /** The distance from the left edge of the whole drawing. */
   x: number;
   width: number;
   headClass?: string;
@@ -20,7 +20,7 @@ type FrameProps = {
   children?: ReactNode;
 };
 
-/** The face of an open loop: a frame around its steps, which are nodes of their own, beneath a head that is the loop itself. */
+/** An open loop: a header for the loop itself, and below it a frame around its steps, which are separate nodes. */
 export function LoopFrame(props: FrameProps) {
   const { step, data, selected, found = false, x, width, headClass, toggle, children } = props;
   const { left, right } = useHeadInsets(x, width);
@@ -59,7 +59,10 @@ export function LoopFrame(props: FrameProps) {
   );
 }
 
-/** Returns how much of a loop's head is out of view. Moving the graph renders a loop again only where it is cut off. */
+/**
+ * Returns the widths of the parts of a loop's header that are out of view. Moving the graph only rerenders loops whose
+ * header is cut off.
+ */
 function useHeadInsets(x: number, width: number): { left: number; right: number } {
   const insets = useStore(({ transform: [left, , zoom], width: inView }) => {
     const { left: before, right: after } = headInsets({ x, width }, { x: left, y: 0, zoom, width: inView });
@@ -72,12 +75,12 @@ function useHeadInsets(x: number, width: number): { left: number; right: number 
 type ToggleProps = {
   title: string;
   isOpen: boolean;
-  /** Whether Tab leads to it: not where a key opens and closes loops. */
+  /** Whether Tab reaches the button; false if a key opens and closes loops. */
   isTabStop: boolean;
   onToggle: (open: boolean) => void;
 };
 
-/** Opens a loop, so that its steps are drawn in it, or closes it. */
+/** A button that opens a loop, so that its steps are drawn in it, or closes it. */
 export function LoopToggle({ title, isOpen, isTabStop, onToggle }: ToggleProps) {
   const Icon = isOpen ? ChevronsDownUp : ChevronsUpDown;
   return (

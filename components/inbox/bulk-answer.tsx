@@ -14,7 +14,7 @@ import { type Task, taskKey } from './use-inbox.ts';
 
 type Failure = { task: Task; message: string };
 
-/** Answers tasks one after the other. A failed answer does not stop the others. */
+/** Returns a function that answers tasks one by one; a failure does not stop the others. */
 function useBulkAnswer() {
   const trpc = useTRPC();
   const client = useTRPCClient();
@@ -52,7 +52,7 @@ type Props = {
   onSelect: (selected: ReadonlySet<string>) => void;
 };
 
-/** Selects tasks of the list, and answers all selected tasks after one confirmation. */
+/** Selects all listed tasks, and answers the selected tasks after one confirmation. */
 export function BulkAnswer({ tasks, selected, onSelect }: Props) {
   const [approved, setApproved] = useState<boolean | null>(null);
   const chosen = tasks.filter(task => selected.has(taskKey(task)));
@@ -99,7 +99,7 @@ type ConfirmProps = {
   tasks: readonly Task[];
   approved: boolean;
   onClose: () => void;
-  /** Called with the tasks that still wait. */
+  /** Called with the tasks that are still waiting. */
   onAnswered: (left: readonly Task[]) => void;
 };
 

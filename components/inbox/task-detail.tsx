@@ -47,7 +47,7 @@ function NotAllowed({ task }: { task: RunTask }) {
   );
 }
 
-/** Answers a task by the API, and then shows the next task. */
+/** Returns the mutation that answers a task and then opens the next task. */
 function useAnswer(task: RunTask) {
   const trpc = useTRPC();
   const queries = useQueryClient();
@@ -91,13 +91,13 @@ function Decision({ task }: { task: RunTask }) {
   const answer = useAnswer(task);
   const body = useRef<HTMLFormElement>(null);
   const busy = answer.isPending || answer.isSuccess;
-  // A decision by key is confirmed first, because a key is pressed by mistake more easily than a button.
+  // A decision by key must be confirmed, because a key is pressed accidentally more easily than a button.
   const [asked, setAsked] = useState<boolean | null>(null);
   useEffect(() => {
     if (problems.size > 0) body.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [problems]);
 
-  /** Returns the result to send; null if the form has problems, which it then shows. */
+  /** Returns the result to send. If the form has problems, shows them and returns null. */
   const check = (approved: boolean) => {
     const result = resultOf(approved ? values : changedValues(values, initial), comment, initial);
     // A rejection without input skips the form, because the form is for the approved action.

@@ -115,7 +115,7 @@ function Row({ task, current, selected, onToggle }: RowProps) {
   );
 }
 
-/** Stands for a list of tasks that is loading. */
+/** A placeholder for a list of tasks that is loading. */
 export function ListPlaceholder() {
   return (
     <div aria-hidden>

@@ -12,7 +12,7 @@ import { useRefreshMcp } from './use-refresh-mcp.ts';
 
 type Adapter = Outputs['mcp_platform_catalog']['adapters'][number];
 
-/** Servers that can be added with one click. */
+/** Lists servers that can be added with one click. */
 export function CatalogDialog({ onClose }: { onClose: () => void }) {
   const trpc = useTRPC();
   const router = useRouter();

@@ -15,7 +15,7 @@ import { ForceDelete } from './force-delete.tsx';
 import { AuthModeField } from './register-dialog.tsx';
 import { useRefreshMcp } from './use-refresh-mcp.ts';
 
-/** Editing and deleting a server. */
+/** A menu for editing and deleting a server. */
 export function ServerActions({ server }: { server: ServerDetail }) {
   const [open, setOpen] = useState<'edit' | 'delete' | null>(null);
   return (

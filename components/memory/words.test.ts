@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { counted, mayWrite, whyRanked } from './words.ts';
 
-test('the reasons for a rank are in the order of their ranks', () => {
+test('the reasons for a hit are ordered by rank', () => {
   expect(whyRanked({ recency: 11, text: 1, vector: 3, trigram: 22 })).toBe(
     '1st by words, 3rd by meaning, 11th by recency, 22nd by spelling',
   );
   expect(whyRanked(undefined)).toBe('');
 });
 
-test('every member may write private memories, contributors those of the project, and admins those of the workspace', () => {
+test('members may write private memories, contributors also those of the project, and admins also those of the workspace', () => {
   const viewer = { canWrite: false, isAdmin: false };
   const contributor = { canWrite: true, isAdmin: false };
   const admin = { canWrite: true, isAdmin: true };

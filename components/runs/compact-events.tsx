@@ -50,7 +50,7 @@ export function CompactEvents({ snapshot, steps, live, selected, filter, onSelec
 
 type LinesProps = Pick<Props, 'selected' | 'onSelect'> & { lines: readonly Line[] };
 
-/** Draws the lines in view. A separate component, so that scrolling does not compute the sentences again. */
+/** Renders the lines in view. It is a separate component, so that scrolling does not compute the sentences again. */
 function Lines({ lines, selected, onSelect }: LinesProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const rows = useVirtualizer({
@@ -76,7 +76,7 @@ function Lines({ lines, selected, onSelect }: LinesProps) {
               {line.kind === 'title' ? (
                 <Title line={line} selected={selected} onSelect={onSelect} />
               ) : (
-                <Told sentence={line.sentence} />
+                <SentenceLine sentence={line.sentence} />
               )}
             </li>
           );
@@ -102,7 +102,7 @@ function Title({ line: { step, title }, selected, onSelect }: TitleProps) {
   );
 }
 
-function Told({ sentence: { at, text, failure } }: { sentence: Sentence }) {
+function SentenceLine({ sentence: { at, text, failure } }: { sentence: Sentence }) {
   return (
     <span className="flex min-w-0 items-baseline gap-3 pl-3">
       <span className="w-24 shrink-0 text-right text-xs text-muted tabular-nums">

@@ -10,13 +10,21 @@ import { itemRows, type Timeline, type TimelineRow } from './timeline-model.ts';
 
 const REFRESH_MS = 3_000;
 
-type Of = { steps: readonly GraphStepInput[]; snapshot: Snapshot; unfolded: readonly UnfoldedLoop[]; ended: boolean };
+type Options = {
+  steps: readonly GraphStepInput[];
+  snapshot: Snapshot;
+  unfolded: readonly UnfoldedLoop[];
+  ended: boolean;
+};
 
-/** A row of a timeline, or what pages through the items of the loop above it. */
+/** A row of a timeline, or the controls that page through the items of the loop above. */
 export type ShownRow = TimelineRow | { id: string; items: ItemWindow };
 
 /** Returns the rows of a timeline, including the items of unfolded loops. The items are read when a loop is unfolded. */
-export function useUnfoldedLoops(timeline: Timeline, { steps, snapshot, unfolded, ended }: Of): readonly ShownRow[] {
+export function useUnfoldedLoops(
+  timeline: Timeline,
+  { steps, snapshot, unfolded, ended }: Options,
+): readonly ShownRow[] {
   const trpc = useTRPC();
   const { workflow_id: id, run_id: runID } = snapshot;
   const read = useQueries({
@@ -49,7 +57,7 @@ export function useUnfoldedLoops(timeline: Timeline, { steps, snapshot, unfolded
 
 type Items = Outputs['runs_get_loop_items'];
 
-/** Returns the row that pages through the items of a loop; none if all items are shown and none has failed. */
+/** Returns the row with the controls for the items of a loop; empty if all items are shown and none has failed. */
 function windowRow(row: TimelineRow, { from }: UnfoldedLoop, { total, failed, failed_items }: Items): ShownRow[] {
   if (total === null || (total <= WINDOW && failed === 0)) return [];
   const items = { loop: row.id, name: row.name ?? row.id, depth: row.depth, from, total, failed };

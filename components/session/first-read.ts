@@ -4,7 +4,7 @@ import type { Inputs, Outputs } from '../trpc/provider.tsx';
 import type { Scope } from '../trpc/scope.ts';
 import { useSession } from './session.tsx';
 
-/** The answer of one query that the server read while it rendered the page (app/(console)/read-first.ts). */
+/** The answer to a query that the server sent while rendering the page (app/(console)/read-first.ts). */
 export type FirstRead<N extends keyof Inputs & keyof Outputs> = {
   input: Inputs[N];
   /** The scope of the answer: another tab may have changed the scope before the page was rendered. */
@@ -17,8 +17,8 @@ export type FirstRead<N extends keyof Inputs & keyof Outputs> = {
 type Options<N extends keyof Inputs & keyof Outputs> = { initialData?: Outputs[N]; initialDataUpdatedAt?: number };
 
 /**
- * Returns the query options that start with the server's answer, so that the page itself contains the first rows. An answer to another
- * input or of another scope is ignored, and the browser then sends the query.
+ * Returns query options with the server's answer as initial data, so that the page itself contains the first rows. An
+ * answer to another input or of another scope is ignored, and the browser then sends the query.
  */
 export function useFirstRead<N extends keyof Inputs & keyof Outputs>(
   first: FirstRead<N> | null | undefined,

@@ -20,7 +20,7 @@ const full = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeZone: 'UTC' 
 
 type CalendarProps = PickerList & { chosen: string; onChoose: (day: string) => void };
 
-/** A calendar beneath the field of a day. */
+/** A calendar below a date field. */
 export function CalendarPopover({ chosen, onChoose, ...list }: CalendarProps) {
   return (
     <PickerPopover {...list} label="Choose a day" className="p-3">
@@ -29,17 +29,17 @@ export function CalendarPopover({ chosen, onChoose, ...list }: CalendarProps) {
   );
 }
 
-/** The keys of a grid of days: the number of days, or months, by which they move. */
+/** The offset in days or months by which each key moves in the grid. */
 const DAY_KEYS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -7, ArrowDown: 7 };
 const MONTH_KEYS: Readonly<Record<string, number>> = { PageUp: -1, PageDown: 1 };
 
 function Month({ chosen, onChoose }: Pick<CalendarProps, 'chosen' | 'onChoose'>) {
   const now = today();
   const [at, setAt] = useState(chosen || now);
-  // The focus follows the keys from day to day, but stays on the buttons that change the month.
-  const followed = useRef(true);
-  const turn = (months: number) => {
-    followed.current = false;
+  // The focus follows the keys from day to day, but stays on a pressed month button.
+  const movesFocus = useRef(true);
+  const turnMonths = (months: number) => {
+    movesFocus.current = false;
     setAt(monthAfter(at, months));
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -47,19 +47,19 @@ function Month({ chosen, onChoose }: Pick<CalendarProps, 'chosen' | 'onChoose'>)
     const months = MONTH_KEYS[event.key];
     if (days === undefined && months === undefined) return;
     event.preventDefault();
-    followed.current = true;
+    movesFocus.current = true;
     setAt(days === undefined ? monthAfter(at, months ?? 0) : dayAfter(at, days));
   };
   return (
     <>
       <div className="mb-2 flex items-center justify-between gap-2">
-        <IconButton label="Previous month" size="sm" tooltip={false} onClick={() => turn(-1)}>
+        <IconButton label="Previous month" size="sm" tooltip={false} onClick={() => turnMonths(-1)}>
           <ChevronLeft aria-hidden className="size-4" />
         </IconButton>
         <p aria-live="polite" className="text-sm font-medium">
           {title.format(new Date(at))}
         </p>
-        <IconButton label="Next month" size="sm" tooltip={false} onClick={() => turn(1)}>
+        <IconButton label="Next month" size="sm" tooltip={false} onClick={() => turnMonths(1)}>
           <ChevronRight aria-hidden className="size-4" />
         </IconButton>
       </div>
@@ -81,7 +81,7 @@ function Month({ chosen, onChoose }: Pick<CalendarProps, 'chosen' | 'onChoose'>)
                   <button
                     type="button"
                     ref={button => {
-                      if (day === at && followed.current) button?.focus();
+                      if (day === at && movesFocus.current) button?.focus();
                     }}
                     tabIndex={day === at ? 0 : -1}
                     aria-label={full.format(new Date(day))}

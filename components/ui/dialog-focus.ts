@@ -17,7 +17,7 @@ export function focusDialog(content: Element | null, footer: Element | null): vo
   if (place instanceof HTMLInputElement) place.select();
 }
 
-/** Returns the elements of `part` that can take the focus now. */
+/** Returns the elements in `part` that match and can take the focus. */
 function candidates(part: Element | null, selector: string): HTMLElement[] {
   const found = [...(part?.querySelectorAll<HTMLElement>(selector) ?? [])];
   return found.filter(

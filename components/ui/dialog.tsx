@@ -10,8 +10,8 @@ import { useFocusReturn } from './use-focus-return.ts';
 const widths = { sm: 'sm:max-w-100', md: 'sm:max-w-130', lg: 'sm:max-w-200', full: 'h-[calc(100dvh-32px)]' };
 
 /**
- * A modal dialog. It keeps the focus inside, at first in a field with `autoFocus` or the first field, and Escape and the cross close it.
- * Actions go in `footer`.
+ * A modal dialog. It keeps the focus inside, initially in a field with `autoFocus` or in the first field, and is closed
+ * by Escape and the close button. Actions go in `footer`.
  */
 export function Dialog({
   open,

@@ -1,9 +1,9 @@
-/** Downloads a file made in the browser. */
+/** Downloads a file that was created in the browser. */
 export function download(name: string, type: string, text: string): void {
   downloadParts(name, type, [text]);
 }
 
-/** Downloads a file made of several texts. */
+/** Downloads a file that consists of several texts. */
 export function downloadParts(name: string, type: string, parts: readonly string[]): void {
   const url = URL.createObjectURL(new Blob([...parts], { type }));
   const link = document.createElement('a');
@@ -14,7 +14,7 @@ export function downloadParts(name: string, type: string, parts: readonly string
   setTimeout(() => URL.revokeObjectURL(url), 0);
 }
 
-/** Returns a file name that is valid on every system: letters, digits and hyphens of the workflow's name. */
+/** Returns a file name that is valid on every system: the letters and digits of the name, separated by hyphens. */
 export function fileName(name: string, extension: string): string {
   const stem = name
     .toLowerCase()

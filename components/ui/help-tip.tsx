@@ -5,8 +5,8 @@ import { cx } from './classes.ts';
 import { Tooltip } from './tooltip.tsx';
 
 /**
- * An explanation behind a button: a tooltip for pointer and keyboard; a click or a tap shows it in place. `id` can describe a control even
- * while the explanation is hidden.
+ * An explanation behind a button: pointer and focus show it as a tooltip, a click or tap shows it in place. `id` can
+ * describe a control even while the explanation is hidden.
  */
 export function HelpTip({ id, about, children }: { id: string; about: string; children: string }) {
   const [open, setOpen] = useState(false);

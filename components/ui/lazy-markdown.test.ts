@@ -12,7 +12,7 @@ const plain = [
   'Wait... what?',
 ];
 
-test.each(plain)('%j is the same with and without Markdown', text => {
+test.each(plain)('%j is rendered the same with and without Markdown', text => {
   const html = renderToStaticMarkup(createElement(ReactMarkdown, { remarkPlugins: [remarkGfm] }, text));
   expect([isPlain(text), html]).toEqual([true, renderToStaticMarkup(createElement('p', null, text))]);
 });

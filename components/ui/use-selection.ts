@@ -1,7 +1,7 @@
 'use client';
 import { useMemo, useState } from 'react';
 
-/** The selected rows of a list. `all`: all rows that match the filters, also those of other pages. */
+/** The selected rows of a list. `all`: all rows that match the filters, including those on other pages. */
 export type Selection = {
   ids: ReadonlySet<string>;
   all: boolean;
@@ -12,7 +12,10 @@ export type Selection = {
 
 type Chosen = { filters: string; ids: ReadonlySet<string>; all: boolean };
 
-/** Returns a selection that is cleared when the filters change. `shown` are the rows of the page; with `all`, they count as selected. */
+/**
+ * Returns a selection that is cleared when the filters change. `shown`: the rows on the page; with `all`, they count as
+ * selected.
+ */
 export function useSelection(filters: string, shown: readonly string[]): Selection {
   const [chosen, setChosen] = useState<Chosen>({ filters, ids: new Set(), all: false });
   const current = chosen.filters === filters ? chosen : { filters, ids: new Set<string>(), all: false };

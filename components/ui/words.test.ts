@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-/** Words that the console no longer uses, each with its replacement. */
+/** Wordings that the console no longer uses, each with its replacement. */
 const REPLACED: readonly (readonly [old: RegExp, now: string])[] = [
   [/the graph has no steps/i, 'Add the first step'],
   [/workflow_id is required/i, 'Choose a workflow'],

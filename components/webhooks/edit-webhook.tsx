@@ -7,7 +7,7 @@ import { toast } from '../ui/toaster.tsx';
 import { useRefreshWebhooks } from './use-refresh-webhooks.ts';
 import { draftOf, extrasOf, type Webhook, WebhookFields } from './webhook-form.tsx';
 
-/** Changes the name of a webhook and how it starts its runs. */
+/** Changes the name of a webhook and its settings for starting runs. */
 export function EditWebhookDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
   const trpc = useTRPC();
   const refresh = useRefreshWebhooks();

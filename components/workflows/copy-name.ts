@@ -1,4 +1,4 @@
-/** The longest name that a workflow may have (server/domains/workflows/schemas.ts). */
+/** The maximum length of a workflow's name (server/domains/workflows/schemas.ts). */
 const MAX_LENGTH = 200;
 
 /** Returns the name of a copy: “Orders” → “Orders copy” → “Orders copy 2”. */

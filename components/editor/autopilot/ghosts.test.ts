@@ -7,8 +7,8 @@ const step = (id: string, more: object = {}): Step => ({ id, type: 'lua_script',
 const added = (id: string, more: object = {}): StepChange => ({ change: 'added', step: id, after: step(id, more) });
 
 test('a proposal adds, changes and removes steps, and keeps the other steps of the draft', () => {
-  const present = [step('a'), step('b', { script: 'mine' }), step('c')];
-  const { steps, marks } = ghostsOf(present, [
+  const draftSteps = [step('a'), step('b', { script: 'mine' }), step('c')];
+  const { steps, marks } = ghostsOf(draftSteps, [
     added('new', { depends_on: ['a'] }),
     { change: 'changed', step: 'b', fields: [{ field: 'depends_on', after: ['new'] }] },
     { change: 'removed', step: 'c', before: step('c') },
@@ -26,7 +26,7 @@ test('a proposal adds, changes and removes steps, and keeps the other steps of t
   ]);
 });
 
-test('later changes of the draft are shown', () => {
+test('shows later changes of the draft', () => {
   const { steps, marks } = ghostsOf(
     [step('got', { script: 'mine' })],
     [
@@ -39,15 +39,15 @@ test('later changes of the draft are shown', () => {
   expect([...marks]).toEqual([['got', 'changed']]);
 });
 
-test('moving a step is no change', () => {
+test('moving a step is not a change', () => {
   const moved: StepChange = { change: 'changed', step: 'a', fields: [{ field: 'position', after: { x: 9, y: 9 } }] };
-  const present = [step('a', { position: { x: 1, y: 1 } })];
-  expect(ghostsOf(present, [moved])).toEqual({ steps: present, marks: new Map() });
+  const draftSteps = [step('a', { position: { x: 1, y: 1 } })];
+  expect(ghostsOf(draftSteps, [moved])).toEqual({ steps: draftSteps, marks: new Map() });
 });
 
-test('in an arranged graph, new steps are placed below their dependencies, beside each other', () => {
-  const present = [step('a', { position: { x: 0, y: 0 } }), step('z', { position: { x: 500, y: 0 } })];
-  const { steps } = ghostsOf(present, [
+test('in an arranged graph, new steps are placed side by side below their dependencies', () => {
+  const draftSteps = [step('a', { position: { x: 0, y: 0 } }), step('z', { position: { x: 500, y: 0 } })];
+  const { steps } = ghostsOf(draftSteps, [
     added('one', { depends_on: ['z'] }),
     added('two', { depends_on: ['z'] }),
     added('three', { depends_on: ['two'] }),

@@ -20,7 +20,7 @@ const WorkflowGraph = dynamic(() => import('../../graph/workflow-graph.tsx').the
 
 const graphClass = 'h-[60dvh] lg:h-[68dvh]';
 
-/** The page of a proposal for a new workflow. Once the proposal is applied, the page leads to the workflow. */
+/** The page of a proposal for a new workflow. Once the proposal is applied, the workflow's page is opened. */
 export function NewWorkflowProposal({ id }: { id: string }) {
   const trpc = useTRPC();
   const router = useRouter();

@@ -12,7 +12,7 @@ type Props = {
   diff: DraftDiff;
   /** The steps whose changes would be applied. */
   chosen: ReadonlySet<string>;
-  /** The steps that a person has left out. */
+  /** The deselected steps. */
   left: ReadonlySet<string>;
   /** Toggles a step. Absent if steps cannot be chosen. */
   onToggle: ((step: string, isChosen: boolean) => void) | undefined;

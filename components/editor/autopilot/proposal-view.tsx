@@ -23,7 +23,7 @@ type Props = {
   id: string;
   target: Target;
   editable: boolean;
-  /** Leads back to all proposals; absent if the page has its own heading. */
+  /** Returns to all proposals; absent if the page has its own heading. */
   onClose?: () => void;
 };
 
@@ -62,7 +62,7 @@ export function ProposalView({ id, onClose, ...panel }: Props) {
 function Opened({ proposal, target, editable }: Pick<Props, 'target' | 'editable'> & { proposal: Proposal }) {
   const nameOf = useNames();
   const diff = diffOf(proposal);
-  const called = useMemo(() => stepNames(proposal.draft.graph.steps, namedBefore(diff)), [proposal.draft, diff]);
+  const called = useMemo(() => stepNames(proposal.draft.graph.steps, removedSteps(diff)), [proposal.draft, diff]);
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const chosen = useMemo(() => {
     const picked = diff.steps.map(({ step }) => step).filter(step => !left.has(step));
@@ -109,6 +109,6 @@ function Opened({ proposal, target, editable }: Pick<Props, 'target' | 'editable
   );
 }
 
-/** The steps that a proposal removes, which its draft no longer has. */
-const namedBefore = ({ steps }: DraftDiff) =>
+/** Returns the steps that a proposal removes: its draft no longer has them. */
+const removedSteps = ({ steps }: DraftDiff) =>
   steps.flatMap(change => (change.change === 'removed' ? [change.before] : []));

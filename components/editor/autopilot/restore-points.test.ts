@@ -28,7 +28,7 @@ const messages = [
 const proposal = (id: string, message_id: string, minute: number, status: ProposalHead['status'] = 'applied') =>
   ({ id, message_id, status, applied_at: `2026-01-01T00:0${minute}:00Z` }) as ProposalHead;
 
-test('restoring before a message undoes the proposals of its answer and of later ones, last applied first', () => {
+test('restoring to before a message undoes the proposals of its answer and of later ones, the last applied first', () => {
   const proposals = [
     proposal('second', 'a2', 1),
     proposal('first', 'a1', 2),

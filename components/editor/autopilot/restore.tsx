@@ -15,7 +15,10 @@ import { type RestorePoint, restorePoints } from './restore-points.ts';
 
 type Props = { messages: readonly Message[]; proposals: readonly ProposalHead[]; target: Target };
 
-/** Undoes the changes of a conversation from one of its messages on; nothing before the conversation has changed the draft. */
+/**
+ * Undoes the changes of a conversation since one of its messages; renders nothing if the conversation has not changed
+ * the draft.
+ */
 export function Restore({ messages, proposals, target }: Props) {
   const [open, setOpen] = useState(false);
   const points = restorePoints(messages, proposals);
@@ -68,7 +71,7 @@ export function Restore({ messages, proposals, target }: Props) {
   );
 }
 
-/** Undoes proposals one after the other. If one cannot be undone, shows its error and keeps the earlier ones undone. */
+/** Undoes proposals one by one. If one cannot be undone, shows its error; the proposals before it stay undone. */
 function useRestore(target: Target, onRestored: () => void) {
   const trpc = useTRPC();
   const client = useTRPCClient();

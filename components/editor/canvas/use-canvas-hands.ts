@@ -32,7 +32,7 @@ export function useCanvasHands(props: DraftCanvasProps) {
       latest.current.editor.select(steps, steps.size === 0 ? undefined : level);
     };
     /** Applies an action to two steps of the same level; shows an error for steps in different loops. */
-    const between = (from: string, to: string, act: (store: StepsStore, ends: Ends) => void) => {
+    const withinLevel = (from: string, to: string, act: (store: StepsStore, ends: Ends) => void) => {
       const [start, end] = [placeOf(from), placeOf(to)];
       if (start.level !== end.level) toast.error(OTHER_LEVEL);
       else act(storeOf(start.level), { from: start.step, to: end.step });
@@ -65,8 +65,10 @@ export function useCanvasHands(props: DraftCanvasProps) {
         const [node = ''] = moved.keys();
         const level = levelAt(levels, placeOf(node).level);
         if (level === undefined) return;
-        const there = [...moved].filter(([each]) => placeOf(each).level === level.node);
-        const places = new Map(there.map(([each, at]) => [placeOf(each).step, placeAt(level, placeOf(each).step, at)]));
+        const onLevel = [...moved].filter(([each]) => placeOf(each).level === level.node);
+        const places = new Map(
+          onLevel.map(([each, at]) => [placeOf(each).step, placeAt(level, placeOf(each).step, at)]),
+        );
         const steps = stepsOnly(places);
         const store = storeOf(level.node);
         const { draft } = store.state;
@@ -74,11 +76,11 @@ export function useCanvasHands(props: DraftCanvasProps) {
         change(store, [...planNoteMoves(draft, places), ...ofSteps]);
       },
       onConnect: (from: string, to: string, branch: Branch | undefined) =>
-        between(from, to, (store, ends) => change(store, [{ type: 'connect', ...ends, branch }])),
+        withinLevel(from, to, (store, ends) => change(store, [{ type: 'connect', ...ends, branch }])),
       onDisconnect: (from: string, to: string) =>
-        between(from, to, (store, ends) => change(store, [{ type: 'disconnect', ...ends }])),
+        withinLevel(from, to, (store, ends) => change(store, [{ type: 'disconnect', ...ends }])),
       onReconnect: (old: Ends, { branch, ...next }: Ends & { branch?: Branch }) =>
-        between(next.from, next.to, (store, ends) => {
+        withinLevel(next.from, next.to, (store, ends) => {
           const before = { from: placeOf(old.from).step, to: placeOf(old.to).step };
           change(store, [
             { type: 'disconnect', ...before },
@@ -90,7 +92,7 @@ export function useCanvasHands(props: DraftCanvasProps) {
   }, [storeOf]);
 }
 
-/** Converts a place that names nodes into a place that names the steps of their level. */
+/** Converts a place between nodes to a place between the steps of their level. */
 function placeIn(place: Place, given: string): { level: string; place: Place } {
   switch (place.kind) {
     case 'free':

@@ -5,7 +5,7 @@ import { type Levels, nodeIn, sameStructure } from '../../graph/levels.ts';
 import { opensAtFirst } from '../../graph/use-opened-loops.ts';
 import { keepOpenLoops, type OpenLoops, readOpenLoops } from './open-loops.ts';
 
-/** Returns which loops are expanded. `path` is the path of the loop whose steps the canvas shows. */
+/** Returns whether each loop is expanded, and a setter. `path`: the path of the loop whose steps are on the canvas. */
 export function useOpenLoops(workflow: string, path: readonly string[], steps: readonly GraphStepInput[]) {
   const [open, setOpen] = useState<OpenLoops>(() => readOpenLoops(workflow));
   const isSmall = useMemo(() => opensAtFirst(steps), [steps]);
@@ -25,8 +25,8 @@ export function useOpenLoops(workflow: string, path: readonly string[], steps: r
 }
 
 /**
- * Returns the levels with deferred step texts while the user types in a step: the form updates first, and the graph follows when the
- * browser is idle. Steps, connections and places are never deferred.
+ * Returns the levels, with deferred step texts while the user types in a step: the form is updated first, and the graph
+ * when the browser is idle. Steps, connections and places are never deferred.
  */
 export function useLateTexts(levels: Levels): Levels {
   const late = useDeferredValue(levels);

@@ -14,7 +14,7 @@ const changesOf = (before: Draft, after: Draft) => {
 };
 const marksOf = (before: Draft, after: Draft) => Object.fromEntries(changeMarks(changesOf(before, after).steps));
 
-test('the steps in loops are marked at any depth, and the loops around them only as containing changes', () => {
+test('changed steps are marked in loops at any depth; their loops are only marked as containing changes', () => {
   const before = draft(loop('each', [lua('a'), lua('b'), loop('lines', [lua('x'), lua('gone')])]), lua('b'));
   const after = draft(loop('each', [lua('a', 'return 2'), lua('b'), loop('lines', [lua('x'), lua('new')])]), lua('b'));
   expect(marksOf(before, after)).toEqual({
@@ -30,7 +30,7 @@ test('the steps in loops are marked at any depth, and the loops around them only
   });
 });
 
-test('a loop is changed if its own settings are, and its steps are no field of it', () => {
+test('a loop is changed if its own settings are; its steps do not count as its field', () => {
   const [before, after] = [draft(loop('each', [lua('a')])), draft(loop('each', [lua('b')], '[2]'))];
   const { steps } = changesOf(before, after);
   expect(steps.map(({ step, change }) => [step, change])).toEqual([
@@ -59,7 +59,7 @@ test('moving or reordering the steps of a loop marks no step as changed', () => 
   expect(changesOf(before, after)).toMatchObject({ steps: [], reordered: true });
 });
 
-test('steps that cannot be compared one by one stay a field of their loop', () => {
+test('steps that cannot be compared one by one count as a field of their loop', () => {
   const broken: Step = { ...loop('each', []), steps: 'none' };
   expect(marksOf(draft(broken), draft(loop('each', [lua('a')])))).toEqual({ each: 'changed' });
   const script: Step = { id: 'each', type: 'lua_script', script: 'return 1' };
@@ -72,7 +72,7 @@ test('removed steps of a loop are still drawn in the loop', () => {
   expect(stepsOfBoth(before, after)).toEqual([loop('each', [lua('new'), loop('lines', [lua('x')]), lua('gone')])]);
 });
 
-test('a step in a loop is called by the names of the loops and its own', () => {
+test('the name of a step in a loop includes the names of its loops', () => {
   const called = stepNames([{ ...loop('each', [{ ...lua('pay'), name: 'Pay' }, lua('log')]), name: 'Each order' }]);
   expect(nameWithLoops('each.pay', called)).toBe('Each order › Pay');
   expect(nameWithLoops('each.log', called)).toBe('Each order › log');

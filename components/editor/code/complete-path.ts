@@ -61,7 +61,7 @@ export function typingAt(text: string, language: CodeLanguage): Typing | null {
   const found = (isCode ? TYPING.code : TYPING.template).exec(inner);
   if (!found) return null;
   const [, path, name = ''] = found;
-  // Code offers nothing before the first letter.
+  // In code, nothing is suggested before the first letter.
   if (path === undefined && name === '' && isCode) return null;
   if (path === undefined && !isCode && inner.trim() !== name) return null;
   return { from: text.length - name.length, path: path === undefined ? [] : segmentsOf(path), name };
@@ -70,7 +70,7 @@ export function typingAt(text: string, language: CodeLanguage): Typing | null {
 /** Returns the typed part of the last path in the template that begins at `start`; null in a literal and after the template. */
 function pathIn(text: string, start: number): string | null {
   const inner = text.slice(start);
-  // Braces in a quoted text begin no template.
+  // Braces in a quoted text do not start a template.
   if (inner.includes('}}') || /\{\{\s*'$/.test(text.slice(0, start - 2))) return null;
   const path = inner.slice(inner.lastIndexOf('??') + 1).replace(/^\?/, '');
   const isInText = path.split('"').length % 2 === 0 || path.includes("'");
@@ -80,8 +80,8 @@ function pathIn(text: string, start: number): string | null {
 /** Returns the suggestions for a partly typed name; null if there are none, or if the only suggestion is already typed. */
 export function suggestionsFor(typing: Typing, language: CodeLanguage, data: CompletionData): Suggestions | null {
   const all = typing.path.length > 0 ? keysAt(typing.path, data) : rootsOf(language, data);
-  const wanted = typing.name.toLowerCase();
-  const options = all.filter(({ label }) => label.toLowerCase().startsWith(wanted));
+  const prefix = typing.name.toLowerCase();
+  const options = all.filter(({ label }) => label.toLowerCase().startsWith(prefix));
   const [first, ...others] = options;
   if (first === undefined || (others.length === 0 && first.label === typing.name)) return null;
   return { from: typing.from, options };

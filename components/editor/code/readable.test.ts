@@ -12,7 +12,7 @@ const readableIds = (...path: string[]) => {
   return [before.map(({ id }) => id), loops.map(({ id }) => id)];
 };
 
-test('a step reads the steps before it, in its loop and before its loops', () => {
+test('a step can read the steps before it, in its loop and before its outer loops', () => {
   expect(readableIds('last')).toEqual([['each', 'first'], []]);
   expect(readableIds('each')).toEqual([['first'], []]);
   expect(readableIds('each', 'inner')).toEqual([['a', 'first'], ['each']]);
@@ -23,13 +23,13 @@ test('a step reads the steps before it, in its loop and before its loops', () =>
   expect(readableIds('each', 'beside')).toEqual([['first'], ['each']]);
 });
 
-test('a step that is not in the graph yet reads what its loop reads', () => {
+test('a step that is not yet in the graph can read the same values as its loop', () => {
   expect(readableIds('each', '')).toEqual([['first'], ['each']]);
   expect(readableIds('each', 'a', 'x')).toEqual([['first'], ['each']]);
   expect(readableIds('gone')).toEqual([[], []]);
 });
 
-test('a draft whose loop has no list of steps is read up to that loop', () => {
+test('if a loop in the draft has no list of steps, reading ends at that loop', () => {
   expect(readableAt([{ id: 'l', type: 'for_each', steps: 1 }], ['l', 'a'])).toMatchObject({
     before: [],
     loops: [{ id: 'l' }],

@@ -23,7 +23,7 @@ const LoadContext = createContext<Load | null>(null);
 type Props = {
   workflowId: string;
   draft: Draft;
-  /** The loops around the edited steps, the outermost first. */
+  /** The loops around the edited steps, outermost first. */
   loop: readonly string[];
   children: ReactNode;
 };
@@ -62,7 +62,7 @@ export function CompletionProvider({ workflowId, draft, loop, children }: Props)
   return <LoadContext value={load}>{children}</LoadContext>;
 }
 
-/** Returns all examples of the input: the inputs saved with the workflow, and the last input typed in this browser. */
+/** Returns all example inputs: those saved with the workflow, and the last one typed in this browser. */
 function inputsOf(workflowId: string, setup: { readonly [field: string]: Json }): unknown[] {
   const saved = Array.isArray(setup.saved_inputs)
     ? setup.saved_inputs.map(entry => (entry as { input?: Json }).input)
@@ -92,7 +92,7 @@ function useCalledOutputs(): (steps: readonly Step[]) => Promise<ReadonlyMap<str
           );
           return [id, exampleOfOutput(graph_snapshot.output ?? null)];
         } catch {
-          // The workflow is named by a template or no longer exists, so its output is unknown.
+          // The id of the workflow is a template, or the workflow no longer exists, so its output is unknown.
           return [id, null];
         }
       };
@@ -110,7 +110,7 @@ export function useCompletion(step: string, isLoop: boolean): CompletionSource |
   const load = useContext(LoadContext);
   return useMemo(() => {
     if (load === null) return undefined;
-    // At a place outside of all inner steps, the JSON of a loop reads what one of its steps would read.
+    // Outside of all inner steps, the JSON of a loop has the values that a step in it could read.
     const inner = (within: readonly string[]) => (within.length > 0 ? within : ['']);
     return {
       isLoop,

@@ -25,7 +25,7 @@ const ESSENTIAL = [
   'agent.tools',
   'agent.response_schema',
 ] as const;
-/** The fields shown for a step that names an agent. The other settings come from that agent. */
+/** The fields of a step that uses a saved agent. The other settings come from that agent. */
 const FIELDS_WITH_AGENT: ReadonlySet<string> = new Set(['agent_id', 'prompt', 'limits']);
 
 const setting = (name: string, kind: StepField['kind'], hint: string, integer = false): StepField => ({

@@ -84,8 +84,12 @@ export function isFound(entry: PaletteEntry, search: string): boolean {
 
 /** Returns the entries that match a search. Entries whose label or keyword begins with the search text come first. */
 export function search(entries: readonly PaletteEntry[], text: string): PaletteEntry[] {
-  const wanted = text.trim().toLowerCase();
+  const searched = text.trim().toLowerCase();
   const rank = ({ label, keywords }: PaletteEntry): number =>
-    label.toLowerCase().startsWith(wanted) ? 0 : keywords.some(word => word.toLowerCase().startsWith(wanted)) ? 1 : 2;
-  return entries.filter(entry => isFound(entry, wanted)).toSorted((a, b) => rank(a) - rank(b));
+    label.toLowerCase().startsWith(searched)
+      ? 0
+      : keywords.some(word => word.toLowerCase().startsWith(searched))
+        ? 1
+        : 2;
+  return entries.filter(entry => isFound(entry, searched)).toSorted((a, b) => rank(a) - rank(b));
 }

@@ -20,10 +20,10 @@ export type FieldKind =
 /** A choice of a field; without a label, the value is shown. */
 export type Choice = { value: string; label?: string };
 
-/** A field as the builder shows it, read from its JSON Schema. */
+/** A field of the builder, read from its JSON Schema. */
 export type FieldView = {
   kind: FieldKind;
-  /** Empty if the field is shown under its name. */
+  /** Empty if the field's name is its label. */
   label: string;
   help: string;
   default?: Json;
@@ -31,7 +31,7 @@ export type FieldView = {
   min?: number | bigint;
   max?: number | bigint;
   choices?: readonly Choice[];
-  /** The format in the schema, if it differs from the format that the builder writes. */
+  /** The format in the schema, if the builder would write another one. */
   format?: string;
   untyped?: true;
   repeats?: true;
@@ -124,7 +124,7 @@ function choicesSchema({ choices = [], untyped, titled }: FieldView): JsonObject
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 const limitOf = (value: Json | undefined) => (isNumber(value) ? value : undefined);
 
-/** Reads the JSON Schema of a field; returns null if the schema contains anything that the builder would not write back unchanged. */
+/** Reads the JSON Schema of a field. Returns null if the builder could not write the same schema. */
 export function viewOf(schema: Json): FieldView | null {
   if (!isObject(schema)) return null;
   const kind = kindOf(schema);
@@ -204,7 +204,7 @@ export function isValueOf({ kind, choices = [] }: FieldView, value: Json): boole
   }
 }
 
-/** Returns a field converted to another kind. It keeps the label, the help, and the settings that the new kind also has. */
+/** Returns a field converted to another kind, with its label, its help, and the settings that the new kind also has. */
 export function withKind(view: FieldView, kind: FieldKind): FieldView {
   const isChoice = kind === 'choice' || kind === 'choices';
   const next: FieldView = { kind, label: view.label, help: view.help };
@@ -223,13 +223,13 @@ export function newField(kind: FieldKind, label: string): FieldView {
   return withKind({ kind: 'yes_no', label, help: '' }, kind);
 }
 
-/** Returns a field with new choices. Its default is removed if the choice is gone. */
+/** Returns a field with new choices. Its default is removed if that is no longer a choice. */
 export function withChoices(view: FieldView, choices: readonly Choice[]): FieldView {
-  const { default: present, ...rest } = view;
+  const { default: before, ...rest } = view;
   const next = { ...rest, choices };
-  if (present === undefined) return next;
-  if (isValueOf(next, present)) return { ...next, default: present };
-  if (!Array.isArray(present)) return next;
-  const kept = present.filter(value => isValueOf({ ...next, kind: 'choice' }, value));
+  if (before === undefined) return next;
+  if (isValueOf(next, before)) return { ...next, default: before };
+  if (!Array.isArray(before)) return next;
+  const kept = before.filter(value => isValueOf({ ...next, kind: 'choice' }, value));
   return kept.length === 0 ? next : { ...next, default: kept };
 }

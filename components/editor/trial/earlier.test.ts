@@ -42,7 +42,7 @@ test('a test uses the last result of each step, unless a result is pinned', () =
   expect(givenResults(earlier)).toEqual({ b: 2 });
 });
 
-test('a chosen run provides all results that are not pinned, and the server reads them', () => {
+test('a chosen run provides all results that are not pinned, so they are not sent', () => {
   const earlier = earlierResults({ ...given, run: { results: { a: 5 }, tooLarge: ['b'] } });
   expect(sources(earlier)).toEqual([
     ['c', 'none', null],

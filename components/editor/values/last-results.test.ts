@@ -29,7 +29,7 @@ test('each step has its newest result from any run or test', () => {
   expect(input).toEqual({ of: '1' });
 });
 
-test('pinned results come first, and a result that is too large is unknown', () => {
+test('pinned results have priority, and a result that is too large is unknown', () => {
   const values = withOlder(none, recorded('1', { a: { result: 1 }, b: { result: null, large: true } }));
   expect([...toRunValues(values, { a: 'pinned', c: [] }).results]).toEqual([
     ['a', 'pinned'],

@@ -15,7 +15,10 @@ type Props = Omit<ComponentProps<'input'>, 'value' | 'onChange'> & {
   onChange: (value: string) => void;
 };
 
-/** A single-line text field for templates. Values are picked from a tree or dropped, and previewed with their values in the last run. */
+/**
+ * A single-line text field for templates. Values can be picked from a tree or dropped, and the text is previewed with
+ * the values of the last run.
+ */
 export function ValueInput({ label, step, value, onChange, readOnly = false, className, ...rest }: Props) {
   const input = useRef<HTMLInputElement>(null);
   const insert = (path: ValuePath) => {

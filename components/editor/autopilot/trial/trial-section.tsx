@@ -86,13 +86,16 @@ export function TrialSection({ proposal, changes }: Props) {
   );
 }
 
-/** Returns the reason why requests of the proposal wait for a person. */
+/** Returns the reason why the proposal's requests need a review. */
 function readingLabel(read: string): string {
   if (read === 'unknown') return 'An assistant wrote this. What it read beforehand is unknown.';
   return `A model wrote this after reading private text or text from outside (${read.replaceAll('_', ' ')}).`;
 }
 
-/** The action that opens the form of a live trial, or the reason why a live trial is not possible; nothing if no step was replaced. */
+/**
+ * The button that opens the form for a live trial, or the reason why a live trial is not possible; renders nothing if
+ * no step was replaced.
+ */
 function LiveTrialAction({ trial, onTry }: { trial: Trial; onTry: () => void }) {
   const { canWrite } = usePermissions();
   if (effectsOf(trial).size === 0 || trial.verdict === null) return null;

@@ -16,7 +16,7 @@ import { TimeLimitFields } from './time-limit-fields.tsx';
 
 const TaskPreview = dynamic(() => import('./task-preview.tsx').then(module => module.TaskPreview), { ssr: false });
 
-/** The fields that this form shows in its own controls. */
+/** The fields for which this form has its own controls. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(['assignees', 'instructions', 'form', 'on_timeout']);
 
 /** The form of a human task: assignees, instructions, form fields and time limit. */
