@@ -7,7 +7,8 @@ import { rounds, timeoutFor } from './random.ts';
 import { Scenario } from './scenario.ts';
 
 /**
- * Expects that while the database refuses writes, the service attempts none: it is unavailable, says why in one line, and answers reads.
+ * Expects that the service attempts no writes while the database refuses them: it is unavailable, logs the reason in
+ * one line, and answers reads.
  */
 async function expectReadOnly(scenario: Scenario): Promise<void> {
   const { service } = scenario;
@@ -24,7 +25,7 @@ async function expectReadOnly(scenario: Scenario): Promise<void> {
 }
 
 test(
-  'PostgreSQL killed and crashed under load, failed over to a standby, away for a while and back: the service says so, stays up and goes on',
+  'the service survives kills, crashes and failovers of PostgreSQL under load, and reports the outages',
   async () => {
     await using postgres = await OwnPostgres.start();
     await using scenario = await Scenario.open('postgres', { databaseUrl: postgres.url });
@@ -52,7 +53,7 @@ test(
 );
 
 test(
-  'the embedded PostgreSQL killed under load is brought back by the service itself',
+  'the service restarts its embedded PostgreSQL if that is killed under load',
   async () => {
     await using scenario = await Scenario.open('embedded');
     const load = await scenario.load();

@@ -10,8 +10,8 @@ import {
 import { pressPair } from '../fixtures/keyboard.ts';
 import { consolePages } from '../fixtures/pages.ts';
 
-/** Dialogs and views that a query parameter opens on a page. */
-const opened = [
+/** Dialogs and views that are opened by query parameters. */
+const openedByQuery = [
   '/workflows?create=1',
   '/workflows?import=1',
   '/webhooks?create=1',
@@ -27,13 +27,13 @@ const opened = [
   '/billing?tab=ledger',
 ];
 
-test('every page is accessible in light and dark, and on a phone', async ({ member, api }) => {
+test('every page is accessible in both themes and on a phone', async ({ member, api }) => {
   test.setTimeout(480_000);
   const workflow = await publishApproval(api, 'Accessible');
   const run = await startApproval(api, workflow, 'this');
   const pages = consolePages();
   expect(pages).toContain('/settings/audit-log');
-  await expectPagesAccessibleOnAllScreens(member, [...pages, ...opened, `/inbox/${run}/ask`]);
+  await expectPagesAccessibleOnAllScreens(member, [...pages, ...openedByQuery, `/inbox/${run}/ask`]);
 });
 
 for (const theme of ['light', 'dark'] as const) {

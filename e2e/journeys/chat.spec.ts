@@ -42,7 +42,7 @@ test('an answer is streamed, reloaded, stopped and regenerated @phone', async ({
   await expect(answers(member).nth(1)).toContainText('One, two');
 });
 
-test('a message is edited and answered again on branches, and forked', async ({ member, api, model }) => {
+test('a message is edited and answered again on branches, and a thread is forked', async ({ member, api, model }) => {
   await addModel(api, model);
   model.script({
     answers: [
@@ -74,7 +74,7 @@ test('a message is edited and answered again on branches, and forked', async ({ 
   await expect(answers(member)).toContainText('To the first.');
   await expect(member.getByText('2 of 2')).toHaveCount(0);
 
-  // The fork is renamed, shared with the project, and deleted.
+  // The forked thread is renamed, shared with the project, and deleted.
   const chooseAction = async (name: string) => {
     await member.getByRole('button', { name: 'Actions for the thread' }).click();
     await member.getByRole('menuitem', { name }).click();
@@ -137,17 +137,17 @@ test('a call is approved in the inbox while the chat is open in another page @ph
     tools: [{ type: 'mcp', instance_id, tools: ['create_invoice'] }],
   });
   const invoice = { customer: 'Ann', lines: [{ description: 'Work', quantity: 2, unit_price: 50 }] };
-  const asks = { content: [{ calls: [{ name: 'create_invoice', arguments: invoice }] }] };
+  const callInvoice = { content: [{ calls: [{ name: 'create_invoice', arguments: invoice }] }] };
   const answerOf = (text: string) => ({ content: [{ text }] });
   model.script({
     answers: [
-      asks,
+      callInvoice,
       answerOf('It is written.'),
-      asks,
+      callInvoice,
       answerOf('I did not.'),
-      asks,
+      callInvoice,
       answerOf('As always.'),
-      asks,
+      callInvoice,
       answerOf('Once more.'),
       answerOf('It was told not to.'),
     ],

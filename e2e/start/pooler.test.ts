@@ -35,7 +35,7 @@ function orchestrator(url: string) {
   });
 }
 
-test('behind a pooler in session mode that refuses unknown parameters, the pool has its limits and one process leads', async () => {
+test('behind a pooler in session mode that refuses unknown parameters, the pool has its time limits, and one process leads', async () => {
   await using pooler = await Pooler.start(db.url, 'session');
   await expectOwnBackends(pooler.url);
   const pool = createPool(pooler.url, 1, logger);
@@ -58,7 +58,7 @@ test('behind a pooler in session mode that refuses unknown parameters, the pool 
   await standby.close();
 });
 
-test('behind a pooler in transaction mode the service refuses to start, and says why in one line', async () => {
+test('behind a pooler in transaction mode, the service refuses to start, with the reason in one line', async () => {
   await using pooler = await Pooler.start(db.url, 'transaction');
   const config = { database: { url: pooler.url, dataDir: '', pool: 3 } };
   await expect(openDatabase(config, logger)).rejects.toMatchObject({
@@ -74,7 +74,7 @@ test('two processes behind a pooler in transaction mode are never both leader', 
   expect(one.status()).toBe('leading');
   const other = orchestrator(pooler.url);
   await expect.poll(() => other.unavailableReason()).toMatch(/pooler in transaction mode/);
-  // The first process notices at its next check that its backend has changed.
+  // The first process detects at its next check that its backend has changed.
   await expect.poll(() => one.unavailableReason()).toMatch(/pooler in transaction mode/);
   await one.close();
   await other.close();

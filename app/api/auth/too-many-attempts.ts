@@ -12,7 +12,7 @@ export async function tooManyAttempts(refused: Response, retryAfter: string): Pr
   return new Response(JSON.stringify({ error, code: 'rate_limited', url }), { status: 429, headers });
 }
 
-/** Formats a wait: `42 seconds`, or from two hours on `7 hours`, because the daily limit may last that long. */
+/** Formats a wait as `42 seconds`, or from two hours on as `7 hours`: the wait for the daily limit may be that long. */
 function durationOf(seconds: number): string {
   if (seconds >= 7_200) return `${Math.ceil(seconds / 3_600)} hours`;
   return seconds === 1 ? '1 second' : `${seconds} seconds`;
