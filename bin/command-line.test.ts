@@ -8,7 +8,7 @@ const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.me
   scripts: Record<string, string>;
 };
 // The other scripts run tools that have their own command lines.
-const own = Object.entries(scripts).filter(([, script]) => script.startsWith('node '));
+const ownScripts = Object.entries(scripts).filter(([, script]) => script.startsWith('node '));
 
 /** Runs a script of package.json without npm. */
 function runScript(script: string, ...args: string[]) {
@@ -20,13 +20,13 @@ function runScript(script: string, ...args: string[]) {
 }
 
 test('the scan finds the scripts', () => {
-  expect(own.map(([name]) => name)).toEqual(
+  expect(ownScripts.map(([name]) => name)).toEqual(
     expect.arrayContaining(['start', 'dev', 'test', 'bench', 'simulate', 'faults', 'fuzz', 'billing']),
   );
 });
 
-test.each(own)(
-  'npm run %s answers --help, and refuses an unknown option with one line and a hint',
+test.each(ownScripts)(
+  'npm run %s supports --help, and refuses an unknown option with one line and a hint',
   async (_, script) => {
     const help = await runScript(script, '--help');
     expect(help).toMatchObject({ code: 0, err: '' });

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
 const compress = {
-  // Quality 11 takes four times as long for the last 3 %.
+  // Quality 11 would take four times as long to save another 3 %.
   br: content => promisify(brotliCompress)(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } }),
   gz: content => promisify(gzip)(content, { level: 9 }),
 };

@@ -47,14 +47,14 @@ type Asking = {
   pause(): Promise<void>;
 };
 
-/** Asks Autopilot, applies and publishes its proposal like a person would, and checks the outcome. */
+/** Asks Autopilot, applies and publishes its proposal as a person would, and checks the outcome. */
 export async function attemptGoal(goal: Goal, world: World, { ready, pause }: Asking): Promise<Attempt> {
   const { act } = world;
   const about = (await goal.prepare?.(world)) ?? null;
   ready?.(about);
   const text = filled(goal.words, world, about);
   const sent = Sent.parse(await act('autopilot_chat', { text, ...(about && { context: about }) }));
-  const answer = await answered(act, sent, pause);
+  const answer = await waitForAnswer(act, sent, pause);
   const cost = await costOf(act, sent);
   if (answer.error !== null) return { problems: [answer.error], verdict: null, ...cost };
   const said = { answer: answer.text, asks: answer.asks, about };
@@ -69,8 +69,8 @@ export async function attemptGoal(goal: Goal, world: World, { ready, pause }: As
   return { problems, verdict, ...cost };
 }
 
-/** Returns the text of the answer. Stops an answer that asks with a form: its question is the answer. */
-async function answered(act: Act, sent: z.output<typeof Sent>, pause: () => Promise<void>) {
+/** Waits for the answer and returns its text. If the answer asks with a form, stops it: the question is the answer. */
+async function waitForAnswer(act: Act, sent: z.output<typeof Sent>, pause: () => Promise<void>) {
   const ref = { id: sent.workflow_id, runID: sent.run_id };
   for (let asks = false; ; await pause()) {
     const { messages } = Messages.parse(

@@ -11,8 +11,9 @@ export type World = {
   api: string;
   /** The model that steps of a workflow may ask. */
   model: string;
-  /** The bodies posted to `/orders`, and the arguments of calls of the tool `send_note`. */
+  /** The bodies that were posted to `/orders`. */
   orders: unknown[];
+  /** The arguments of the calls of the tool `send_note`. */
   notes: unknown[];
 };
 /** The workflow, and possibly the run, that a message is about. */
@@ -39,7 +40,10 @@ export type Goal = {
   check: Check;
   /** Scripted answers, turn by turn, that reach the goal: they show that the goal can be reached and that the check is right. */
   solution: readonly Content[];
-  /** Scripted answers that do not reach the goal, which the check must notice. Default: an answer that claims to be done. */
+  /**
+   * Scripted answers that do not reach the goal, which the check must detect. Default: an answer that claims to be
+   * done.
+   */
   wrong?: readonly Content[];
   /** The script's answers to steps of the workflow that ask a model, by a part of their prompt. */
   asked?: Readonly<Record<string, string>>;
@@ -137,11 +141,11 @@ export const checkWorkflow = (look: (workflow: WorkflowRead) => string | false):
     return problem === false ? [] : [problem];
   });
 
-/** Checks that Autopilot has changed the workflow that it was asked about, and created no other. */
+/** Checks that Autopilot has changed the workflow in question, and created no other. */
 export const sameWorkflow: Check = async (_world, { workflowId, about }) =>
   workflowId === about?.workflow_id ? [] : ['the workflow was not changed'];
 
-/** Checks that Autopilot has proposed nothing, and that its answer contains these words. */
+/** Checks that Autopilot has proposed nothing, and that its answer matches these patterns. */
 export const onlySays =
   (...words: readonly RegExp[]): Check =>
   async (_world, { workflowId, answer }) => [

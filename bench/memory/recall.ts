@@ -25,10 +25,10 @@ const MAKES = 'Fiat Volvo Skoda Tesla Dacia Honda Mazda Opel'.split(' ');
 const SHOPS = 'florist,tailor,baker,plumber,banker,grocer,tutor,barber,butcher,notary,painter,printer'.split(',');
 const THINGS = 'roof,window,garden,ledger,bouquet,jacket,lesson,fence,oven,contract,poster,boiler'.split(',');
 
-/** A question with the parts of a good answer. */
+/** A question with the statements that a good answer contains. */
 type Question = { kind: string; query: string; expected: readonly string[]; stale?: string; asOf?: string };
 
-/** Returns statements of people and later questions about them, in the same words and in others. */
+/** Returns statements about people, and questions about them in the same and in other words. */
 function compose(people: number, sessions: number) {
   const random = new SeededRandom(SEED);
   const said: string[] = [];
@@ -67,8 +67,8 @@ function compose(people: number, sessions: number) {
 }
 
 /**
- * Returns the share of seeded questions whose answer is among the first five hits, by words only and with the vectors of the fake model;
- * and the number of hits that were outdated or of another workspace.
+ * Returns the share of seeded questions whose answer is among the first five hits, with words only and with the vectors
+ * of the fake model; and the numbers of hits that were outdated or belonged to another workspace.
  */
 export async function measureRecall(pool: Pool, people: number, sessions: number): Promise<Figures> {
   const embedder = new Embedder();
@@ -123,7 +123,10 @@ export async function measureRecall(pool: Pool, people: number, sessions: number
 const NEAREST = 10;
 const COMPARED_QUERIES = 50;
 
-/** Returns the share of the nearest texts by vectors of full precision that the search by signs and 8-bit codes finds as well. */
+/**
+ * Returns the share of the nearest texts, by vectors of full precision, that the search by signs and 8-bit codes finds,
+ * too.
+ */
 async function recallOfBits(who: MemoryUser, embedder: Embedder, questions: readonly Question[]): Promise<number> {
   const { pool } = who.ctx.services;
   const scope = scopeOf(who.principal);
@@ -141,7 +144,7 @@ async function recallOfBits(who: MemoryUser, embedder: Embedder, questions: read
     const best = [...near.values()].sort((a, b) => b - a).slice(0, NEAREST);
     const all = { narrowing: {}, items: false, chunks: true };
     const { hits } = await searchByMeaning(who.ctx.services, scope, query, all);
-    // Equally near texts are interchangeable. A text that is no nearer than chance is not a hit.
+    // Equally near texts are interchangeable. A text that is not nearer than a random one is not a hit.
     const least = best.at(-1) ?? 1;
     const worth = best.filter(score => score >= minCosine(DIMENSIONS)).length;
     exact += worth;
@@ -174,7 +177,7 @@ async function askAll(who: MemoryUser, questions: readonly Question[]) {
           ? 1
           : 0
         : expected.filter(text => found.includes(text)).length / expected.length;
-    // Paraphrases have different words on purpose, so they do not count for a search by words.
+    // Paraphrases intentionally have different words, so they are not part of "all".
     for (const sum of kind === 'paraphrase' ? [kind] : [kind, 'all']) {
       const known = sums.get(sum) ?? { right: 0, asked: 0 };
       sums.set(sum, { right: known.right + right, asked: known.asked + 1 });

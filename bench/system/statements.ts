@@ -1,8 +1,8 @@
 import type pg from 'pg';
 
 /**
- * PostgreSQL's statistics of the measured part: statements by their time (pg_stat_statements), WAL and fsyncs
- * (pg_stat_wal, pg_stat_io), and how many updates were HOT (pg_stat_user_tables). Needs `startPostgres(…, true)`.
+ * PostgreSQL's statistics of the measured part: statements by total time (pg_stat_statements), WAL and fsyncs
+ * (pg_stat_wal, pg_stat_io), and the number of HOT updates (pg_stat_user_tables). Needs `startPostgres(…, true)`.
  */
 export function statementsOf(pool: pg.Pool): { begin(): Promise<void>; end(): Promise<void> } {
   const reset = `SELECT pg_stat_statements_reset(), pg_stat_reset(), pg_stat_reset_shared('wal'), pg_stat_reset_shared('io')`;

@@ -14,8 +14,8 @@ const titles: Readonly<Record<string, string>> = {
 };
 
 /**
- * The service over HTTP starts its own processes and PostgreSQL. Its size is set by BENCH_STARTS,
- * not by `size` (bench/http).
+ * The workloads over HTTP start their own processes and PostgreSQL. Their size is set by BENCH_STARTS, not by `size`
+ * (bench/http).
  */
 const http: readonly Workload[] = httpWorkloads.map(({ name, run }) => ({
   name,

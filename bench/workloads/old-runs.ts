@@ -5,10 +5,10 @@ import { oneByOne, percentile } from '../load.ts';
 import type { Figures, Measure } from '../system/system.ts';
 import { throughput } from './figures.ts';
 
-/** The measured size: 20 events with their index entries, and WAL that is not yet recycled. */
+/** The measured size of a run: 20 events with their index entries, and WAL that is not yet recycled. */
 const BYTES_PER_RUN = 7_000;
 const BATCH = 10_000;
-/** The maximum; a measurement with few old runs uses fewer chains. */
+/** The maximum number of chains; a measurement with few old runs uses fewer. */
 const CHAINS = 2_000;
 const REPEAT = 3;
 
@@ -20,15 +20,15 @@ const REPEAT = 3;
 export async function oldRuns(service: BenchService, count: number, measure: Measure): Promise<Figures> {
   const affordable = await affordableRuns(count);
   const chains = Math.min(CHAINS, Math.ceil(count / 10));
-  await pass(service, chains, measure);
-  const before = await pass(service, chains, measure);
+  await measureChains(service, chains, measure);
+  const before = await measureChains(service, chains, measure);
   const copying = performance.now();
   const events = await copyRuns(service, affordable);
   const copied = (performance.now() - copying) / 1000;
   await service.pool.query('VACUUM (ANALYZE)');
   await service.pool.query('CHECKPOINT');
-  await pass(service, chains, measure);
-  const after = await pass(service, chains, measure);
+  await measureChains(service, chains, measure);
+  const after = await measureChains(service, chains, measure);
   const takeover = await takeOver(service);
   const { rows } = await service.pool.query<{ bytes: string }>('SELECT pg_database_size(current_database()) AS bytes');
   return {
@@ -46,7 +46,7 @@ export async function oldRuns(service: BenchService, count: number, measure: Mea
   };
 }
 
-/** Returns `count`, or as many as half of the free disk can store. */
+/** Returns `count`, or the number of runs that fit into half of the free disk space. */
 async function affordableRuns(count: number): Promise<number> {
   const { bavail, bsize } = await statfs(tmpdir());
   const affordable = Math.floor((bavail * bsize) / 2 / BYTES_PER_RUN / BATCH) * BATCH;
@@ -61,8 +61,8 @@ async function affordableRuns(count: number): Promise<number> {
 
 type Pass = { steps: number; cpu: number; alone: number };
 
-/** Returns medians of several repetitions. */
-async function pass(service: BenchService, chains: number, measure: Measure): Promise<Pass> {
+/** Measures chains several times, and returns the medians. */
+async function measureChains(service: BenchService, chains: number, measure: Measure): Promise<Pass> {
   const all: Pass[] = [];
   for (let n = 0; n < REPEAT; n += 1) {
     const figures = await throughput(chains, 64, measure, () => service.chain());
@@ -126,7 +126,7 @@ async function copyRuns(service: BenchService, count: number): Promise<number> {
   return copied;
 }
 
-/** Ensures that the oldest of them started this month too. */
+/** Returns the interval between the starts of the copies, such that the oldest one also started this month. */
 async function secondsApart(service: BenchService, runId: string, count: number): Promise<number> {
   const { rows } = await service.pool.query<{ seconds: number }>(
     `SELECT extract(epoch FROM started_at - date_trunc('month', started_at, 'UTC'))::float8 AS seconds FROM runs WHERE id = $1`,

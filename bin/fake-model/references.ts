@@ -3,7 +3,7 @@ import { type ChatRequest, type Said, textOf } from './script.ts';
 
 /** Matches a reference to a value in the last message, such as `{{last.proposal.id}}` or `{{last.tools.0.name}}`. */
 const REFERENCE = /^\{\{last\.([\w.]+)\}\}$/;
-/** Matches a reference to the conversation's newest word with a prefix, such as `{{seen.ORDER-}}`. */
+/** Matches a reference to the last word in the conversation with a prefix, such as `{{seen.ORDER-}}`. */
 const SEEN = /^\{\{seen\.([\w-]+)\}\}$/;
 
 /**

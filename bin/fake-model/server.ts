@@ -7,7 +7,7 @@ import { DEFAULT_DIMENSIONS, Embedder } from './embeddings.ts';
 import { filled } from './references.ts';
 import { type Answer, ChatRequest, Script, Scripted, type ScriptInput, textOf } from './script.ts';
 
-/** The most recorded requests. A server that runs for days drops the oldest. */
+/** The maximum number of recorded requests. A server that runs for days drops the oldest ones. */
 const MAX_RECORDED = 10_000;
 
 export type RecordedRequest = {
@@ -18,7 +18,7 @@ export type RecordedRequest = {
   body: unknown;
   /** The bytes of the body. */
   text: string;
-  /** Settles when the client went away before the answer was complete. */
+  /** Settles if the client disconnects before the answer is complete. */
   left: Promise<void>;
 };
 
@@ -28,7 +28,7 @@ export type FakeModel = {
   requests: RecordedRequest[];
   /** Replaces the script: its answers start over, and all gates are closed. Throws ZodError if the script is invalid. */
   script(script: ScriptInput): void;
-  /** Opens a gate, for waiting and for later answers. */
+  /** Opens a gate for waiting answers and for later ones. */
   release(gate: string): void;
   /** Resolves as soon as an answer waits at the gate. */
   held(gate: string): Promise<void>;
@@ -226,10 +226,10 @@ async function record(request: IncomingMessage, response: ServerResponse): Promi
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   const text = Buffer.concat(chunks).toString();
-  return { method, path: url.replace(/\?.*$/s, ''), headers, body: parsed(text), text, left };
+  return { method, path: url.replace(/\?.*$/s, ''), headers, body: parseIfJson(text), text, left };
 }
 
-function parsed(text: string): unknown {
+function parseIfJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
