@@ -23,7 +23,7 @@ export function runToolsOf(tools: AgentTools, kind: RunToolKind): { id: string; 
   });
 }
 
-/** Sets the choice for a workflow or an agent. Removes the tool without `choice`. */
+/** Sets the choice for a workflow or an agent. Without `choice`, removes the tool. */
 export function withRunTool(
   tools: AgentTools,
   kind: RunToolKind,

@@ -25,7 +25,7 @@ const entry = (instance_id: string, tools: string[], approval?: 'auto' | 'ask' |
   ...(approval && { approval }),
 });
 
-test('by default, tools that only read are called, and all others ask', () => {
+test('by default, read-only tools are called, and all others ask', () => {
   expect(choicesOf([entry('a', ['*'])], 'a', catalog)).toEqual({
     read: 'auto',
     write: 'ask',
@@ -35,7 +35,7 @@ test('by default, tools that only read are called, and all others ask', () => {
   expect(defaultChoice({ reads: false, destroys: false })).toBe('ask');
 });
 
-test('an entry that names a tool takes precedence over a wildcard', () => {
+test('an entry for a tool takes precedence over a wildcard', () => {
   const tools: AgentTools = [entry('a', ['*'], 'auto'), entry('a', ['read'], 'ask'), entry('b', ['write'], 'auto')];
   expect(choicesOf(tools, 'a', catalog)).toEqual({ read: 'ask', write: 'auto', delete: 'ask', odd: 'ask' });
   expect(choicesOf(tools, 'b', catalog)).toEqual({ read: 'never', write: 'auto', delete: 'never', odd: 'never' });
@@ -47,7 +47,7 @@ test('an entry that names a tool takes precedence over a wildcard', () => {
   });
 });
 
-test('the strictest of several entries is shown, in any order', () => {
+test('the strictest of several entries counts, in any order', () => {
   const tools: AgentTools = [entry('a', ['write'], 'auto'), entry('A', ['write'], 'deny'), entry('a', ['*'], 'auto')];
   for (const given of [tools, tools.toReversed()]) {
     expect(choicesOf(given, 'a', catalog)).toMatchObject({ write: 'never', read: 'auto', delete: 'ask' });
@@ -58,7 +58,7 @@ test('the strictest of several entries is shown, in any order', () => {
   expect(instancesOf(tools)).toEqual(['a']);
 });
 
-test('choices are stored and read again, without changing other instances', () => {
+test('choices can be stored and read without changing other instances', () => {
   const choices = { read: 'auto', write: 'ask', delete: 'never', odd: 'never' } as const;
   const chosen = withChoices([entry('a', ['*']), entry('b', ['*'])], 'a', choices);
   expect(chosen).toEqual([entry('b', ['*']), entry('a', ['read'], 'auto'), entry('a', ['write'], 'ask')]);

@@ -29,7 +29,7 @@ const OPTIONS: readonly { value: Approval | ''; label: string }[] = [
 const LABELS = new Map(OPTIONS.map(({ value, label }) => [value, label]));
 const names = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
 
-/** Edits the approvals of the workspace for tools of agents. Each choice is saved at once. */
+/** Edits the workspace's approval settings for agents' tools. Each choice is saved at once. */
 export function WorkspaceApprovals() {
   const { isAdmin } = usePermissions();
   const trpc = useTRPC();
@@ -68,12 +68,14 @@ export function WorkspaceApprovals() {
   );
 }
 
-/** Shows the approvals of the workspace beside the tools of an agent; nothing if none are set. */
+/** Shows the workspace's approval settings beside an agent's tools; renders nothing if none are set. */
 export function WorkspaceApprovalsNote() {
   const trpc = useTRPC();
   const { data } = useQuery(trpc.agents_get_settings.queryOptions({}, { staleTime: 60_000 }));
   const decided = data === undefined ? [] : names.filter(name => data[name] !== null);
   if (data === undefined || decided.length === 0) return null;
-  const said = decided.map(name => `${FIELDS[name].label.toLowerCase()}: ${LABELS.get(data[name] ?? '')}`);
-  return <p className="text-xs text-muted">Set by the workspace ({said.join('; ')}). The stricter choice counts.</p>;
+  const settingTexts = decided.map(name => `${FIELDS[name].label.toLowerCase()}: ${LABELS.get(data[name] ?? '')}`);
+  return (
+    <p className="text-xs text-muted">Set by the workspace ({settingTexts.join('; ')}). The stricter choice counts.</p>
+  );
 }

@@ -8,7 +8,7 @@ import { readError } from '../ui/errors.ts';
 import { Field, Input } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
 
-/** Asks for the required fields of a new agent. All others are on its page. */
+/** Asks for the required fields of a new agent. The other fields are on the agent's page. */
 export function CreateAgentDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
   const trpc = useTRPC();
   const router = useRouter();

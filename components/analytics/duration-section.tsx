@@ -22,7 +22,7 @@ function rowsOf(data: ExecutionDuration): Row[] {
 
 const duration: Unit = 'duration';
 
-/** Shows how long completed and failed runs took: overall and for each workflow. */
+/** Shows the durations of completed and failed runs, overall and for each workflow. */
 export function Durations({ query }: { query: Query<ExecutionDuration> }) {
   return (
     <ChartCard

@@ -5,7 +5,7 @@ import { branchLabel, edgesOf, innerStepsOf, layout, layoutByRank, nodeSize, tak
 type Step = { id: string; type: string; depends_on: string[] };
 
 describe('the drawing of a graph', () => {
-  it('counts the steps of a loop, those of the loops in it included', () => {
+  it('counts the steps of a loop, including those of nested loops', () => {
     const step = { id: 'a', type: 'lua_script' };
     expect(innerStepsOf(step)).toBe(null);
     expect(innerStepsOf({ id: 'l', type: 'for_each' })).toBe(0);
@@ -13,7 +13,7 @@ describe('the drawing of a graph', () => {
     expect(innerStepsOf({ id: 'l', type: 'for_each', steps: [step, inner] })).toBe(5);
   });
 
-  it('takes long for graphs that dagre needs longer than a frame for', () => {
+  it('recognizes graphs whose layout takes dagre longer than a frame', () => {
     const steps = (count: number, fields: object = {}) =>
       Array.from({ length: count }, (_, at) => ({ id: `s${at}`, type: 'lua_script', ...fields }));
     expect([50, 51, 300, 301].map(count => takesLong(steps(count)))).toEqual([false, true, true, false]);
@@ -51,7 +51,7 @@ describe('the drawing of a graph', () => {
     ]);
   });
 
-  it('draws steps side by side from left to right, as they are written', () => {
+  it('draws parallel steps from left to right in the order of the graph', () => {
     const step = (id: string, ...depends_on: string[]): Step => ({ id, type: 't', depends_on });
     const steps = [step('s'), ...['a', 'b', 'c', 'd', 'e'].map(id => step(id, 's')), step('f', 'a'), step('g', 'b')];
     const places = layout(steps, edgesOf(steps));
@@ -61,7 +61,7 @@ describe('the drawing of a graph', () => {
     }
   });
 
-  it('draws the branch then left of else, in whatever order the steps are written', () => {
+  it('draws the branch then to the left of else, in any order of the steps', () => {
     const condition = { id: 'c', type: 'condition', then: ['x', 'x2'], else: ['y'] };
     const [x, x2, y] = ['x', 'x2', 'y'].map(id => ({ id, type: 't', depends_on: ['c'] })) as [Step, Step, Step];
     const after = { id: 'z', type: 't', depends_on: ['y'] };
@@ -76,14 +76,14 @@ describe('the drawing of a graph', () => {
     }
   });
 
-  it('keeps positions only when every step has one', () => {
+  it('keeps positions only if every step has one', () => {
     const placed = { id: 'a', type: 't', position: { x: 5, y: 7 } };
     expect(layout([placed], []).get('a')).toEqual({ x: 5, y: 7 });
     const mixed = [placed, { id: 'b', type: 't', depends_on: ['a'], position: { x: 'no' } }];
     expect(layout(mixed, edgesOf(mixed)).get('a')).not.toEqual({ x: 5, y: 7 });
   });
 
-  it('draws no two steps on top of each other, and dependents below their dependencies', () => {
+  it('never draws steps on top of each other, and draws them below their dependencies', () => {
     const graphs = fc.integer({ min: 1, max: 25 }).chain(size =>
       fc.array(fc.array(fc.nat(), { maxLength: 3 }), { minLength: size, maxLength: size }).map(picks =>
         picks.map((each, index) => ({
@@ -105,8 +105,8 @@ describe('the drawing of a graph', () => {
         expect(all).toHaveLength(steps.length);
         for (const [index, one] of all.entries()) {
           for (const other of all.slice(index + 1)) {
-            const apart = Math.abs(one.x - other.x) >= nodeSize.width || Math.abs(one.y - other.y) >= nodeSize.height;
-            expect(apart).toBe(true);
+            const isApart = Math.abs(one.x - other.x) >= nodeSize.width || Math.abs(one.y - other.y) >= nodeSize.height;
+            expect(isApart).toBe(true);
           }
         }
       }),
@@ -114,7 +114,7 @@ describe('the drawing of a graph', () => {
     );
   });
 
-  it('ends on a cycle', () => {
+  it('terminates for a graph with a cycle', () => {
     const steps = [
       { id: 'a', type: 't', depends_on: ['b'] },
       { id: 'b', type: 't', depends_on: ['a'] },

@@ -6,21 +6,21 @@ import { LoopFrame, LoopToggle } from './loop-frame.tsx';
 import { StepCard, type StepNodeData } from './step-card.tsx';
 
 type PlainStepData = StepNodeData & {
-  /** The step's id: that of its node names the loops around it, too. */
+  /** The step's id. The id of its node also contains the ids of its loops. */
   step: string;
 };
 export type PlainStepNode = Node<PlainStepData, 'step' | 'loop'>;
 
-/** The tools of the loops in a graph. */
+/** The controls of the loops in a graph. */
 export type LoopTools = {
   /** Opens or closes a loop, by its node; null: loops stay closed. */
   toggle: ((node: string, open: boolean) => void) | null;
-  /** Returns what stands at the foot of an open loop. */
+  /** Returns the content for the foot of an open loop. */
   foot: (node: string) => ReactNode;
 };
 export const LoopToolsContext = createContext<LoopTools>({ toggle: null, foot: () => null });
 
-/** A step in a graph that is only looked at. */
+/** A step in a read-only graph. */
 export const PlainStep = memo(function PlainStep({ id, data, selected }: NodeProps<PlainStepNode>) {
   return (
     <>
@@ -32,7 +32,7 @@ export const PlainStep = memo(function PlainStep({ id, data, selected }: NodePro
   );
 });
 
-/** An open loop in a graph that is only looked at. */
+/** An open loop in a read-only graph. */
 export const PlainLoop = memo(function PlainLoop(props: NodeProps<PlainStepNode>) {
   const { id, data, selected, width = nodeSize.width, height, positionAbsoluteX } = props;
   const { foot } = useContext(LoopToolsContext);

@@ -15,7 +15,7 @@ export function useInboxFilter(): InboxFilter {
   return readFilter(useSearchParams());
 }
 
-/** Reads the pending tasks, filtered by the URL. `first` is what the server has already read. */
+/** Reads the pending tasks, filtered by the URL. `first`: the answer that the server has already read. */
 export function useInbox(first?: FirstRead<'tasks_list_pending'> | null) {
   const trpc = useTRPC();
   const { me } = useSession();
@@ -29,7 +29,7 @@ export function useInbox(first?: FirstRead<'tasks_list_pending'> | null) {
   );
 }
 
-/** Reads the pages of answered tasks that were requested, filtered by the URL. */
+/** Reads the requested pages of answered tasks, filtered by the URL. */
 export function useAnswered() {
   const trpc = useTRPC();
   const client = useTRPCClient();

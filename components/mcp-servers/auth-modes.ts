@@ -7,7 +7,7 @@ export type Instance = Outputs['mcp_instances_list']['instances'][number];
 export type InstanceDetail = Outputs['mcp_instances_get'];
 export type AuthMode = Server['auth_mode'];
 
-/** The ways to send credentials, the most common first. */
+/** The ways to send credentials, most common first. */
 export const authModes: readonly { value: AuthMode; label: string; hint: string }[] = [
   { value: 'none', label: 'None', hint: 'No authentication' },
   { value: 'token', label: 'Token', hint: 'Bearer token from the credential token, api_key or access_token' },

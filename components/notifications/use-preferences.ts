@@ -12,14 +12,17 @@ export function usePreferences() {
   return useQuery(useTRPC().me_notifications_get.queryOptions());
 }
 
-/** Changes which kinds a channel delivers. The change is shown at once, and reverted if the server refuses it. */
+/**
+ * Changes the kinds of notifications that a channel delivers. The change is shown at once, and reverted if the server
+ * refuses it.
+ */
 export function useChooseKinds() {
   const trpc = useTRPC();
   const queries = useQueryClient();
   const key = trpc.me_notifications_get.queryKey();
   return useMutation(
     trpc.me_notifications_patch.mutationOptions({
-      // One after the other, because each change starts from the result of the previous one.
+      // Changes are sent sequentially, because each starts from the result of the previous one.
       scope: { id: 'notification-kinds' },
       onMutate: change => {
         const { browser, email, webhook } = change || {};
@@ -34,7 +37,7 @@ export function useChooseKinds() {
   );
 }
 
-/** Sets up, replaces or removes the webhook; its new secret is in the result. */
+/** Sets up, replaces or removes the webhook. The result contains its new secret. */
 export function useChangeWebhook() {
   const trpc = useTRPC();
   const queries = useQueryClient();

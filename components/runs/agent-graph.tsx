@@ -46,7 +46,8 @@ export function AgentGraph({ run, steps, notes, live, selected, onSelect, open, 
         key={open ? 'open' : 'closed'}
         run={run}
         steps={drawn}
-        // Notes belong beside the steps of the version. Added steps change the layout, so the notes are hidden.
+        // Notes are placed beside the steps of the version. Added steps change the layout, so the notes are then
+        // hidden.
         notes={drawn === steps ? notes : undefined}
         state={state}
         revision={revision}

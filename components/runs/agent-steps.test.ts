@@ -33,7 +33,7 @@ const twoTurns = () =>
     },
   );
 
-test('turns, calls and approvals are listed in the order in which they were added', () => {
+test('turns, calls and approvals are listed in the order of their addition', () => {
   const steps = agentStepsOf(twoTurns()).get('research') ?? [];
   expect(steps.map(({ id, name, depth }) => [id, name, depth])).toEqual([
     ['research.1', 'Turn 1', 1],

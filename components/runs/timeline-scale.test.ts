@@ -18,7 +18,7 @@ const ticks = (span: { from: number; to: number }, gaps: { from: number; to: num
   ticksOf({ span, gaps, place: zoomed(scaleOf(span, gaps), zoom), width }, formatTick);
 const texts = (found: ReturnType<typeof ticks>) => found.map(({ text }) => text);
 
-test('ticks have round distances, and as many are shown as there is room for', () => {
+test('ticks have round distances, and their number depends on the space', () => {
   expect(texts(ticks({ from: 1_000, to: 11_000 }, [], 500))).toEqual(['0', '2 s', '4 s', '6 s', '8 s', '10 s']);
   expect(texts(ticks({ from: 0, to: 47 }, [], 300))).toEqual(['0', '20 ms', '40 ms']);
   expect(texts(ticks({ from: 0, to: 5 * 3_600_000 }, [], 400))).toEqual(['0', '1 h', '2 h', '3 h', '4 h', '5 h']);
@@ -53,7 +53,7 @@ test('labels neither overlap nor exceed the width; earlier labels have precedenc
   expect(fitLabels(wanted, 10)).toEqual([]);
 });
 
-test('zooming and moving stay within the whole, and are kept in the address', () => {
+test('zooming and moving stay within the whole, and are stored in the URL', () => {
   expect(zoomBy(WHOLE, 0.5)).toEqual({ from: 0.25, to: 0.75 });
   expect(zoomBy({ from: 0, to: 0.5 }, 4)).toEqual(WHOLE);
   expect(moveBy({ from: 0.5, to: 1 }, 0.5)).toEqual({ from: 0.5, to: 1 });
@@ -64,7 +64,7 @@ test('zooming and moving stay within the whole, and are kept in the address', ()
   for (const odd of ['', 'x-y', '0.5-0.2', '-1-2', '0.1', 'NaN-NaN']) expect(readZoom(odd)).toEqual(WHOLE);
 });
 
-test('the duration of a bar is written where there is room for it', () => {
+test('the duration of a bar is placed where there is space', () => {
   expect(labelPlace({ from: 0, to: 0.2 }, '2.0 s', 400)).toBe('after');
   expect(labelPlace({ from: 0.8, to: 1 }, '2.0 s', 400)).toBe('before');
   expect(labelPlace({ from: 0, to: 1 }, '2.0 s', 400)).toBe('on');

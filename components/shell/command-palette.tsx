@@ -32,7 +32,10 @@ import { useSignOut } from './use-sign-out.tsx';
 
 type Props = { open: boolean; onOpenChange: (open: boolean) => void; onHelp: () => void };
 
-/** The palette (⌘K): the actions of the page, objects, pages and common actions. The search is fuzzy and ignores the order of words. */
+/**
+ * The palette (⌘K): the actions of the page, objects, pages and common actions. The search is fuzzy, and ignores the
+ * order of words.
+ */
 export function CommandPalette({ open, onOpenChange, onHelp }: Props) {
   const [starting, setStarting] = useState<string | null>(null);
   const [creating, setCreating] = useState(false);

@@ -7,7 +7,7 @@ test('paths are written in the syntax of templates', () => {
   expect(memberPath('input.items', 0)).toBe('input.items[0]');
   expect(memberPath('input', 'odd key')).toBe('input["odd key"]');
   expect(stepPath('order', 'result')).toBe('steps.order.result');
-  // An expression would read `my-step` as a subtraction.
+  // An expression would treat `my-step` as a subtraction.
   expect(stepPath('my-step', 'error')).toBe('steps["my-step"].error');
   expect(stepPath('each.3.fetch', 'result')).toBe('steps.fetch.result');
 });

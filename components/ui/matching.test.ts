@@ -16,7 +16,7 @@ describe('a search finds', () => {
   test.each([
     ['words in any order', 'workflow create', ['Create workflow']],
     ['parts of words', 'voice ord', ['Order to invoice', 'Run Order to invoice']],
-    ['what begins with a word first', 'order', ['Order to invoice', 'Run Order to invoice']],
+    ['texts that begin with the word first', 'order', ['Order to invoice', 'Run Order to invoice']],
     ['letters that are left out', 'wrkflw', ['Create workflow']],
     ['letters that are swapped', 'wokrflow', ['Create workflow']],
     ['a letter that differs', 'invoize', ['Order to invoice', 'Run Order to invoice']],

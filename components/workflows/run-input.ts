@@ -12,7 +12,7 @@ export type InputField = {
 };
 
 const TOO_LARGE = 'An integer may have at most 64 bits. Send a larger one as text.';
-/** A longer text does not fit in one line of the form. */
+/** The maximum length of a text that fits in one line of the form. */
 const MAX_LINE_CHARACTERS = 60;
 
 /** Returns the fields of an input form, from a sample of the input: one per key, in its order. */
@@ -29,13 +29,13 @@ function kindOf(value: InputValue): InputField['kind'] {
   return typeof value === 'boolean' ? 'boolean' : 'json';
 }
 
-/** Returns the text that a field shows for a value. */
+/** Returns the text of a field for a value. */
 export function fieldText(value: InputValue | undefined): string {
   if (value === undefined) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Returns the value of a field's text, or its problem. An empty number or JSON field leaves the key out. */
+/** Returns the value of a field's text, or its problem. The value of an empty number or JSON field is undefined. */
 export function readField(field: InputField, text: string): { value: InputValue | undefined } | { problem: string } {
   if (field.kind === 'text') return { value: text };
   if (text.trim() === '') return { value: undefined };

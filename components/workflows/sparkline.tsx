@@ -11,7 +11,7 @@ const fills: Record<string, string> = {
 // The heights distinguish statuses without color: a failure is a full bar, a stop a short one.
 const heights: Record<string, number> = { completed: 10, failed: 16, running: 13, paused: 13, stopped: 6 };
 
-/** The outcomes of the last 20 runs, oldest on the left; read aloud as a count per status. */
+/** The outcomes of the last 20 runs, oldest on the left; for screen readers, the number of runs per status. */
 export function Sparkline({ runs }: { runs: readonly { run_id: string; status: string }[] }) {
   if (runs.length === 0) return <span className="text-xs text-faint">No runs yet</span>;
   const counts = new Map<string, number>();

@@ -17,7 +17,7 @@ import { SaveIndicator } from '../save-indicator.tsx';
 import type { Draft, Workflow } from '../use-draft.ts';
 import { NameField } from './name-field.tsx';
 
-// Loaded on demand: few users open the menu, and the code of its actions is as large as the bar.
+// Loaded on demand: few users open the menu, and the code of its actions is as large as that of the bar.
 const WorkflowMenu = dynamic(() => import('./workflow-menu.tsx').then(module => module.WorkflowMenu), {
   ssr: false,
   loading: () => <span className="size-8 shrink-0" />,

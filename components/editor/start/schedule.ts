@@ -45,14 +45,14 @@ export function cronOf({ every, minute, hour, weekday, day }: Schedule): string 
   }
 }
 
-const two = (value: number) => String(value).padStart(2, '0');
+const twoDigits = (value: number) => String(value).padStart(2, '0');
 
 /** Returns the systemd calendar event of a schedule. */
 export function calendarOf({ every, minute, hour, weekday, day }: Schedule): string {
-  const at = `${two(hour)}:${two(minute)}:00 UTC`;
+  const at = `${twoDigits(hour)}:${twoDigits(minute)}:00 UTC`;
   switch (every) {
     case 'hour':
-      return `*-*-* *:${two(minute)}:00 UTC`;
+      return `*-*-* *:${twoDigits(minute)}:00 UTC`;
     case 'day':
       return `*-*-* ${at}`;
     case 'weekday':
@@ -60,13 +60,13 @@ export function calendarOf({ every, minute, hour, weekday, day }: Schedule): str
     case 'week':
       return `${(WEEKDAYS[weekday] ?? 'Sunday').slice(0, 3)} *-*-* ${at}`;
     case 'month':
-      return `*-*-${two(day)} ${at}`;
+      return `*-*-${twoDigits(day)} ${at}`;
   }
 }
 
 /** Returns a schedule in words. */
 export function scheduleWords({ every, minute, hour, weekday, day }: Schedule): string {
-  const at = `${two(hour)}:${two(minute)} UTC`;
+  const at = `${twoDigits(hour)}:${twoDigits(minute)} UTC`;
   switch (every) {
     case 'hour':
       return `every hour at minute ${minute}`;
@@ -82,9 +82,9 @@ export function scheduleWords({ every, minute, hour, weekday, day }: Schedule): 
 }
 
 /**
- * Returns the configuration for a scheduler. Any member can name a workflow, so the name only appears in a comment, on one line and
- * without special characters. A start that is sent twice for one scheduled time starts a single run, because both requests have the same
- * `Idempotency-Key`.
+ * Returns the configuration for a scheduler. Any member can choose a workflow's name, so it only appears in a comment,
+ * on one line and without special characters. A start that is sent twice for one scheduled time starts a single run,
+ * because both requests have the same `Idempotency-Key`.
  */
 export function scheduleFor(scheduler: Scheduler, scheduled: Scheduled): string {
   switch (scheduler) {
@@ -127,7 +127,9 @@ const BY_THE_MINUTE = '$(date -u +%Y-%m-%dT%H:%MZ)';
 const tokenOf = ({ token }: Scheduled) => token ?? TOKEN_PLACEHOLDER;
 const about = ({ workflow, schedule }: Scheduled) =>
   `Starts "${comment(workflow.name)}" ${scheduleWords(schedule)}`.replaceAll('"', "'");
-/** Returns a name for files and objects, made from the workflow's id, because the workflow's name may contain any character. */
+/**
+ * Returns a name for files and objects from the workflow's id, because the workflow's name may contain any character.
+ */
 const unitName = ({ workflow }: Scheduled) =>
   `baton-${workflow.id
     .toLowerCase()
@@ -211,7 +213,7 @@ function kubernetes(scheduled: Scheduled): string {
     '            - name: start',
     '              image: curlimages/curl:8.11.1',
     '              command: ["/bin/sh", "-c"]',
-    // The job name identifies the scheduled time, also when a second pod retries.
+    // The job name identifies the scheduled time, even if a second pod retries.
     `              args: [${JSON.stringify(startCommand(scheduled, '$JOB_NAME'))}]`,
     '              env:',
     '                - name: BATON_TOKEN',

@@ -1,12 +1,12 @@
 /** The words of a command line, or the problem in it. `variables` lists the shell variables, which are not expanded. */
 export type ShellWords = { words: string[]; variables: string[] } | { problem: string };
 
-/** Longer commands are not requests that people write. */
+/** The maximum length of a command. People do not write longer requests. */
 export const MAX_COMMAND_LENGTH = 1_000_000;
 
 /**
- * Splits the first command of a text like a shell: single, double and `$'…'` quotes, backslashes, continued lines. A command that was
- * copied for Windows (`^"`, `^` at ends of lines) is split like cmd.exe and curl.exe do.
+ * Splits the first command of a text like a shell: single, double and `$'…'` quotes, backslashes, continued lines. A
+ * command that was copied for Windows (`^"`, `^` at ends of lines) is split as by cmd.exe and curl.exe.
  */
 export function splitCommand(text: string): ShellWords {
   if (text.length > MAX_COMMAND_LENGTH) return { problem: 'The command is too long.' };
@@ -104,7 +104,7 @@ class PosixWords {
     }
   }
 
-  /** Reads `$'…'` or a variable. The value of a variable is unknown, so its name stays. */
+  /** Reads `$'…'` or a variable. The value of a variable is unknown, so its name is kept. */
   #dollar(mayQuote: boolean): boolean {
     const rest = this.#text.slice(this.#at, this.#at + 200);
     if (mayQuote && rest.startsWith("'")) return this.#ansi();
