@@ -8,7 +8,7 @@ const RUNS = 40;
 const KILLS = 1;
 
 test(
-  'SIGKILL of the service in the middle of a bulk rerun: every run is repeated once',
+  'after SIGKILL of the service during a bulk rerun, every run has been repeated once',
   async () => {
     await using db = await createTestDatabase();
     await using scenario = await Scenario.open('bulk rerun', { databaseUrl: db.url });
@@ -30,12 +30,12 @@ test(
     await expect.poll(() => count(`status = 'completed'`)).toBe(RUNS);
 
     const filter = { workflow_ids: [workflow] };
-    const asked = await scenario.client.call('POST', '/v1/runs/bulk', { action: 'rerun', filter });
-    expect(asked.status).toBe(202);
+    const bulkAnswer = await scenario.client.call('POST', '/v1/runs/bulk', { action: 'rerun', filter });
+    expect(bulkAnswer.status).toBe(202);
     for (let kill = 0; kill < KILLS; kill++) {
       const before = await count('rerun_of IS NOT NULL');
-      const moved = async () => (await count('rerun_of IS NOT NULL')) > before || before === RUNS;
-      await expect.poll(moved, { interval: 2 }).toBe(true);
+      const hasProgressed = async () => (await count('rerun_of IS NOT NULL')) > before || before === RUNS;
+      await expect.poll(hasProgressed, { interval: 2 }).toBe(true);
       await scenario.service.kill();
       await scenario.relaunch();
     }

@@ -22,7 +22,7 @@ const steps = [
   { id: 'after', type: 'lua_script', script: 'return 1', depends_on: ['check'] },
 ];
 
-/** Runs the workflow to its end; returns the path of the run's page. */
+/** Runs a new workflow until it ends, and returns the path of the run's page. */
 async function run(api: Api, name: string, rate: number): Promise<string> {
   const { id } = await api.call('POST', '/v1/workflows', { name, graph: { steps } });
   await api.call('POST', `/v1/workflows/${String(id)}/versions`, { changelog: 'First' });
@@ -33,12 +33,12 @@ async function run(api: Api, name: string, rate: number): Promise<string> {
   return path;
 }
 
-test('a failed run shows the error and its position, beside the line of the script @phone', async ({ member, api }) => {
+test('a failed run shows its error, the position and the line of the script @phone', async ({ member, api }) => {
   const path = await run(api, 'Too much', 2);
   // The HTML from the server shows the error without the page's scripts and their data.
   const page = (await (await member.request.get(path)).text()).replace(/<script\b.*?<\/script>/gs, '');
-  const said = ['Too much', 'Failed', 'in line 4 of its script', 'Add up', 'Success', 'Skipped'];
-  expect(said.filter(text => !page.includes(text))).toEqual([]);
+  const expectedTexts = ['Too much', 'Failed', 'in line 4 of its script', 'Add up', 'Success', 'Skipped'];
+  expect(expectedTexts.filter(text => !page.includes(text))).toEqual([]);
   await member.goto(path);
   await expect(member.getByRole('heading', { level: 1 })).toContainText('Failed');
   const sentence = member
@@ -71,7 +71,7 @@ test('events expand to show their data, and the expanded event is in the URL', a
   await expectAccessible(member);
 });
 
-test('a value is searched, and its path copied as templates write it', async ({ member, api, context }) => {
+test('a value can be searched, and its path copied in the syntax of templates', async ({ member, api, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const path = await run(api, 'Values', 1);
   await member.goto(`${path}?step=amount`);
