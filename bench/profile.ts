@@ -19,7 +19,7 @@ export class Profiler {
     return profiler;
   }
 
-  /** Writes `file` (for the browser's developer tools) and prints where the time was spent. */
+  /** Writes `file` (for the browser's developer tools) and prints the functions with the most time. */
   async stop(file: string): Promise<void> {
     const { profile } = await this.#session.post('Profiler.stop');
     this.#session.disconnect();

@@ -1,7 +1,7 @@
 /**
- * `npm run consents -- --histories N --seed S`: the long form of the property tests of what agents and Autopilot may do. An attacker writes
- * the model's answers in N histories (default 10,000) of agents and a twentieth of that of Autopilot. The histories are drawn from the seed
- * (default: a new one, printed).
+ * `npm run consents -- --histories N --seed S`: the long form of the property tests of the permissions of agents and
+ * Autopilot. An attacker writes the model's answers in N histories (default 10,000) of agents and a twentieth of that
+ * of Autopilot. The histories are drawn from the seed (default: a new one, printed).
  */
 import { readCommandLine, runScript } from './command-line.mjs';
 import { generate, install } from './prepare.mjs';

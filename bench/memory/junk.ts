@@ -17,10 +17,10 @@ const RECALLED = 5;
 type ActiveItem = { id: string; text: string; quotes: { quote: string; said: string }[] };
 
 /**
- * Extracts from seeded noisy conversations with a model that answers sloppily, and measures the items that are active,
- * and thus believed, at the end. `junk`: items that no person stated, or whose evidence does not contain its quote;
+ * Extracts memories from seeded noisy conversations with a sloppy model, and measures the items that are active, and
+ * thus believed, at the end. `junk`: items that no person stated, or whose evidence does not contain its quote;
  * `duplicates`: items that repeat another item; `unasked`: true items that no person asked to remember; `asked and
- * kept`: the share of the facts that a person asked to remember that are active at the end.
+ * kept`: among the facts that a person asked to remember, the share that is active at the end.
  */
 export async function measureJunk(pool: Pool, turns: number, seed?: number): Promise<Figures> {
   const talk = new NoisyTalk(seed);
@@ -45,7 +45,7 @@ export async function measureJunk(pool: Pool, turns: number, seed?: number): Pro
     );
   const meanings = active.map(({ text }) => talk.meaningOf(text));
   const based = active.filter(isBased);
-  const percent = (part: number, of: number) => (of === 0 ? 0 : (100 * part) / of);
+  const percent = (part: number, whole: number) => (whole === 0 ? 0 : (100 * part) / whole);
   return {
     'junk %': percent(active.length - based.length, active.length),
     'duplicates %': percent(meanings.length - new Set(meanings).size, active.length),

@@ -11,8 +11,9 @@ const STEPS = 10;
 const CONCURRENCY = 64;
 
 /**
- * BullMQ on a Redis that writes every command to disk before it answers. Each job of a chain adds the next job, which is faster than a flow
- * of ten parents (4,000 against 1,000 steps/s); a fan-out is a flow. Jobs are kept after they end.
+ * BullMQ on a Redis that writes every command to disk before it answers. Each job in a chain adds the next job, which
+ * is faster than a flow of ten parents (4,000 against 1,000 steps/s); a fan-out is a flow. Jobs are kept after they
+ * end.
  */
 await serve(comparedWorkloads, async () => {
   const folder = await Folder.make();
