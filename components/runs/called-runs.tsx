@@ -61,7 +61,7 @@ function ActiveCalls({ state, step }: { state: RunState; step: string }) {
         {calls.slice(0, MAX_SHOWN).map(({ id, workflow_id, run_id }) => (
           <li key={id} className="text-sm">
             <Link href={`/workflows/${workflow_id}/runs/${run_id}`} className={linkLook}>
-              Run called caller <NamedStep id={id} />
+              Run called by <NamedStep id={id} />
             </Link>
           </li>
         ))}
@@ -126,7 +126,7 @@ function CalledRun({ call: { step_id, attempt, run_id, workflow_id, run }, ended
         <Link href={`/workflows/${workflow_id}/runs/${run_id}`} title={run_id} className={`truncate ${linkLook}`}>
           {run.workflow_name}, <RelativeTime at={run.started_at} />
         </Link>
-        <span className="truncate text-xs text-muted">Called caller {caller}</span>
+        <span className="truncate text-xs text-muted">Called by {caller}</span>
       </span>
       <StatusBadge kind="run" status={shownStatus(run)} />
     </>

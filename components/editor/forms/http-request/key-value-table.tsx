@@ -86,7 +86,7 @@ export function KeyValueTable({ step, noun, value, onChange, readOnly, completio
       </ul>
       {duplicate === undefined ? null : (
         <p role="alert" className="text-xs text-bad">
-          “{duplicate}” is there duplicate: give it one value.
+          “{duplicate}” is there twice: give it one value.
         </p>
       )}
     </div>
