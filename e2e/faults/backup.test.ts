@@ -123,7 +123,7 @@ test(
     const { workflow, run } = runs.get('approval') ?? { workflow: '', run: '' };
     const path = `/v1/workflows/${workflow}/runs/${run}/tasks/work/complete`;
     expect(await client.call('POST', path, { approved: true })).toMatchObject({ status: 200 });
-    service.tell({ kind: 'clock', offsetMs: HOUR_MS });
+    service.control({ kind: 'clock', offsetMs: HOUR_MS });
     for (const [name, { workflow, run }] of runs)
       await expect
         .poll(async () => (await client.call('GET', `/v1/workflows/${workflow}/runs/${run}/summary`)).body.status, {

@@ -24,7 +24,11 @@ test(
   'a standby node takes over when the leader is killed, frozen or stopped',
   async () => {
     await using db = await createTestDatabase();
-    await using installation = await Installation.create({ DATABASE_URL: db.url, BATON_CLUSTER: 'on', BATON_SHARDS: '1' });
+    await using installation = await Installation.create({
+      DATABASE_URL: db.url,
+      BATON_CLUSTER: 'on',
+      BATON_SHARDS: '1',
+    });
     const first = await installation.launch();
     await waitForState(first, 'leading', 1);
     let second = await installation.launch();
@@ -58,7 +62,11 @@ test(
   'a node exits if its address or public URL conflicts with another node, and logs if its address does not answer',
   async () => {
     await using db = await createTestDatabase();
-    await using installation = await Installation.create({ DATABASE_URL: db.url, BATON_CLUSTER: 'on', BATON_SHARDS: '1' });
+    await using installation = await Installation.create({
+      DATABASE_URL: db.url,
+      BATON_CLUSTER: 'on',
+      BATON_SHARDS: '1',
+    });
     const first = await installation.launch();
     await waitForState(first, 'leading', 1);
     const namesake = await installation.launch(undefined, { BATON_NODE_URL: first.url });

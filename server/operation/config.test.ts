@@ -211,7 +211,7 @@ describe('a cluster', () => {
       BATON_SHARDS: '1024',
       BATON_URL: 'https://baton.example/',
     };
-    expect(readConfig({ ...on, ...settings }).cluster).toEqual({
+    expect(readConfig({ ...on, ...told }).cluster).toEqual({
       nodeUrl: 'http://[fd00::5]:3000',
       leads: false,
       shards: 1_024,

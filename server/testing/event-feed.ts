@@ -52,7 +52,7 @@ export class TestFeed {
       leads: () => true,
       ownerOf: () => ({ kind: 'here' }),
       leadsJobs: () => true,
-    shards: () => 'all',
+      shards: () => 'all',
       unavailableReason: () => null,
       creditsChanged: () => undefined,
     };

@@ -45,7 +45,7 @@ const absentOrchestrator: Orchestrator = {
   leads: () => false,
   ownerOf: () => ({ kind: 'unknown' }),
   leadsJobs: () => false,
-      shards: () => ({ count: 1, led: new Set() }),
+  shards: () => ({ count: 1, led: new Set() }),
   unavailableReason: () => null,
   creditsChanged: () => undefined,
 };

@@ -79,7 +79,7 @@ class Browser {
     const limitedServices = { ...services, config: testConfig(env), rateLimiter };
     const report = (_level: string, code: string) => void reported.push(code);
     const keys = { sessionSecret, masterKey: Buffer.alloc(32, 7) };
-    identity = { ...createConsoleIdentity(over, keys, async () => undefined), report };
+    identity = { ...createConsoleIdentity(limitedServices, keys, async () => undefined), report };
     announceUrl(identity.url, process.env);
   }
 

@@ -9,7 +9,7 @@ const member = (id: string, url: string): Member => ({
   version: '1',
   leads: true,
   isLeading: false,
-    shards: [],
+  shards: [],
   isHeard: true,
 });
 const node = { id: 'own', url: 'http://10.0.0.1:3000' };

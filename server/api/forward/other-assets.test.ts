@@ -48,8 +48,7 @@ async function startNode(id: string, files: Record<string, string>, members: Mem
   );
   edges.push(edge);
   const url = `http://127.0.0.1:${edge.port}`;
-  const state = { level: 1, version: '1', leads: true, isLeading: false,
-    shards: [], isHeard: true };
+  const state = { level: 1, version: '1', leads: true, isLeading: false, shards: [], isHeard: true };
   members.push({ id, url, ...state });
   return { url, requestedPaths };
 }

@@ -22,9 +22,14 @@ const QUIET_LEADER_MS = 7_500;
 
 /** Names the nodes of a cluster that are there. Also learns whether a process leads. */
 export async function checkProcesses(db: pg.Client, cluster: Config['cluster']): Promise<Learned<boolean>> {
-  const [sight, { ofBaton }] = await look(db, async tx => [await readSight(tx, LEADER_LOCK), await readConnections(tx)] as const);
+  const [sight, { ofBaton }] = await look(
+    db,
+    async tx => [await readSight(tx, LEADER_LOCK), await readConnections(tx)] as const,
+  );
   // A process alone holds the lock of the leader; of the nodes of a cluster, the one that leads shard 0 does the jobs.
-  const holder = sight.locks.find(({ exclusive, key, shard }) => exclusive && (key === BigInt(LEADER_LOCK) || shard === 0));
+  const holder = sight.locks.find(
+    ({ exclusive, key, shard }) => exclusive && (key === BigInt(LEADER_LOCK) || shard === 0),
+  );
   const findings = [leaderFinding(holder, ofBaton)];
   if (cluster !== null || sight.rows.length > 0) findings.push(memberFinding(sight, cluster !== null));
   return { findings, learned: holder !== undefined };

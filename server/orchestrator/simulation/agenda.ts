@@ -43,7 +43,7 @@ export class Agenda {
     if (!next.background) this.#foreground -= 1;
     this.now = next.at;
     this.steps += next.background ? 0.1 : 1;
-    next.act();
+    next.action();
     return true;
   }
 }

@@ -10,7 +10,7 @@ export const QUERY_TIMEOUT_MS = 9_000;
 
 /** Reads the simulated database like log-reader.ts reads the real one; sometimes it is slow, and sometimes it fails. */
 export function simulatedReader(database: Database, server: Server, at: Surroundings): LogReader {
-  const ask = <T>(read: () => T, risk?: number): Promise<T> => answerOf(server, at, 'reading failed', read, risk);
+  const readFrom = <T>(read: () => T, risk?: number): Promise<T> => answerOf(server, at, 'reading failed', read, risk);
   const rows = (shards: Shards): RunsRow[] =>
     [...database.runs.values()].map(({ row }) => row).filter(({ tenantId }) => isAmong(shards, tenantId));
   const open = (shards: Shards): RunsRow[] => rows(shards).filter(row => row.endedAt === null);
@@ -40,7 +40,7 @@ export function simulatedReader(database: Database, server: Server, at: Surround
         );
       }, 0.2),
     countActiveRuns: shards =>
-      ask(() => {
+      readFrom(() => {
         const { byTenant, byStatus }: ActiveRunCounts = { byTenant: new Map(), byStatus: new Map() };
         for (const { tenantId, status } of open(shards)) {
           byTenant.set(tenantId, (byTenant.get(tenantId) ?? 0) + 1);
@@ -55,7 +55,7 @@ export function simulatedReader(database: Database, server: Server, at: Surround
       }),
     movingRuns: (shards, before, limit) => {
       if (before === null) server.terms.taking();
-      return ask(() => {
+      return readFrom(() => {
         const ids = open(shards)
           .filter(({ id, phase }) => phase !== 'blocked' && phase !== 'paused' && (before === null || id < before))
           .map(({ id }) => id);
@@ -76,7 +76,7 @@ export function simulatedReader(database: Database, server: Server, at: Surround
         throw error;
       }),
     idleCallers: (shards, before, limit) =>
-      ask(() => {
+      readFrom(() => {
         const callers = open(shards).flatMap(({ parent }) =>
           parent === undefined || parent.detached ? [] : [parent.run_id],
         );
@@ -89,7 +89,9 @@ export function simulatedReader(database: Database, server: Server, at: Surround
         return ids.sort().reverse().slice(0, Math.min(limit, 2));
       }),
     wakeUpTimers: async shards => {
-      const rows = await ask(() => open(shards).filter(row => row.phase === 'blocked' && row.nextTimerAt !== null));
+      const rows = await readFrom(() =>
+        open(shards).filter(row => row.phase === 'blocked' && row.nextTimerAt !== null),
+      );
       return rows.map(({ id, tenantId, nextTimerAt }) =>
         toWakeUpTimer({ id, tenant_id: tenantId, next_timer_at: storedTime(at, id, nextTimerAt ?? 0) }),
       );
