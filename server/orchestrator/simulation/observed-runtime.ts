@@ -54,6 +54,7 @@ export class ObservedRuntime extends Runtime {
     const { at, work, postgres, topology } = this.#server;
     const startedAt = at.agenda.now;
     const isOfShard = (tenantId: string) => topology?.shardOf(tenantId) === shard;
+    const executing = work.executingOn(this.#server);
     const given = await super.give(shard, signal);
     if (!this.#server.alive) return given;
     at.count(given ? 'shard given' : 'shard kept, because its attempts did not end');
@@ -67,8 +68,8 @@ export class ObservedRuntime extends Runtime {
     if (given) this.credits.forget(isOfShard);
     // What a lost session wrote last is not known here, and nothing that follows is written.
     if (!given || this.#server.session?.healthy !== true) return given;
-    for (const { server, attempt } of work.executing) {
-      const run = server === this.#server ? postgres.auditor.run(attempt.run.id) : undefined;
+    for (const { attempt, signal: aborting } of executing) {
+      const run = aborting.aborted ? postgres.auditor.run(attempt.run.id) : undefined;
       const step = run?.history.step(attempt.step.id);
       if (run !== undefined && isOfShard(run.tenantId) && step?.inFlight && step.attempt === attempt.attempt)
         at.fail('moves', `"${attempt.step.id}" of ${run.id} is aborted for balance`);
