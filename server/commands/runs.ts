@@ -37,9 +37,9 @@ const withFilter = (command: Command) =>
     .option('--to <date>', 'runs that started before then', readDate);
 
 /**
- * Declares `runs`: lists the active runs of a workspace, stops many of a workspace, and shows the progress (docs/operations.md). The command writes the request to
- * the database, where the running service finds it, and needs no answer from the service. AppError 404 for a resource that the
- * workspace does not have.
+ * Declares `runs`: lists the active runs of a workspace, stops many of them, and shows the progress (docs/operations.md).
+ * The command writes the request to the database, where the running service finds it, and needs no answer from the
+ * service. AppError 404 for a resource that the workspace does not have.
  */
 export function declareRuns(command: Command, run: Run<RunServices>): void {
   withFilter(command.command('list'))
