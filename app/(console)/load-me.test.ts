@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('a visitor over the limit is signed out and sees the reason, and the page does not fail', async () => {
+test('a visitor over the limit is loaded as nobody, with the reason, and nothing throws', async () => {
   expect(await loadMeIfAny()).toEqual({ me: null, limited: false });
   await loadMeIfAny();
   expect(await loadMeIfAny()).toEqual({ me: null, limited: true });

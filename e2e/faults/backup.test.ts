@@ -73,7 +73,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-/** An approval, an instant in an hour, and a request in flight. The first request of each path is never answered. */
+/** An approval, a wait of an hour, and a request in flight: its server answers nothing until the backup is restored. */
 const graphs = {
   approval: [{ id: 'work', type: 'human_task', instructions: 'Ship?' }],
   timer: [{ id: 'work', type: 'wait', seconds: 3600 }],
@@ -82,7 +82,7 @@ const graphs = {
 const after = { id: 'after', type: 'lua_script', script: 'return steps.work ~= nil', depends_on: ['work'] };
 
 test(
-  'a backup of a running service, restored elsewhere and moved on: every run continues, and nothing is done to a service that runs',
+  'a backup of a running service is restored and moved to another database: every run continues, and both refuse while a service runs',
   async () => {
     let answers = false;
     const slow = await startHttpServer({ '/': (_, response) => void (answers && response.end('{}')) });
@@ -108,7 +108,7 @@ test(
     expect(scenario.service.alive).toBe(true);
     await scenario.service.kill();
 
-    // The service's own data folder has no database: the restore creates it.
+    // Restores into the embedded database of a new data folder, which the restore creates.
     const elsewhere = await newDataDir();
     const embedded = { ...installation.env, DATABASE_URL: '', BATON_DATA_DIR: elsewhere };
     const restored = await runBaton(['restore', file], embedded);
@@ -159,7 +159,7 @@ test(
 );
 
 test(
-  'kill -9 in the middle of a backup and of a restore: no file, an empty database, and the next attempt does the whole',
+  'kill -9 in the middle of a backup and of a restore leaves no finished file and an empty database, and the next attempt succeeds',
   async () => {
     await using source = await createTestDatabase();
     await source.pool.query(
@@ -184,7 +184,7 @@ test(
     const restore = startBaton(['restore', file], { DATABASE_URL: toTarget.url });
     await inRestore;
     await kill(restore);
-    // A network that drops everything would have to be noticed by PostgreSQL itself.
+    // Closes the connection to PostgreSQL, as the killed process's system would. The proxy still holds it open.
     await toTarget[Symbol.asyncDispose]();
     const sessions = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'baton-restore'`;
     await expect.poll(async () => (await query(target.url, sessions))[0]?.n).toBe(0);
@@ -208,7 +208,7 @@ test('a full disk under the file of a backup: one line, and nothing is left ther
   const place = await mkdtemp(join(folder, 'disk-'));
   const disk = await scarceDisk(place);
   try {
-    // Only a file system of a fixed size is about any file; the other methods limit PostgreSQL.
+    // Only a file system of a fixed size is full for every process; the other methods limit only PostgreSQL.
     if (!disk.method.startsWith('a file system')) return;
     await disk.fill(place);
     const before = await readdir(place);

@@ -89,7 +89,10 @@ function onKey(event: KeyboardEvent, keys: Keys): boolean {
   return true;
 }
 
-/** Alt, Shift and a key align the selected steps. Keyed by the physical key: with Alt, some systems produce another letter. */
+/**
+ * Alt, Shift and a key align the selected steps, or distribute them at equal distances (H, V). Keyed by the physical key: with Alt, some
+ * systems produce another letter.
+ */
 const ALIGNMENTS: Readonly<Record<string, Alignment>> = {
   ArrowLeft: 'left',
   ArrowRight: 'right',

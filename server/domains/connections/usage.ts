@@ -7,14 +7,14 @@ import { findUsers } from './usage-queries.ts';
 type Usage = z.input<typeof ConnectionUsage>;
 
 /**
- * GET /v1/connections/{id}/usage: the users that would be left without a connection. Names only those of the request's
- * project. Throws AppError 404.
+ * GET /v1/connections/{id}/usage: what uses the connection: MCP instances, profiles and workflows. Names only those of
+ * the request's project, and counts the others. Throws AppError 404.
  */
 export async function connectionUsage(ctx: Context, { id }: z.output<typeof ById>): Promise<Usage> {
   return usageOf(ctx, id);
 }
 
-/** Returns the same for a deletion, which is refused because of exactly these users. */
+/** Returns the same to other operations: a deletion, or a move into one project, is refused because of these uses. */
 export async function usageOf(ctx: Context, id: string): Promise<Usage> {
   const { provider, service, projectId: owner } = await requireConnection(ctx, id);
   const { projectId } = ctx.principal;

@@ -2,8 +2,8 @@ import type { Queryable } from '../../platform/postgres/transaction.ts';
 
 /**
  * Locks the tenant's row until the transaction ends, so that changes that depend on the number of its administrators or
- * projects happen one after the other, and the last one stays. NO KEY: the lock does not block inserts that refer to
- * the tenant.
+ * projects happen one after the other: two at once could each remove what the other one takes for the remaining
+ * administrator or project. NO KEY: the lock does not block inserts that refer to the tenant.
  */
 export async function lockTenant(tx: Queryable, tenantId: string): Promise<void> {
   await tx.query('SELECT slug FROM tenants WHERE slug = $1 FOR NO KEY UPDATE', [tenantId]);

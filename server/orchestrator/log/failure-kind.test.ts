@@ -33,9 +33,12 @@ async function refusedWith(code: string): Promise<{ kinds: string[]; steppedDown
   return { kinds, steppedDown };
 }
 
-test.each(['22P05', '22003', '23514', '54001'])('%s is the fault of an entry: it alone fails', async code => {
-  expect(await refusedWith(code)).toEqual({ kinds: ['rejected', 'rejected'], steppedDown: false });
-});
+test.each(['22P05', '22003', '23514', '54001'])(
+  '%s is the fault of an entry: each refused entry fails, and the leader stays',
+  async code => {
+    expect(await refusedWith(code)).toEqual({ kinds: ['rejected', 'rejected'], steppedDown: false });
+  },
+);
 
 // An undefined column or table, a missing privilege, a lock not available, no space, read-only; and a deadlock (or a
 // serialization failure) that does not end, however often an entry is written alone.
@@ -46,7 +49,7 @@ test.each(['42703', '42P01', '42501', '55P03', '40P01', '40001', '53100', '25006
   },
 );
 
-test('an entry with rows in the DEFAULT partition, whose partition was created meanwhile, is written once more', async () => {
+test('an entry is written once more if its partition was created while it went to the DEFAULT one', async () => {
   const refusal = Object.assign(new Error('new row violates partition constraint'), { code: '23514' });
   const answers: (Error | null)[] = [refusal, null, refusal, refusal];
   const commit = () => {
@@ -72,18 +75,21 @@ test('an entry that violates a declared constraint is not written again', async 
   expect(commits).toBe(1);
 });
 
-test.each(['40P01', '40001'])('%s is halved and written again: nothing is lost', async code => {
-  const refusal = Object.assign(new Error('refused'), { code });
-  const batches: number[] = [];
-  const commit = (batch: readonly LogEntry[]) => {
-    batches.push(batch.length);
-    return batches.length <= 3 ? Promise.reject(refusal) : Promise.resolve();
-  };
-  const log = new GroupCommitLog({ commit }, () => expect.fail('the leader steps down'));
-  await Promise.all([log.append(entry()), log.append(entry())]);
-  // Both, the first one alone three times, and the second one.
-  expect(batches).toEqual([2, 1, 1, 1, 1]);
-});
+test.each(['40P01', '40001'])(
+  'a batch that is refused with %s is halved and written again: nothing is lost',
+  async code => {
+    const refusal = Object.assign(new Error('refused'), { code });
+    const batches: number[] = [];
+    const commit = (batch: readonly LogEntry[]) => {
+      batches.push(batch.length);
+      return batches.length <= 3 ? Promise.reject(refusal) : Promise.resolve();
+    };
+    const log = new GroupCommitLog({ commit }, () => expect.fail('the leader steps down'));
+    await Promise.all([log.append(entry()), log.append(entry())]);
+    // Both, the first one alone three times, and the second one.
+    expect(batches).toEqual([2, 1, 1, 1, 1]);
+  },
+);
 
 test('a batch is written in the order of its run ids, and its callers learn of it in the order of their appends', async () => {
   const written: string[][] = [];

@@ -29,7 +29,7 @@ export type CommittedEvent = {
   projectId: string;
   workflowId: string;
   event: RunEvent;
-  /** A live event of a run that a step of another one called. */
+  /** Set on a live event if a step of another run started its run. */
   called?: true;
 };
 
@@ -73,7 +73,8 @@ export interface Orchestrator {
   reject(rejected: RejectedStart): Promise<void>;
   /**
    * Pause, resume or stop. Tenant and workflow are part of the reference: a run that does not match is AppError 404.
-   * A command that already holds changes nothing; one that cannot apply is AppError 409 with the core's code.
+   * Pausing a paused run, or any other command whose effect is already there, changes nothing; one that cannot apply is
+   * AppError 409 with the core's code.
    */
   command(
     ref: RunRef,

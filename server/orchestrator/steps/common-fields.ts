@@ -96,8 +96,8 @@ export function ownFields(step: GraphStep): JsonMap {
 }
 
 /**
- * The error for a step whose fields are invalid for its type, because of an override stored before starts checked
- * overrides, or after templates are rendered.
+ * The error for a step whose fields are invalid for its type although its version was published: a template rendered an
+ * invalid value, or the run is older than the check of overrides at the start.
  */
 export class InvalidStep extends Error {
   constructor(message: string) {

@@ -33,7 +33,7 @@ export async function livePostmaster(dataDir: string): Promise<number | undefine
 
 async function isPostmasterOf(entry: ProcessEntry, dataDir: string): Promise<boolean> {
   if (entry.state !== 'live') return false;
-  // The system does not reveal it (Windows, no ps), so PostgreSQL's own test of the id has to suffice.
+  // The command line is unknown (Windows, no ps): like PostgreSQL itself, this takes any live process with the id.
   if (entry.command === undefined) return true;
   // pg_ctl starts `postgres -D <folder> -c …`, and a postmaster keeps its command line; its children replace theirs.
   const folder = /postgres(?:\.exe)?"? -D (.+?)(?: -c .*)?$/s.exec(entry.command)?.[1];
@@ -55,7 +55,7 @@ async function isPostmasterOf(entry: ProcessEntry, dataDir: string): Promise<boo
  */
 export async function clearStaleLocks(folder: Folder): Promise<void> {
   if (process.platform === 'win32' || (await livePostmaster(folder.dataDir)) !== undefined) return;
-  // Its socket is in the data folder too, so the socket's lock is also stale. PostgreSQL replaces the socket itself.
+  // The postmaster's socket is in the data folder too, so the socket's lock is also stale. PostgreSQL replaces the socket itself.
   await rm(join(folder.dataDir, '.s.PGSQL.5432.lock'), { force: true });
   const lines = await readPidFile(folder.dataDir);
   if (lines === undefined) return;

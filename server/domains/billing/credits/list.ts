@@ -31,8 +31,8 @@ export async function listLedger(
   { limit, cursor, kind, from, to }: z.output<typeof ListLedgerInput>,
 ): Promise<z.input<typeof ListLedgerOutput>> {
   await processDueBilling(services, principal.tenantId);
-  const mayCharge = kind === undefined || kind === 'charge';
-  if (mayCharge && cursor === undefined)
+  const listsCharges = kind === undefined || kind === 'charge';
+  if (listsCharges && cursor === undefined)
     await transact(services.pool, db => postCharges(db, principal.tenantId, services.clock.now()));
   const rows = await listEntries(services.pool, principal.tenantId, {
     after: decodeCursor(LedgerCursor, cursor)?.[0] ?? null,
