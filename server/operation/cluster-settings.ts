@@ -18,7 +18,7 @@ export const clusterSchema = z.object({
       count => Number.isInteger(Math.log2(count)) && count >= 1 && count <= 1_024,
       'must be a power of two up to 1024',
     )
-    .default(64),
+    .default(1),
 });
 
 export type ClusterSettings = {

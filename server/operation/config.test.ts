@@ -202,7 +202,7 @@ describe('a cluster', () => {
     expect(readConfig(on).cluster).toEqual({
       nodeUrl: undefined,
       leads: true,
-      shards: 64,
+      shards: 1,
       publicUrl: undefined,
     });
     const told = {

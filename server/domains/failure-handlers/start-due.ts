@@ -33,7 +33,9 @@ async function attempt(services: Services, handler: DueHandler): Promise<void> {
   try {
     await start(services, handler);
   } catch (error) {
-    if (isDatabaseAway(error) || isNotLeading(error)) throw error;
+    if (isDatabaseAway(error)) throw error;
+    // Its workspace moves to another node; the others go on.
+    if (isNotLeading(error)) return;
     if (!isStarted(error)) {
       const delay = isFinal(error) ? undefined : RETRY_AFTER_MS[handler.attempts];
       if (delay !== undefined) return postponeHandler(pool, handler, clock.now() + delay);

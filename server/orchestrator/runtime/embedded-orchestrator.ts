@@ -18,7 +18,8 @@ import { reasonOf } from './leadership/reason.ts';
 import { IDLE } from './load.ts';
 import type { EmbeddedOrchestratorOptions, OrchestratorPorts } from './orchestrator-options.ts';
 import { GraphCache, loadVersionFrom } from './runs/graph-cache.ts';
-import { recoverUntilDone } from './runs/recovery.ts';
+import { movedElsewhere } from './runs/hand-over.ts';
+import { prepareTake, recoverUntilDone } from './runs/recovery.ts';
 import { ShardExecutor } from './runs/shard-executor.ts';
 import { Runtime } from './runtime.ts';
 import type { RuntimeServices } from './runtime-services.ts';
@@ -137,7 +138,9 @@ export class Embedded implements EmbeddedOrchestrator {
   shards(): Shards {
     const { cluster } = this.#options;
     if (!this.#isLeading()) return { count: 1, led: new Set() };
-    return cluster === undefined ? ALL_SHARDS : { count: cluster.shards, led: new Set(this.#session?.shards) };
+    return cluster === undefined
+      ? ALL_SHARDS
+      : { count: cluster.shards, led: new Set(this.#runtime?.acceptingShards()) };
   }
 
   #isLeading(): boolean {
@@ -158,7 +161,7 @@ export class Embedded implements EmbeddedOrchestrator {
   };
 
   reject: Orchestrator['reject'] = async rejected => {
-    this.#leading();
+    if (!this.#leading().executes(rejected.tenantId)) throw movedElsewhere();
     const { runId, tenantId, projectId, workflowId, code, message, at } = rejected;
     await this.#options.pool.query(
       `INSERT INTO run_rejections (run_id, tenant_id, project_id, workflow_id, code, message, created_at)
@@ -170,7 +173,13 @@ export class Embedded implements EmbeddedOrchestrator {
 
   creditsChanged: Orchestrator['creditsChanged'] = tenantId => this.#runtime?.meter.changed(tenantId);
 
-  subscribe: Orchestrator['subscribe'] = (...subscription) => this.#broadcaster.subscribe(...subscription);
+  /** A shard may have been given since the caller asked who leads: then nothing would arrive. */
+  subscribe: Orchestrator['subscribe'] = (filter, listener, onInterrupted) => {
+    const unsubscribe = this.#broadcaster.subscribe(filter, listener, onInterrupted);
+    const isElsewhere = this.#options.cluster !== undefined && !this.leads(filter.tenantId);
+    if (isElsewhere && onInterrupted !== undefined) queueMicrotask(onInterrupted);
+    return unsubscribe;
+  };
 
   close(): Promise<void> {
     this.#closed ??= this.#close();
@@ -292,13 +301,14 @@ export class Embedded implements EmbeddedOrchestrator {
     cluster: NonNullable<EmbeddedOrchestratorOptions['cluster']>,
     { runtime, session, signal }: Led,
   ): Promise<void> {
-    const { reader, alarm } = this.#ports;
+    const { reader, terms, alarm } = this.#ports;
     const { logger } = this.#options;
     const executor = new ShardExecutor({
       shards: cluster.shards,
       runtime,
       logger,
       count: among => this.#inTime('counting the active runs', session, reader.countActiveRuns(among)),
+      prepare: () => this.#inTime('reading the terms', session, prepareTake(terms, runtime)),
       recover: among => this.#recover(runtime, among, signal),
       interrupt: isOf => this.#broadcaster.interrupt(isOf),
     });

@@ -169,6 +169,7 @@ export class Runtime implements RunHost {
 
   /** Returns whether this runtime executes the runs of the workspace. */
   readonly executes = (tenantId: string): boolean => this.#led.executes(tenantId);
+  readonly acceptingShards = (): number[] => this.#led.accepting();
   readonly accepts: RunHost['accepts'] = tenantId => this.#led.accepts(tenantId);
 
   /** Executes the runs of shards from now on; `counts` are their active runs. They are to be recovered next. */

@@ -34,8 +34,11 @@ export class Surroundings {
   timeWentBack = false;
   /** How many runs may be beneath one run. */
   descendants = { maxDescendants: Number.POSITIVE_INFINITY, maxActiveDescendants: Number.POSITIVE_INFINITY };
-  /** The steps whose evaluation ended a process before the log said that they began, with their attempts by the log. */
-  readonly endedProcesses = new Map<string, number>();
+  /**
+   * The steps whose evaluation ended a process before the log said that they began, with their attempts by the log then, and
+   * how many processes it ended.
+   */
+  readonly endedProcesses = new Map<string, { attempt: number; times: number }>();
   /** The budget of a run. */
   runBytes = Number.POSITIVE_INFINITY;
   /** Whether the lock did not hold for a while, so that two processes led at the same time. */

@@ -143,7 +143,9 @@ export class Work {
     if (plan.kind === 'throws') throw new Error('a step type with a defect');
     if (plan.kind === 'poison' && this.#at.trouble(0.8)) {
       this.#at.count('crash by a step that was decided ahead');
-      this.#at.endedProcesses.set(`${attempt.run.id} ${attempt.step.id}`, this.#loggedAttempt(attempt));
+      const key = `${attempt.run.id} ${attempt.step.id}`;
+      const times = (this.#at.endedProcesses.get(key)?.times ?? 0) + 1;
+      this.#at.endedProcesses.set(key, { attempt: this.#loggedAttempt(attempt), times });
       server.die();
       return undefined;
     }
@@ -154,12 +156,15 @@ export class Work {
     return outcome;
   }
 
-  /** Checks that a step which ended a process is not evaluated again before the log says that it began. */
+  /**
+   * Checks that a step which ended a process is not evaluated again before the log says that it began. Once it may be: the
+   * next process knows of the death by the attempt that it interrupted, and may end in order after that attempt has ended.
+   */
   #checkNotRepeated(attempt: Attempt): void {
     const key = `${attempt.run.id} ${attempt.step.id}`;
-    const then = this.#at.endedProcesses.get(key);
-    if (then !== undefined && then === this.#loggedAttempt(attempt))
-      this.#at.fail('bursts', `"${key}" ended a process, and is decided ahead again`);
+    const ended = this.#at.endedProcesses.get(key);
+    if (ended !== undefined && ended.times > 1 && ended.attempt === this.#loggedAttempt(attempt))
+      this.#at.fail('bursts', `"${key}" ended two processes, and is decided ahead again`);
   }
 
   #loggedAttempt({ run, step }: Attempt): number {

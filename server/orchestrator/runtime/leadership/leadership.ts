@@ -183,7 +183,7 @@ class WatchedSession implements LeaderSession {
   };
 
   async take(shard: number): Promise<boolean> {
-    const granted = await this.#ask(`the lock of shard ${shard}`, this.#connection.lockShard(shard));
+    const granted = await this.#ask(this.#connection.lockShard(shard));
     if (granted === true && !this.#gone) this.shards.add(shard);
     return this.shards.has(shard);
   }
@@ -191,15 +191,16 @@ class WatchedSession implements LeaderSession {
   async give(shard: number): Promise<void> {
     // Before it is sent: a check behind it finds the lock gone.
     this.shards.delete(shard);
-    await this.#ask(`the release of shard ${shard}`, this.#connection.unlockShard(shard));
+    await this.#ask(this.#connection.unlockShard(shard));
   }
 
-  /** Returns the answer about a lock; undefined where there is none, and then the session is broken. */
-  async #ask<T>(what: string, answer: Promise<T>): Promise<T | undefined> {
-    const { signal } = new AbortController();
-    const limits = { alarm: this.#alarm, ms: STATEMENT_TIMEOUT_MS, what, signal, lost: this.#connection.lost };
+  /**
+   * Returns the answer about a lock; undefined where there is none, and then the session is broken. Without a time limit:
+   * it waits behind commits, which may wait for a replica, and the watch ends a session that is silent.
+   */
+  async #ask<T>(answer: Promise<T>): Promise<T | undefined> {
     try {
-      return await within(answer, limits);
+      return await Promise.race([answer, this.lost.then(() => undefined)]);
     } catch (cause) {
       this.break(cause);
       return undefined;

@@ -11,6 +11,8 @@ const LOOK_EVERY_MS = 250;
 const FREE_FOR_MS = 3_000;
 /** After this time, a shard whose attempts did not end is asked for again. */
 const BUSY_FOR_MS = 10_000;
+/** The time for which a shard stays here that the node for which it was meant did not take. */
+const LEFT_FOR_MS = 60_000;
 
 export type PlacementOptions = {
   cluster: Pick<Cluster, 'node' | 'placement' | 'whyNotLead'>;
@@ -37,7 +39,9 @@ export class Placement {
   /** Follows the plan until `signal` aborts. Does not reject. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#follow(signal);
+      await this.#follow(signal).catch(error =>
+        this.#options.logger.error({ err: error }, 'shards could not be placed; trying again'),
+      );
       if (!signal.aborted) this.#options.looked();
       await pause(this.#options.alarm, LOOK_EVERY_MS, signal);
     }
@@ -63,7 +67,10 @@ export class Placement {
       }
       const since = this.#freeSince.get(shard) ?? now;
       this.#freeSince.set(shard, since);
-      if (planned.get(shard) === id || (planned.has(shard) && now - since >= FREE_FOR_MS)) wanted.push(shard);
+      const isLeft = planned.has(shard) && now - since >= FREE_FOR_MS;
+      if (planned.get(shard) === id || isLeft) wanted.push(shard);
+      // The node that should lead it cannot: it is not given to that node again soon.
+      if (planned.get(shard) !== id && isLeft) this.#busyUntil.set(shard, now + LEFT_FOR_MS);
     }
     if (wanted.length > 0 && cluster.whyNotLead() === null) await this.#take(wanted, signal);
     await this.#giveOne(planned, signal);

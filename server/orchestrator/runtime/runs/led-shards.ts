@@ -39,9 +39,14 @@ export class LedShards {
     return this.#count === null || this.#held.get(this.#shardOf(tenantId, this.#count)) === 'led';
   }
 
-  /** Returns whether the workspace is in the shard. */
+  /** Returns the shards for which commands are accepted. */
+  accepting(): number[] {
+    return [...this.#held].flatMap(([shard, holding]) => (holding === 'led' ? [shard] : []));
+  }
+
+  /** Returns whether the workspace is in the shard; false for a run whose workspace is not known yet. */
   contains(shard: number, tenantId: string): boolean {
-    return this.#count !== null && this.#shardOf(tenantId, this.#count) === shard;
+    return this.#count !== null && tenantId !== '' && this.#shardOf(tenantId, this.#count) === shard;
   }
 
   #shardOf(tenantId: string, count: number): number {

@@ -14,6 +14,12 @@ const RETRY_MS = 1_000;
 
 export type Take = { reader: LogReader; terms: LeaderTerms; runtime: Runtime; shards: Shards; signal: AbortSignal };
 
+/** Reads what other processes survived and died of, before runs of theirs are loaded. */
+export async function prepareTake(terms: LeaderTerms, runtime: Runtime): Promise<void> {
+  await terms.readAgain(runtime.leader);
+  await runtime.suspects.recall();
+}
+
 /**
  * Takes the runs of these shards that have not ended: reads what the processes that led them survived and died of, sets
  * the timers of the runs that only wait, which stay in the log, then folds the others page by page, newest first. Stops
@@ -21,8 +27,7 @@ export type Take = { reader: LogReader; terms: LeaderTerms; runtime: Runtime; sh
  */
 export async function recoverRuns(take: Take): Promise<{ recovered: number }> {
   const { reader, terms, runtime, shards } = take;
-  await terms.readAgain(runtime.leader);
-  await runtime.suspects.recall();
+  await prepareTake(terms, runtime);
   // Even if the timers cannot be read, the runs that have work to do now are loaded.
   const [timers] = await Promise.allSettled([recoverTimers(take)]);
   const moving = await recoverPages(take, (before, limit) => reader.movingRuns(shards, before, limit));

@@ -9,6 +9,8 @@ type Parts = {
   runtime: Runtime;
   logger: Logger;
   count(shards: Shards): Promise<ActiveRunCounts>;
+  /** Reads what other processes survived and died of, before any run is loaded. */
+  prepare(): Promise<unknown>;
   /** Recovers the runs of these shards; settles when all are loaded, or this process no longer leads. */
   recover(shards: Shards): Promise<unknown>;
   /** Ends the streams of these workspaces. */
@@ -26,9 +28,9 @@ export class ShardExecutor {
 
   /** Executes the runs of these shards. Rejects if their active runs cannot be counted, and then changes nothing. */
   async take(shards: readonly number[]): Promise<void> {
-    const { runtime, count, recover } = this.#parts;
+    const { runtime, count, prepare, recover } = this.#parts;
     const among = this.#among(shards);
-    const { byTenant, byStatus } = await count(among);
+    const [{ byTenant, byStatus }] = await Promise.all([count(among), prepare()]);
     runtime.take(shards, byTenant);
     runtime.observer.runsTaken(byStatus);
     for (const shard of shards) this.#recovering.add(shard);
