@@ -34,7 +34,7 @@ test(
       else if (kind === 1) expect(await node.terminate()).toBe(0);
       else {
         node.stall();
-        await scenario.moment(12_000);
+        await scenario.moment(4_000);
         node.wake();
       }
       const next = kind === 2 ? node : await installation.launch();

@@ -84,7 +84,7 @@ function stubNotifications(): void {
     close() {}
   }
   Reflect.set(window, 'Notification', Stub);
-  Reflect.set(window, 'shownNotifications', shownNotifications);
+  Reflect.set(window, 'shownNotifications', shown);
 }
 
 const shownNotifications = (page: Page) => page.evaluate(() => Reflect.get(window, 'shownNotifications') as string[]);

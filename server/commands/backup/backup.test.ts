@@ -269,7 +269,7 @@ test('an older backup is migrated after it was loaded, as a start would; books t
   await using empty = await createEmptyDatabase();
   const { code, text } = await restore(empty.url, older);
   expect(code).toBe(1);
-  expect(text).toMatch(/^Migrated it to this version: 0053_memory_states, .*0064_slots\.$/m);
+  expect(text).toMatch(/^Migrated it to this version: 0053_memory_states, .*0064_slots.*\.$/m);
   expect(text).toMatch(/^Left out, because they are not Baton's: mine\.$/m);
   expect(text).toMatch(/^The audit of balances found [1-9] differences? .*billing audit/m);
   expect(await migrate(empty.url)).toEqual([]);

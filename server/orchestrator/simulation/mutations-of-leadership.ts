@@ -98,8 +98,8 @@ export const LEADING: readonly Mutation[] = [
   },
   {
     name: 'a recovery whose reads fail is not tried again',
-    file: ORCHESTRATOR,
-    find: 'await pause(this.#options.alarm ?? systemAlarm, RECOVERY_RETRY_MS, signal);',
+    file: 'runtime/runs/recovery.ts',
+    find: 'await pause(alarm, RETRY_MS, signal);',
     replace: 'return { recovered: 0 };',
     // A run that was not recovered also keeps a row that says it drains.
     caughtBy: ['not-stuck', 'liveness', 'projection'],

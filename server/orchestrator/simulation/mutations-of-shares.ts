@@ -36,8 +36,8 @@ export const SHARES: readonly Mutation[] = [
   {
     name: 'a stop is refused when the share of its tenant is used up',
     file: RUNTIME,
-    find: 'RELIEVING.has(command.type) ?',
-    replace: 'RELIEVING.size === 0 ?',
+    find: 'const isRelieving = RELIEVING.has(command.type);',
+    replace: 'const isRelieving = RELIEVING.size === 0;',
     caughtBy: ['answers', 'durability'],
     knobs: { ...LARGE_ENDS, commands: 16 },
   },

@@ -65,8 +65,8 @@ export const SKIPS: readonly Mutation[] = [
   {
     name: 'a new leader forgets which runs are beneath a run',
     file: 'runtime/runs/descendants.ts',
-    find: 'this.#families.set(root, { started, active: Math.max(0, active - ended) });',
-    replace: 'this.#families.set(root, { started: 0 * started, active: 0 * (active - ended) });',
+    find: 'this.#families.set(root, { started, active: Math.max(0, active - ended), tenants: new Set() });',
+    replace: 'this.#families.set(root, { started: 0 * started, active: 0 * (active - ended), tenants: new Set() });',
     caughtBy: ['descendants'],
     knobs: MORE,
   },

@@ -333,7 +333,7 @@ const RUNTIME: readonly Mutation[] = [
     file: 'runtime/runtime.ts',
     find: 'for (const run of [...this.#runs.values(), ...this.#turns.close()]) run.drop(error);',
     replace: '',
-    caughtBy: ['answers', 'abort', 'slots', 'shutdown', 'defect'],
+    caughtBy: ['answers', 'abort', 'slots', 'shutdown', 'defect', 'bursts'],
   },
   {
     name: 'the alarm is not set again after it has rung',

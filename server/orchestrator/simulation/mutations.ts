@@ -35,7 +35,7 @@ const CORE: readonly Mutation[] = [
     find: "emit(draft, { type: 'step_completed', step, attempt, data: { result, ...paidOf(command), ...ofAgent } });",
     replace:
       "emit(draft, { type: 'step_completed', step, attempt, data: { result, ...paidOf(command), ...ofAgent } });\n  emit(draft, { type: 'step_completed', step, attempt, data: { result, ...paidOf(command) } });",
-    caughtBy: ['one-end'],
+    caughtBy: ['one-end', 'defect'],
   },
   {
     name: 'attempts in flight are not cancelled when the run ends',
