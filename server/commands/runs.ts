@@ -18,9 +18,9 @@ type RunServices = Pick<DatabaseServices, 'pool' | 'clock'>;
 type Job = ReturnType<typeof toJob>;
 
 const POLL_MS = 1_000;
-const Limit = z.coerce.number().int().min(1).max(1_000);
 const readId = readAs(Id, 'It takes an id, a UUID.');
-const MOST_LISTED = 1_000;
+const MAX_LISTED = 1_000;
+const Limit = z.coerce.number().int().min(1).max(MAX_LISTED);
 const addId = (text: string, before: string[] | undefined) => [...(before ?? []), readId(text)];
 
 /** The options that select active runs of a workspace, of which each narrows the selection. */
@@ -46,8 +46,8 @@ export function declareRuns(command: Command, run: Run<RunServices>): void {
     .description('list the active runs of a workspace, the oldest first; every option but --workspace narrows which')
     .option(
       '--limit <number>',
-      `how many, up to ${MOST_LISTED}`,
-      readAs(Limit, 'It takes a number from 1 to 1000.'),
+      `how many, up to ${MAX_LISTED}`,
+      readAs(Limit, `It takes a number from 1 to ${MAX_LISTED}.`),
       50,
     )
     .option('--json', 'print one JSON document')

@@ -66,6 +66,9 @@ export async function joinCluster(options: ClusterOptions): Promise<Membership> 
   }
 }
 
+/** A node of an older build leads without the locks of shards, and leads all of them. */
+const leadsAll = ({ isLeading, shards }: Member): boolean => isLeading && shards.length === 0;
+
 class Node implements Membership {
   readonly node: NodeRow;
   deploymentId = '';
@@ -98,18 +101,12 @@ class Node implements Membership {
   }
 
   owner(shard: number): Member | null {
-    // A process of an older build leads all of them.
-    return (
-      this.members().find(({ shards, isLeading }) => shards.includes(shard) || (isLeading && shards.length === 0)) ??
-      null
-    );
+    return this.members().find(member => member.shards.includes(shard) || leadsAll(member)) ?? null;
   }
 
   isLed(): boolean {
     const members = this.members();
-    // A process of an older build leads all of them.
-    if (members.some(({ isLeading, shards }) => isLeading && shards.length === 0)) return true;
-    return new Set(members.flatMap(({ shards }) => shards)).size === this.shards;
+    return members.some(leadsAll) || new Set(members.flatMap(({ shards }) => shards)).size === this.shards;
   }
 
   placement(): Placement | null {

@@ -1,10 +1,10 @@
 import type { Alarm } from '../../../platform/clock.ts';
 import { pause } from '../../../platform/deadlines.ts';
-import { unavailable } from '../../../platform/errors.ts';
 import type { RunSnapshot } from '../../ports/orchestrator.ts';
 import type { CreditMeter } from '../credits/credit-meter.ts';
 import type { LedShards } from './led-shards.ts';
 import type { LiveRun } from './live-run.ts';
+import { movedElsewhere } from './refusals.ts';
 import type { RunStarts } from './run-starts.ts';
 import type { Slots } from './slots.ts';
 import type { TurnQueue } from './turn-queue.ts';
@@ -76,7 +76,3 @@ function forget({ led, live, turns, wakeUpTimers, meter, starts }: Host, shard: 
   meter.forget(isOfShard);
   starts.forget(isOfShard);
 }
-
-/** The refusal of a command for a workspace that this process does not lead, or hands over. */
-export const movedElsewhere = () =>
-  unavailable('not_leading', 'Another node of the service executes the runs of this workspace.', 1);

@@ -10,6 +10,10 @@ export const runIdTaken = (): AppError => conflict('run_id_taken', 'A run with t
 /** The run left memory between the call and its turn. */
 export const beingLoaded = (): AppError => unavailable('unavailable', 'The run is being loaded again.', 1);
 
+/** Refuses a command for a workspace that this process does not lead, or hands over. */
+export const movedElsewhere = (): AppError =>
+  unavailable('not_leading', 'Another node of the service executes the runs of this workspace.', 1);
+
 /** Refuses a command of a workspace whose share of the log is used up. */
 export const tooManyWrites = (): AppError =>
   new AppError(429, 'too_many_writes', 'The workspace has too many events that wait to be written.', {
